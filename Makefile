@@ -1,0 +1,69 @@
+# Needs Python 3.11 or newer and make. `make help` lists the commands.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# Extras that the tests need, e.g.: TEST_EXTRAS := charts web
+TEST_EXTRAS :=
+
+.PHONY: help demo setup test check format lint types layers benchmarks lock clean
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/build.installed ## Set up, then show the main job on built-in data
+	@$(BIN)/unheard demo
+
+setup: $(VENV)/dev.installed ## Set up for development
+
+test: check ## Set up, then run every check and every test
+	$(BIN)/pytest -n auto
+
+# pre-commit runs the targets listed below it; it needs git to work.
+check: $(VENV)/dev.installed ## Run every check but the tests
+	@if git ls-files --error-unmatch Makefile >/dev/null 2>&1; then \
+		$(BIN)/pre-commit run --all-files; \
+	else \
+		echo "Not a git checkout: running the checks without pre-commit."; \
+		$(BIN)/pre-commit validate-config && $(MAKE) format lint types layers; \
+	fi
+
+format: $(VENV)/dev.installed ## Check the formatting (mend it with .venv/bin/ruff format)
+	$(BIN)/ruff format --check
+
+lint: $(VENV)/dev.installed ## Check the style
+	$(BIN)/ruff check
+
+types: $(VENV)/dev.installed ## Check the types
+	$(BIN)/mypy
+
+layers: $(VENV)/dev.installed ## Check that imports point downwards
+	$(BIN)/lint-imports
+
+benchmarks: $(VENV)/dev.installed ## Measure speed and coverage
+	$(BIN)/python -m benchmarks
+
+lock: ## Write constraints.txt anew from pyproject.toml (needs uv)
+	uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
+		--generate-hashes --no-header --no-emit-index-url --annotation-style line \
+		--upgrade --quiet --output-file constraints.txt
+
+clean: ## Remove the environment, caches and build outputs
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "unheard needs Python 3.11 or newer, and $(PYTHON) is not."; \
+		echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
+		exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp per dependency group: build for the demo, dev for the tests. Every download is checked
+# against the hashes of constraints.txt; the checkout itself has none, hence the second step.
+$(VENV)/dev.installed: EXTRAS := $(TEST_EXTRAS)
+$(VENV)/%.installed: pyproject.toml constraints.txt tools/requirements.py | $(VENV)/bin/python
+	@echo "Setting up $(VENV) (a minute or so the first time)"
+	@$(BIN)/python tools/requirements.py --group $* $(EXTRAS:%=--extra %) > $(VENV)/$*.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/$*.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
