@@ -1,0 +1,125 @@
+"""The estimates: one number from the counts, the assumption and, for some, n.
+
+Every formula takes the same :class:`Situation`. The registry :data:`AGGREGATORS` says what each one
+needs and when it applies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from unheard.core import bounds
+from unheard.core.columns import Column, Operations, total, weighted
+from unheard.core.participation import Box
+
+
+@dataclass(frozen=True)
+class Situation:
+    """All that an estimate may look at, as columns.
+
+    Attributes
+    ----------
+    counts
+        One column per rating.
+    values
+        The scale.
+    free
+        Interval for the mean if n were unknown.
+    known
+        Interval for the mean given n; None if n is unknown.
+    box
+        How many people a rating stands for, where the assumption fixes it (known g).
+    n, balance
+        Number of people and BEA's lambda; None if n is unknown.
+    ops
+        The engine's operations.
+    """
+
+    counts: Sequence[Column]
+    values: Sequence[float]
+    free: tuple[Column, Column]
+    known: tuple[Column, Column] | None
+    box: Box | None
+    n: Column | None
+    balance: Column | None
+    ops: Operations
+
+
+def average(given: Situation) -> Column:
+    """Mean of the ratings seen, as if silence meant nothing."""
+    return bounds.average(given.counts, given.values, given.ops)
+
+
+def spectral(given: Situation) -> Column:
+    """Root mean square of the ratings seen: the spectral method on one item [GKL25, section 6.2]."""
+    squares = [value * value for value in given.values]
+    mean_square = given.ops.divide(weighted(squares, given.counts), total(given.counts))
+    return given.ops.sqrt(mean_square)
+
+
+def reweight(given: Situation) -> Column:
+    """Importance sampling: each rating counts for the people it stands for [GKL25, section 1]."""
+    assert given.box is not None  # the registry lets it through with known g only
+    people = [w * c for w, c in zip(given.box.most, given.counts, strict=True)]
+    return bounds.average(people, given.values, given.ops)
+
+
+def paa(given: Situation) -> Column:
+    """Middle of the interval without n: polarizing-averaging [GKL25, definition 4.1]."""
+    lower, upper = given.free
+    return (lower + upper) / 2.0
+
+
+def midpoint(given: Situation) -> Column:
+    """Middle of the interval given n."""
+    assert given.known is not None  # the registry lets it through with known n only
+    lower, upper = given.known
+    return (lower + upper) / 2.0
+
+
+def bea(given: Situation) -> Column:
+    """Balanced extremes: the unseen sit at the two ends [GKL25, definition 3.1]."""
+    low, high = given.values[0], given.values[-1]
+    unseen = given.n - total(given.counts)
+    at_low = given.ops.logistic(given.balance * (given.counts[0] - given.counts[-1]))
+    their_sum = unseen * (high - at_low * (high - low))
+    return given.ops.divide(weighted(given.values, given.counts) + their_sum, given.n)
+
+
+@dataclass(frozen=True)
+class Aggregator:
+    """An estimate and what it needs.
+
+    Attributes
+    ----------
+    name
+        The name users type.
+    formula
+        From a :class:`Situation` to one column.
+    needs_n
+        Whether the number of people must be known.
+    kinds
+        Kinds of participation it is defined for; empty for all.
+    needs_people
+        Whether counts must be of people, not sums of weights.
+    """
+
+    name: str
+    formula: Callable[[Situation], Column]
+    needs_n: bool = False
+    kinds: tuple[str, ...] = ()
+    needs_people: bool = False
+
+
+AGGREGATORS: dict[str, Aggregator] = {
+    one.name: one
+    for one in (
+        Aggregator("average", average),
+        Aggregator("spectral", spectral),
+        Aggregator("reweight", reweight, kinds=("known",)),
+        Aggregator("paa", paa),
+        Aggregator("bea", bea, needs_n=True, kinds=("any",), needs_people=True),
+        Aggregator("midpoint", midpoint, needs_n=True),
+    )
+}

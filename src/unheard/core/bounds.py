@@ -1,0 +1,127 @@
+"""Identified intervals: everything the mean can still be, whatever the sample size.
+
+[GKL25, section 4 and appendix A] for the box [q, 1] and an unknown number of people; boxes per
+rating, directions and the known number of people are this package's. Written over columns, so
+that the same lines run on NumPy arrays and as SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from unheard.core.columns import Column, Operations, total, weighted
+from unheard.core.participation import Box
+
+
+def average(counts: Sequence[Column], values: Sequence[float], ops: Operations) -> Column:
+    """Mean of the ratings seen."""
+    return ops.divide(weighted(values, counts), total(counts))
+
+
+def free_interval(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
+    ops: Operations,
+) -> tuple[Column, Column]:
+    """Interval for the mean when the number of people is unknown.
+
+    A ratio of sums with one free weight per rating is smallest when all ratings below some
+    threshold get their largest weight and all others their smallest. Scanning the m+1 thresholds
+    needs no rule for ties; [GKL25, definition 4.1] gives the same one by its index k_1, k_2.
+    """
+    low, high = ends
+    lower = upper = None
+    if low is not None:
+        lower = _scan(counts, values, low, range(len(counts)), ops.least, ops)
+    if high is not None:
+        upper = _scan(counts, values, high, range(len(counts))[::-1], ops.greatest, ops)
+    return _complete(lower, upper, counts, values, ops)
+
+
+def known_interval(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
+    n: Column,
+    ops: Operations,
+) -> tuple[Column, Column]:
+    """Interval for the mean when n is known.
+
+    Those who said nothing are dealt out to the lowest (highest) ratings first, as many to each
+    as its box allows: a fractional knapsack. Boxes that cannot hold n are relaxed first, see
+    :func:`relaxed`.
+    """
+    low, high = (None if end is None else relaxed(counts, end, n, ops) for end in ends)
+    lower = upper = None
+    if low is not None:
+        lower = _fill(counts, values, low, n, range(len(counts)), ops)
+    if high is not None:
+        upper = _fill(counts, values, high, n, range(len(counts))[::-1], ops)
+    return _complete(lower, upper, counts, values, ops)
+
+
+def relaxed(counts: Sequence[Column], box: Box, n: Column, ops: Operations) -> Box:
+    """Widen a box, if need be, by one common factor until it can hold n people.
+
+    A response rate below what the box allows refutes it. The answer then uses the nearest box
+    that the data allow: for [q, 1] the one with q equal to the response rate. This is the stated
+    convention; whoever uses it must flag it.
+    """
+    stretch = ops.greatest(ops.divide(n, weighted(box.most, counts)), 1.0)
+    shrink = ops.least(ops.divide(n, weighted(box.fewest, counts)), 1.0)
+    return Box(tuple(f * shrink for f in box.fewest), tuple(w * stretch for w in box.most))
+
+
+def _scan(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    box: Box,
+    order: Sequence[int],
+    pick: Callable[[Column, Column], Column],
+    ops: Operations,
+) -> Column:
+    mass = weighted(box.fewest, counts)
+    first = weighted([f * v for f, v in zip(box.fewest, values, strict=True)], counts)
+    best = ops.divide(first, mass)
+    for r in order:
+        step = (box.most[r] - box.fewest[r]) * counts[r]
+        mass = mass + step
+        first = first + values[r] * step
+        best = pick(best, ops.divide(first, mass))
+    return best
+
+
+def _fill(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    box: Box,
+    n: Column,
+    order: Sequence[int],
+    ops: Operations,
+) -> Column:
+    left = n - weighted(box.fewest, counts)
+    first = weighted([f * v for f, v in zip(box.fewest, values, strict=True)], counts)
+    for r in order:
+        taken = ops.least((box.most[r] - box.fewest[r]) * counts[r], left)
+        first = first + values[r] * taken
+        left = left - taken
+    return ops.divide(first, n)
+
+
+def _complete(
+    lower: Column | None,
+    upper: Column | None,
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ops: Operations,
+) -> tuple[Column, Column]:
+    """Put the average at an end without a box; keep rounding from crossing ends or the scale's."""
+    if lower is None or upper is None:
+        mean = average(counts, values, ops)
+        lower = mean if lower is None else lower
+        upper = mean if upper is None else upper
+    return (
+        ops.greatest(ops.least(lower, upper), values[0]),
+        ops.least(ops.greatest(lower, upper), values[-1]),
+    )

@@ -1,0 +1,188 @@
+"""Validated counts per rating: one histogram or millions, with or without the number of people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unheard.core.columns import Floats
+from unheard.core.scale import Scale
+from unheard.errors import CountsError, PopulationError
+
+LARGEST_COUNT = 2.0**53
+"""Every whole number up to here is exact in floating point."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Counts per item and rating.
+
+    Build one with :meth:`of`, which checks everything.
+
+    Attributes
+    ----------
+    cells
+        Shape (N, m): how often item i was given rating r.
+    scale
+        The m values a rating may take.
+    n
+        Shape (N,): how many people there are, whether they answered or not; None if unknown.
+    effective
+        Shape (N,): effective sample size of survey-weighted counts; None for plain counts.
+    single
+        Whether one histogram was given, so that answers are numbers and not arrays.
+    """
+
+    cells: NDArray[Any]
+    scale: Scale
+    n: Floats | None
+    effective: Floats | None
+    single: bool
+
+    @classmethod
+    def of(
+        cls,
+        counts: ArrayLike,
+        *,
+        n: ArrayLike | None = None,
+        scale: Scale | None = None,
+        effective: ArrayLike | None = None,
+    ) -> Counts:
+        """Check counts and what belongs to them.
+
+        Parameters
+        ----------
+        counts
+            m counts, or an (N, m) array of them. Whole numbers, unless ``effective`` is given.
+        n
+            Number of people per item, if known: one number or N of them.
+        scale
+            The rating values; 1, 2, ..., m if left out.
+        effective
+            Declares that the counts are sums of survey weights, with this effective sample size
+            (sum of the weights squared over the sum of their squares): one number or N of them.
+        """
+        cells, single = _as_cells(counts)
+        if scale is None and cells.shape[1] < 2:
+            raise CountsError(
+                "counts",
+                f"{cells.shape[1]} count(s) per item found",
+                "Give one count for each value of the scale, two at the least",
+            )
+        scale = scale or Scale.points(cells.shape[1])
+        if cells.shape[1] != scale.m:
+            raise CountsError(
+                "counts",
+                f"{cells.shape[1]} counts for a scale of {scale.m} values",
+                "Give one count for each value of the scale, zeros included",
+            )
+        _check_cells(cells, single, whole=effective is None)
+        sizes = None if effective is None else _effective(effective, cells)
+        people = None if n is None else _people(n, cells, single, whole=effective is None)
+        return cls(cells, scale, people, sizes, single)
+
+    @property
+    def rows(self) -> int:
+        """Number of items."""
+        return len(self.cells)
+
+    @property
+    def n_ratings(self) -> Floats:
+        """Number of ratings per item (the sum of the weights for weighted counts)."""
+        return np.asarray(self.cells.sum(axis=1, dtype=np.float64))
+
+
+def _as_cells(counts: ArrayLike) -> tuple[NDArray[Any], bool]:
+    remedy = "Give one non-negative whole number for each value of the scale"
+    try:
+        cells = np.asarray(counts)
+    except (TypeError, ValueError):
+        raise CountsError("counts", "rows of different lengths found", remedy) from None
+    if cells.dtype.kind == "O" or cells.dtype.kind not in "iuf":
+        try:
+            cells = cells.astype(np.float64)
+        except (TypeError, ValueError):
+            raise CountsError("counts", "something that is not a number found", remedy) from None
+    if cells.ndim not in (1, 2) or cells.size == 0:
+        raise CountsError("counts", f"an array of shape {cells.shape} found", remedy)
+    return np.atleast_2d(cells), cells.ndim == 1
+
+
+def _check_cells(cells: NDArray[Any], single: bool, *, whole: bool) -> None:
+    low, high = cells.min(), cells.max()
+    remedy = "A count is a non-negative whole number"
+    # NaN compares false, so the good case is spelled out and everything else is bad.
+    if not (low >= 0 and high <= LARGEST_COUNT):
+        good = (cells >= 0) & (cells <= LARGEST_COUNT)
+        _refuse(cells, ~good, single, f"{remedy}, at most 2**53; clean the data first")
+    if whole and cells.dtype.kind == "f":
+        bad = np.floor(cells) != cells
+        if bad.any():
+            _refuse(cells, bad, single, f"{remedy}; declare survey weights by their effective size")
+
+
+def _refuse(cells: NDArray[Any], bad: NDArray[np.bool_], single: bool, remedy: str) -> None:
+    row, column = (int(index) for index in np.argwhere(bad)[0])
+    place = f"counts[{column}]" if single else f"counts[{row}, {column}]"
+    more = int(bad.sum()) - 1
+    others = f" (and {more:,} more like it)" if more else ""
+    value = cells[row, column].item()
+    raise CountsError(place, f"{value!r} found{others}", remedy)
+
+
+def _per_row(values: ArrayLike, rows: int, place: str, error: type[PopulationError]) -> Floats:
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise error(place, f"{values!r} is not a number", "Give one number per item") from None
+    if numbers.ndim > 1 or numbers.size not in (1, rows):
+        raise error(
+            place, f"{numbers.size} numbers for {rows} item(s)", "Give one number, or one per item"
+        )
+    return np.ascontiguousarray(np.broadcast_to(numbers.reshape(-1), (rows,)))
+
+
+def _effective(effective: ArrayLike, cells: NDArray[Any]) -> Floats:
+    sizes = _per_row(effective, len(cells), "effective", PopulationError)
+    rated = cells.sum(axis=1) > 0
+    bad = rated & ~((sizes > 0) & (sizes <= LARGEST_COUNT))
+    if bad.any():
+        raise PopulationError(
+            "effective",
+            f"{float(sizes[bad][0])!r} found",
+            "Give (sum of weights) squared over the sum of squared weights, a positive number",
+        )
+    return sizes
+
+
+def _people(n: ArrayLike, cells: NDArray[Any], single: bool, *, whole: bool) -> Floats:
+    people = _per_row(n, len(cells), "n", PopulationError)
+    remedy = "n counts everybody, those who answered included"
+    broken = ~((people >= 0) & (people <= LARGEST_COUNT))
+    if whole:
+        broken |= np.floor(people) != people
+    if broken.any():
+        row = int(np.argmax(broken))
+        raise PopulationError(
+            _row_place("n", row, single),
+            f"{float(people[row])!r} found",
+            f"{remedy}; it is a whole number up to 2**53",
+        )
+    seen = cells.sum(axis=1, dtype=np.float64)
+    # Sums of survey weights carry rounding noise; whole counts do not.
+    short = people < (seen if whole else seen * (1 - 1e-12))
+    if short.any():
+        row = int(np.argmax(short))
+        raise PopulationError(
+            _row_place("n", row, single),
+            f"{people[row]:.15g} people for {seen[row]:.15g} ratings",
+            f"{remedy}; correct n, or leave it out if unknown",
+        )
+    return people
+
+
+def _row_place(name: str, row: int, single: bool) -> str:
+    return name if single else f"{name}[{row}]"

@@ -1,0 +1,391 @@
+"""Counts and an assumption in, an honest rating out: the pieces put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unheard.core import bounds, confidence
+from unheard.core.aggregators import AGGREGATORS, Situation
+from unheard.core.balance import balance
+from unheard.core.columns import NUMPY, Column, Floats, by_blocks
+from unheard.core.counts import Counts
+from unheard.core.participation import Participation, boxes, fixed_box
+from unheard.core.response import Response, response
+from unheard.core.scale import Scale
+from unheard.errors import MethodError, OptionError, ParticipationError
+
+Numbers: TypeAlias = float | Floats
+"""One number for one histogram, an array for many."""
+
+
+class Flag(IntFlag):
+    """What a reader of the result must know."""
+
+    NO_RATINGS = 1
+    LOW_RESPONSE = 2
+    HIGH_RESPONSE = 4
+    REFUTED = 8
+    OUTSIDE_INTERVAL = 16
+
+
+FLAG_WORDS = {
+    "no_ratings": "nobody rated this: the middle of the scale and the whole scale are given",
+    "low_response": "fewer people answered than the assumption allows: it was relaxed just enough",
+    "high_response": "more people answered than the assumption allows: it was relaxed just enough",
+    "refuted": "the response rate refutes the assumption; chance alone does not explain it",
+    "outside_interval": "this estimate lies outside what the assumption and n allow",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """An estimate with everything that qualifies it.
+
+    One histogram gives plain numbers and a tuple of flags; an (N, m) array of histograms gives
+    arrays of length N, and for ``flags`` an array of N tuples.
+
+    Attributes
+    ----------
+    method
+        Which estimate this is.
+    estimate
+        The rating.
+    lower, upper
+        Interval: everything the mean can be under the assumption, noise aside.
+    ci_lower, ci_upper
+        Confidence interval: the same with sampling noise.
+    flags
+        What must be known before using the numbers; :data:`FLAG_WORDS` explains each.
+    """
+
+    method: str
+    estimate: Numbers
+    lower: Numbers
+    upper: Numbers
+    ci_lower: Numbers
+    ci_upper: Numbers
+    flags: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Inquiry:
+    """A checked question: the data, the assumption and the settings.
+
+    Attributes
+    ----------
+    counts, assumption
+        The data and what is assumed about who answers.
+    level
+        Level of the confidence interval.
+    covers
+        ``mean``: the mean rating of the population that the people are drawn from; ``people``:
+        the mean of exactly the n people.
+    """
+
+    counts: Counts
+    assumption: Participation
+    level: float
+    covers: str
+
+    def methods(self) -> tuple[str, ...]:
+        """Names of every method that applies."""
+        return tuple(name for name in AGGREGATORS if self.objection(name) is None)
+
+    def default_method(self) -> str:
+        """Name of the method used when none is asked for."""
+        if self.assumption.kind == "known":
+            return "reweight"
+        return "paa" if self.counts.n is None else "midpoint"
+
+    def objection(self, method: str) -> MethodError | None:
+        """Why a method cannot answer this question; None if it can."""
+        one = AGGREGATORS.get(method)
+        if one is None:
+            return MethodError(
+                "method", f"{method!r} found", f"Choose one of {', '.join(AGGREGATORS)}, or all"
+            )
+        if one.needs_n and self.counts.n is None:
+            return MethodError(
+                "method", f"{method} needs n, and n is unknown", "Give n, or use paa"
+            )
+        if one.kinds and self.assumption.kind not in one.kinds:
+            stated = {"known": "g per rating", "any": "q without a direction"}
+            return MethodError(
+                "method",
+                f"{method} is not defined for this kind of assumption",
+                f"State {' or '.join(stated[k] for k in one.kinds)}, or use paa",
+            )
+        if one.needs_people and self.counts.effective is not None:
+            return MethodError(
+                "method", f"{method} needs whole people, not sums of weights", "Use paa or midpoint"
+            )
+        return None
+
+    def response(self) -> Response | None:
+        """What the response rate says about the assumption; None if n is unknown."""
+        if self.counts.n is None:
+            return None
+        return response(self.counts, self.assumption, self.level)
+
+    def answer(self, methods: Iterable[str]) -> list[Estimate]:
+        """Answer by each of the methods."""
+        chosen = list(methods)
+        for method in chosen:
+            if (objection := self.objection(method)) is not None:
+                raise objection
+        lower, upper, ci_lower, ci_upper, *found = self._columns(chosen)
+        flags = self._flags()
+        slack = 1e-9 * self.counts.scale.width
+        return [
+            self._record(
+                method,
+                (estimate, lower, upper, ci_lower, ci_upper),
+                flags
+                + int(Flag.OUTSIDE_INTERVAL) * _outside(estimate, lower - slack, upper + slack),
+            )
+            for method, estimate in zip(chosen, found, strict=True)
+        ]
+
+    def _columns(self, methods: Sequence[str]) -> list[Floats]:
+        """Run the closed forms over the rows: the two intervals, then each estimate."""
+        counts, assumption = self.counts, self.assumption
+        values = counts.scale.values
+        box = fixed_box(assumption)
+        z = confidence.critical_value(self.level)
+        rows = self._row_columns("bea" in methods)
+
+        def formula(cells: Sequence[Column], *given: Column) -> list[Column]:
+            row = dict(zip(rows, given, strict=True))
+            q, n = row.get("q", assumption.q), row.get("n")
+            ends = boxes(assumption.kind, q, box, len(values))
+            free = bounds.free_interval(cells, values, ends, NUMPY)
+            known = None
+            if n is not None:
+                known = bounds.known_interval(cells, values, ends, n, NUMPY)
+            situation = Situation(cells, values, free, known, box, n, row.get("balance"), NUMPY)
+            lower, upper = known or free
+
+            share = row.get("share", 1.0)
+            people = [share * cell for cell in cells] if "share" in row else cells
+            if n is None:
+                low, high = confidence.free_limits(people, values, ends, z, NUMPY)
+            else:
+                low, high = confidence.known_limits(
+                    people, values, ends, n * share, z, self.covers == "people", NUMPY
+                )
+            limits = [np.minimum(low, lower), np.maximum(high, upper)]
+            return [lower, upper, *limits, *(AGGREGATORS[m].formula(situation) for m in methods)]
+
+        found = by_blocks(formula, counts.cells, list(rows.values()), 4 + len(methods))
+        self._fill_empty(found)
+        return found
+
+    def _row_columns(self, with_balance: bool) -> dict[str, Floats]:
+        """Everything that varies from item to item besides the counts."""
+        rows = {}
+        q, n = self.assumption.q, self.counts.n
+        if q is not None and q.ndim:
+            rows["q"] = q
+        if n is not None:
+            rows["n"] = n
+            if with_balance and q is not None:
+                rows["balance"] = np.broadcast_to(balance(n, q), n.shape)
+        if self.counts.effective is not None:
+            seen = self.counts.n_ratings
+            share = np.divide(self.counts.effective, seen, out=np.ones(len(seen)), where=seen > 0)
+            rows["share"] = share
+        return rows
+
+    def _fill_empty(self, found: Sequence[Floats]) -> None:
+        """Answer for items nobody rated: the middle of the scale, and the whole scale."""
+        scale = self.counts.scale
+        empty = self.counts.n_ratings == 0
+        if empty.any():
+            ends = (scale.lowest, scale.highest, scale.lowest, scale.highest)
+            for column, value in zip(
+                found, (*ends, *[scale.middle] * (len(found) - 4)), strict=True
+            ):
+                column[empty] = value
+
+    def _flags(self) -> NDArray[np.int64]:
+        empty = self.counts.n_ratings == 0
+        flags = np.where(empty, int(Flag.NO_RATINGS), 0)
+        about = self.response()
+        if about is not None:
+            flags += int(Flag.LOW_RESPONSE) * (about.too_low & ~empty)
+            flags += int(Flag.HIGH_RESPONSE) * (about.too_high & ~empty)
+            flags += int(Flag.REFUTED) * about.refuted
+        return flags
+
+    def _record(self, method: str, numbers: Sequence[Floats], flags: NDArray[np.int64]) -> Estimate:
+        estimate, lower, upper, ci_lower, ci_upper = (
+            (float(x[0]) if self.counts.single else x) for x in numbers
+        )
+        names = flag_names(int(flags[0])) if self.counts.single else _FLAG_NAMES[flags]
+        return Estimate(method, estimate, lower, upper, ci_lower, ci_upper, names)
+
+
+def _outside(values: Floats, lower: Floats, upper: Floats) -> NDArray[np.int64]:
+    return ((values < lower) | (values > upper)).astype(np.int64)
+
+
+def flag_names(code: int) -> tuple[str, ...]:
+    """Spell out a combination of flags."""
+    return tuple(str(flag.name).lower() for flag in Flag if code & flag)
+
+
+_FLAG_NAMES = np.empty(2 ** len(Flag), dtype=object)
+_FLAG_NAMES[:] = [flag_names(code) for code in range(len(_FLAG_NAMES))]
+
+
+def inquire(
+    counts: ArrayLike,
+    q: ArrayLike | None = None,
+    *,
+    n: ArrayLike | None = None,
+    scale: Scale | Sequence[float] | str | None = None,
+    quiet: str = "any",
+    participation: Sequence[tuple[float, float]] | None = None,
+    g: Sequence[float] | None = None,
+    level: float = 0.95,
+    covers: str = "mean",
+    effective: ArrayLike | None = None,
+) -> Inquiry:
+    """Check a question without answering it; the parameters are those of :func:`estimate`."""
+    if isinstance(scale, str):
+        scale = Scale.parse(scale)
+    elif scale is not None and not isinstance(scale, Scale):
+        scale = Scale(scale)
+    checked = Counts.of(counts, n=n, scale=scale, effective=effective)
+    assumption = _assumption(q, quiet, participation, g)
+    assumption.check_fits(checked.scale.m, checked.rows)
+    if not 0 < level < 1:
+        raise OptionError(
+            "level", f"{level!r} found", "Give a number between 0 and 1, such as 0.95"
+        )
+    if covers not in ("mean", "people"):
+        raise OptionError("covers", f"{covers!r} found", "Choose mean or people")
+    if covers == "people" and checked.n is None:
+        raise OptionError(
+            "covers", "people asked for, and n is unknown", "Give n, or cover the mean"
+        )
+    return Inquiry(checked, assumption, level, covers)
+
+
+def estimate(
+    counts: ArrayLike,
+    q: ArrayLike | None = None,
+    *,
+    n: ArrayLike | None = None,
+    scale: Scale | Sequence[float] | str | None = None,
+    quiet: str = "any",
+    participation: Sequence[tuple[float, float]] | None = None,
+    g: Sequence[float] | None = None,
+    method: str | None = None,
+    level: float = 0.95,
+    covers: str = "mean",
+    effective: ArrayLike | None = None,
+) -> Estimate:
+    """Estimate the mean rating of everybody from those who answered.
+
+    Parameters
+    ----------
+    counts
+        How often each rating was given, lowest first: m counts, or an (N, m) array with one row
+        per item.
+    q
+        Voice ratio in (0, 1]: the quietest people answer at least q times as often as the most
+        outspoken. One number, or one per item.
+    n
+        How many people there are, silent ones included, if known: one number or one per item.
+    scale
+        The m rating values, or text such as ``"0.5:5:0.5"``; 1, 2, ..., m if left out.
+    quiet
+        Who may be the quieter: ``any``, ``low``, ``high`` or ``middle``.
+    participation
+        Instead of q: one pair (lo, hi) per rating, between which the probability to answer lies.
+    g
+        Instead of q: the probability to answer, per rating, if it is known.
+    method
+        ``average``, ``spectral``, ``reweight``, ``paa``, ``bea`` or ``midpoint``. By default
+        ``reweight`` for known g; otherwise ``midpoint`` if n is known and ``paa`` if not.
+    level
+        Level of the confidence interval.
+    covers
+        ``mean``: the confidence interval is for the mean rating of the population behind these
+        people; ``people`` (needs n): for the mean of exactly these n people.
+    effective
+        Declares that the counts are sums of survey weights with this effective sample size,
+        (sum of weights)**2 / (sum of squared weights): one number or one per item.
+
+    Returns
+    -------
+    Estimate
+        Numbers for one histogram, arrays for many.
+
+    Examples
+    --------
+    >>> result = estimate([120, 30, 45, 200, 605], q=0.3)
+    >>> round(result.estimate, 4), round(result.lower, 4), round(result.upper, 4)
+    (3.997, 3.3505, 4.6434)
+    >>> estimate([2, 1, 0, 3, 6], q=0.3, n=20, method="bea").estimate  # doctest: +ELLIPSIS
+    3.66391363...
+    """
+    question = inquire(
+        counts,
+        q,
+        n=n,
+        scale=scale,
+        quiet=quiet,
+        participation=participation,
+        g=g,
+        level=level,
+        covers=covers,
+        effective=effective,
+    )
+    return question.answer([method or question.default_method()])[0]
+
+
+def _assumption(
+    q: ArrayLike | None,
+    quiet: str,
+    participation: Sequence[tuple[float, float]] | None,
+    g: Sequence[float] | None,
+) -> Participation:
+    stated = [
+        name for name, x in (("q", q), ("participation", participation), ("g", g)) if x is not None
+    ]
+    if len(stated) != 1:
+        raise ParticipationError(
+            "assumption",
+            "none stated" if not stated else f"{' and '.join(stated)} stated together",
+            "State one: q (0.5 suits surveys people were asked to fill in, 0.3 open review sites, "
+            "0.1 media people choose themselves), participation, or g",
+        )
+    if q is not None:
+        return Participation.bounded(q, quiet)
+    if quiet != "any":
+        raise ParticipationError(
+            "quiet", f"{quiet!r} stated together with {stated[0]}", "A direction goes with q only"
+        )
+    if participation is not None:
+        pairs = [_pair(pair, r) for r, pair in enumerate(participation)]
+        return Participation.box([lo for lo, _ in pairs], [hi for _, hi in pairs])
+    assert g is not None  # one of the three is stated
+    return Participation.known(g)
+
+
+def _pair(pair: Sequence[float], r: int) -> tuple[float, float]:
+    try:
+        lo, hi = pair
+    except (TypeError, ValueError):
+        raise ParticipationError(
+            f"participation[{r}]", f"{pair!r} found", "Give a pair (lo, hi)"
+        ) from None
+    return lo, hi

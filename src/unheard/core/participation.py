@@ -1,0 +1,230 @@
+"""The stated assumption: how likely somebody with each rating is to give it.
+
+Every assumption comes down to one or two *boxes*. A box says, for each rating, between how few and
+how many people one seen rating stands for: between 1/hi and 1/lo, if people with that rating
+answer with a probability between lo and hi.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unheard.core.columns import Column, Floats
+from unheard.errors import ParticipationError
+
+Quiet: TypeAlias = Literal["any", "low", "high", "middle"]
+QUIET: tuple[Quiet, ...] = get_args(Quiet)
+
+_Q_REMEDY = (
+    "Give a number above 0 and at most 1: 0.3 means that the quietest people answer at least 0.3 "
+    "times as often as the most outspoken"
+)
+
+
+@dataclass(frozen=True)
+class Box:
+    """How many people one seen rating may stand for.
+
+    Attributes
+    ----------
+    fewest, most
+        One column per rating: 1/hi and 1/lo.
+    """
+
+    fewest: tuple[Column, ...]
+    most: tuple[Column, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Participation:
+    """A set of participation probabilities g, one per rating.
+
+    Build one with :meth:`bounded`, :meth:`box` or :meth:`known`.
+
+    Attributes
+    ----------
+    kind
+        ``any``, ``low``, ``high`` or ``middle`` (who may be quieter, within [q, 1]); ``box`` (an
+        interval per rating); ``known`` (g itself).
+    q
+        Least participation: shape () or one per item; None for ``box`` and ``known``.
+    lo, hi
+        Ends per rating for ``box`` and ``known``.
+    """
+
+    kind: str
+    q: Floats | None
+    lo: tuple[float, ...]
+    hi: tuple[float, ...]
+
+    @classmethod
+    def bounded(cls, q: ArrayLike, quiet: str = "any") -> Participation:
+        """Everybody answers with a probability in [q, 1].
+
+        Parameters
+        ----------
+        q
+            Least participation [GKL25, section 1.1]; one number or one per item. If the number of
+            people is unknown only ratios matter, and q is the least over the largest.
+        quiet
+            Who may be quieter: ``any`` rating; ``low``, the lower the rating the quieter;
+            ``high``, the higher the quieter; ``middle``, only ratings between the two ends.
+        """
+        if quiet not in QUIET:
+            raise ParticipationError(
+                "quiet", f"{quiet!r} found", f"Choose one of {', '.join(QUIET)}"
+            )
+        return cls(quiet, _valid_q(q), (), ())
+
+    @classmethod
+    def box(cls, lo: Sequence[float], hi: Sequence[float]) -> Participation:
+        """People with rating r answer with a probability between ``lo[r]`` and ``hi[r]``."""
+        if len(lo) != len(hi):
+            raise ParticipationError(
+                "participation", f"{len(lo)} lower and {len(hi)} upper ends", "Give lo:hi for each"
+            )
+        pairs = [_valid_pair(a, b, r) for r, (a, b) in enumerate(zip(lo, hi, strict=True))]
+        return cls("box", None, tuple(a for a, _ in pairs), tuple(b for _, b in pairs))
+
+    @classmethod
+    def known(cls, g: Sequence[float]) -> Participation:
+        """People with rating r answer with probability ``g[r]`` (or in proportion to it)."""
+        for r, value in enumerate(g):
+            if not 0 < _float(value, f"g[{r}]") <= 1:
+                raise ParticipationError(
+                    f"g[{r}]", f"{value!r} found", "Give a probability above 0 and at most 1"
+                )
+        values = tuple(float(value) for value in g)
+        return cls("known", None, values, values)
+
+    def check_fits(self, m: int, rows: int) -> None:
+        """Raise unless the assumption speaks about m ratings and ``rows`` items."""
+        if self.q is not None:
+            if self.q.ndim and self.q.size != rows:
+                raise ParticipationError(
+                    "q", f"{self.q.size} values for {rows} items", "Give one q, or one per item"
+                )
+        elif len(self.lo) != m:
+            place = "g" if self.kind == "known" else "participation"
+            raise ParticipationError(
+                place, f"{len(self.lo)} entries for {m} ratings", "Give one entry for each rating"
+            )
+
+    @property
+    def least(self) -> Floats:
+        """Smallest participation any rating may have."""
+        return np.asarray(min(self.lo)) if self.q is None else self.q
+
+    @property
+    def largest(self) -> float:
+        """Largest participation any rating may have."""
+        return max(self.hi) if self.q is None else 1.0
+
+    @property
+    def words(self) -> str:
+        """The assumption in one sentence for a lay reader."""
+        if self.kind == "known":
+            shares = ", ".join(f"{g:.0%}" for g in self.lo)
+            return f"People answer with known probabilities, from the lowest rating up: {shares}."
+        if self.kind == "box":
+            shares = ", ".join(f"{a:.0%} to {b:.0%}" for a, b in zip(self.lo, self.hi, strict=True))
+            return f"How likely people are to answer, from the lowest rating up: {shares}."
+        return _BOUNDED_WORDS[self.kind].format(share=self._share())
+
+    def _share(self) -> str:
+        assert self.q is not None  # only the kinds with a q have a share
+        low, high = float(self.q.min()), float(self.q.max())
+        if low == 1:
+            return "exactly as"
+        if low == high:
+            return f"at least {low:.3g} times as"
+        return f"at least {low:.3g} to {high:.3g} times (item by item) as"
+
+
+_BOUNDED_WORDS = {
+    "any": "Whatever their rating, people are {share} likely to give it as the most outspoken.",
+    "low": "The lower their rating, the quieter people may be, but they are {share} likely to "
+    "give it as the most outspoken.",
+    "high": "The higher their rating, the quieter people may be, but they are {share} likely to "
+    "give it as the most outspoken.",
+    "middle": "People with the lowest and the highest rating speak up alike; those in between may "
+    "be quieter, but they are {share} likely to give their rating.",
+}
+
+
+def boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, Box | None]:
+    """Return the boxes that rule the lower and the upper end of the interval.
+
+    Parameters
+    ----------
+    kind
+        Kind of participation.
+    q
+        Least participation, a number or a column; not used where ``fixed`` is given.
+    fixed
+        The box of the kinds ``box`` and ``known``.
+    m
+        Number of ratings.
+
+    Returns
+    -------
+    tuple
+        None for an end means that it is the plain average: with g rising in the rating, the mean
+        is largest when g does not vary, and the greedy choice of the other end is itself
+        monotone.
+    """
+    if fixed is not None:
+        return fixed, fixed
+    ones, inverse = (1.0,) * m, 1.0 / q
+    if kind == "middle":
+        inner = Box(ones, (1.0, *((inverse,) * (m - 2)), 1.0))
+        return inner, inner
+    whole = Box(ones, (inverse,) * m)
+    return None if kind == "high" else whole, None if kind == "low" else whole
+
+
+def fixed_box(assumption: Participation) -> Box | None:
+    """Return the box of an assumption that states it per rating, None if it states q."""
+    if assumption.q is not None:
+        return None
+    return Box(tuple(1 / hi for hi in assumption.hi), tuple(1 / lo for lo in assumption.lo))
+
+
+def _float(value: object, place: str) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise ParticipationError(place, f"{value!r} is not a number", _Q_REMEDY) from None
+
+
+def _valid_q(q: ArrayLike) -> Floats:
+    try:
+        values = np.asarray(q, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParticipationError("q", f"{q!r} is not a number", _Q_REMEDY) from None
+    if values.ndim > 1 or values.size == 0:
+        raise ParticipationError("q", f"an array of shape {values.shape} found", _Q_REMEDY)
+    bad = ~((values > 0) & (values <= 1))
+    if bad.any():
+        where = "q" if values.ndim == 0 else f"q[{int(np.argmax(bad))}]"
+        raise ParticipationError(where, f"{float(values[bad][0])!r} found", _Q_REMEDY)
+    # Below this, 1/q overflows the squares that the confidence interval needs.
+    if (values < 1e-100).any():
+        raise ParticipationError("q", "a value below 1e-100 found", "Give a larger q")
+    return values
+
+
+def _valid_pair(lo: float, hi: float, r: int) -> tuple[float, float]:
+    place = f"participation[{r}]"
+    a, b = _float(lo, place), _float(hi, place)
+    if not (math.isfinite(a) and math.isfinite(b) and 0 < a <= b <= 1):
+        raise ParticipationError(
+            place, f"{a:g}:{b:g} found", "Give lo:hi with 0 < lo <= hi <= 1, such as 0.2:0.6"
+        )
+    return a, b
