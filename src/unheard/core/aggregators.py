@@ -52,7 +52,7 @@ def average(given: Situation) -> Column:
 
 
 def spectral(given: Situation) -> Column:
-    """Root mean square of the ratings seen: the spectral method on one item [GKL25, section 6.2]."""
+    """Root mean square of the ratings seen: the spectral method on one item [GKL25, 6.2]."""
     squares = [value * value for value in given.values]
     mean_square = given.ops.divide(weighted(squares, given.counts), total(given.counts))
     return given.ops.sqrt(mean_square)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from unheard.core.columns import Column, Operations, total, weighted
+from unheard.core.columns import Column, Operations, each, total, weighted
 from unheard.core.participation import Box
 
 
@@ -62,15 +62,27 @@ def known_interval(
 
 
 def relaxed(counts: Sequence[Column], box: Box, n: Column, ops: Operations) -> Box:
-    """Widen a box, if need be, by one common factor until it can hold n people.
+    """Widen a box, if need be, just until it can hold n people.
 
     A response rate below what the box allows refutes it. The answer then uses the nearest box
-    that the data allow: for [q, 1] the one with q equal to the response rate. This is the stated
+    that the data allow: one common factor on all sides that may give way. For [q, 1] that is the
+    box with q equal to the response rate, and for ``middle`` the largest q that fits (if nobody
+    gave a rating between the ends no q fits, and all sides give way). This is the stated
     convention; whoever uses it must flag it.
     """
-    stretch = ops.greatest(ops.divide(n, weighted(box.most, counts)), 1.0)
-    shrink = ops.least(ops.divide(n, weighted(box.fewest, counts)), 1.0)
-    return Box(tuple(f * shrink for f in box.fewest), tuple(w * stretch for w in box.most))
+    fits = ops.least(ops.divide(n, weighted(box.fewest, counts)), 1.0)
+    growth = ops.greatest(ops.divide(n, weighted(box.most, counts)), 1.0)
+    fewest = each(lambda f: f * fits, box.fewest)
+    if all(box.gives):
+        return Box(fewest, each(lambda w: w * growth, box.most), box.gives)
+    firm = weighted([w * (not gives) for w, gives in zip(box.most, box.gives, strict=True)], counts)
+    loose = weighted([w * gives for w, gives in zip(box.most, box.gives, strict=True)], counts)
+    loose_growth = ops.greatest(ops.divide(n - firm, loose), 1.0)
+
+    def widen(w: Column, gives: bool) -> Column:
+        return ops.where(loose > 0.0, w * loose_growth if gives else w, w * growth)
+
+    return Box(fewest, each(widen, box.most, box.gives), box.gives)
 
 
 def _scan(
@@ -121,7 +133,5 @@ def _complete(
         mean = average(counts, values, ops)
         lower = mean if lower is None else lower
         upper = mean if upper is None else upper
-    return (
-        ops.greatest(ops.least(lower, upper), values[0]),
-        ops.least(ops.greatest(lower, upper), values[-1]),
-    )
+    lower, upper = (ops.greatest(ops.least(end, values[-1]), values[0]) for end in (lower, upper))
+    return ops.least(lower, upper), ops.greatest(lower, upper)

@@ -1,8 +1,8 @@
 """Arithmetic that every engine understands.
 
 The closed forms of this package are written once, over *columns*: whatever supports
-``+ - * /``, unary minus and ``> >=``. On a laptop a column is a NumPy array; inside a database it is
-an SQL expression. What Python has no operator for is named in :class:`Operations`.
+``+ - * /``, unary minus and ``> >=``. On a laptop a column is a NumPy array; inside a database it
+is an SQL expression. What Python has no operator for is named in :class:`Operations`.
 """
 
 from __future__ import annotations
@@ -87,6 +87,19 @@ def weighted(weights: Sequence[Column], columns: Sequence[Column]) -> Column:
     return total([w * c for w, c in zip(weights, columns, strict=True)])
 
 
+def each(function: Callable[..., Column], *lists: Sequence[Column]) -> tuple[Column, ...]:
+    """Apply a function along lists of columns, once for each different set of arguments.
+
+    Most weights are the same column for every rating; what is made of them stays one column.
+    """
+    done: dict[tuple[int, ...], Column] = {}
+    for arguments in zip(*lists, strict=True):
+        key = tuple(id(argument) for argument in arguments)
+        if key not in done:
+            done[key] = function(*arguments)
+    return tuple(done[tuple(id(a) for a in arguments)] for arguments in zip(*lists, strict=True))
+
+
 def peak(columns: Sequence[Column], ops: Operations) -> Column:
     """Return the largest of several columns, row by row."""
     return reduce(lambda a, b: a if a is b else ops.greatest(a, b), columns)
@@ -114,7 +127,7 @@ def by_blocks(
     out = [np.empty(len(cells)) for _ in range(results)]
     # An item without ratings divides nothing by nothing; its rows are replaced afterwards.
     with np.errstate(divide="ignore", invalid="ignore"):
-        for block in _blocks(len(cells)):
+        for block in blocks(len(cells)):
             columns = list(np.ascontiguousarray(cells[block].T, dtype=np.float64))
             answers = formula(columns, *(row[block] for row in rows))
             for target, answer in zip(out, answers, strict=True):
@@ -122,6 +135,7 @@ def by_blocks(
     return out
 
 
-def _blocks(length: int) -> Iterator[slice]:
+def blocks(length: int) -> Iterator[slice]:
+    """Cut rows into blocks."""
     for start in range(0, length, BLOCK_ROWS):
         yield slice(start, min(start + BLOCK_ROWS, length))

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from scipy.special import ndtri
 
 from unheard.core.bounds import relaxed
-from unheard.core.columns import Column, Operations, peak, total, weighted
+from unheard.core.columns import Column, Operations, each, peak, total, weighted
 from unheard.core.participation import Box
 
 
@@ -85,22 +85,23 @@ def known_limits(
         else _known_limit(end, n, z, people, ops)
         for end, box in zip(_both_ends(counts, values, ends), ends, strict=True)
     )
-    return values[0] + low, values[-1] - high
+    if people:
+        return values[0] + low, values[-1] - high
+    # For few ratings the limit without n can be the sharper one. Where the two intervals differ
+    # only one of the tests bites, so that taking both costs no coverage (docs/confidence.md).
+    free_low, free_high = free_limits(counts, values, ends, z, ops)
+    return ops.greatest(values[0] + low, free_low), ops.least(values[-1] - high, free_high)
 
 
 def _both_ends(
     counts: Sequence[Column], values: Sequence[float], ends: tuple[Box | None, Box | None]
 ) -> tuple[_End, _End]:
     """Look at the scale from its bottom and from its top, so that one formula serves both."""
-    flat = Box((1.0,) * len(values), (1.0,) * len(values))
+    flat = Box.elastic((1.0,) * len(values), (1.0,) * len(values))
     low, high = (flat if end is None else end for end in ends)
     return (
         _End(counts, [v - values[0] for v in values], low),
-        _End(
-            counts[::-1],
-            [values[-1] - v for v in values[::-1]],
-            Box(high.fewest[::-1], high.most[::-1]),
-        ),
+        _End(counts[::-1], [values[-1] - v for v in values[::-1]], high.reversed()),
     )
 
 
@@ -182,10 +183,8 @@ def _known_limit(end: _End, n: Column, z: float, people: bool, ops: Operations) 
         # Shrunk to this share of its room, the box is just filled by the ratings below k.
         below = total(room[:k]) if k else 0.0
         share = ops.where(below > spare, ops.divide(spare, below), 1.0) if k else 1.0
-        weights = [
-            *(f + share * (w - f) for f, w in zip(box.fewest[:k], box.most[:k], strict=True)),
-            *box.fewest[k:],
-        ]
+        below_k = each(lambda f, w, s=share: f + s * (w - f), box.fewest[:k], box.most[:k])
+        weights = (*below_k, *box.fewest[k:])
         root = limit_at(end, k, weights, n, z, ops)
         if limit is None:
             limit = root

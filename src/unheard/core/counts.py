@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unheard.core.columns import Floats
+from unheard.core.columns import Floats, blocks
 from unheard.core.scale import Scale
 from unheard.errors import CountsError, PopulationError
 
@@ -89,10 +90,10 @@ class Counts:
         """Number of items."""
         return len(self.cells)
 
-    @property
+    @cached_property
     def n_ratings(self) -> Floats:
         """Number of ratings per item (the sum of the weights for weighted counts)."""
-        return np.asarray(self.cells.sum(axis=1, dtype=np.float64))
+        return _row_sums(self.cells)
 
 
 def _as_cells(counts: ArrayLike) -> tuple[NDArray[Any], bool]:
@@ -101,11 +102,14 @@ def _as_cells(counts: ArrayLike) -> tuple[NDArray[Any], bool]:
         cells = np.asarray(counts)
     except (TypeError, ValueError):
         raise CountsError("counts", "rows of different lengths found", remedy) from None
-    if cells.dtype.kind == "O" or cells.dtype.kind not in "iuf":
+    if cells.dtype.kind in "bO":
+        # Python's own large integers arrive as objects.
         try:
             cells = cells.astype(np.float64)
-        except (TypeError, ValueError):
-            raise CountsError("counts", "something that is not a number found", remedy) from None
+        except (TypeError, ValueError, OverflowError):
+            raise CountsError("counts", "something that is not a count found", remedy) from None
+    if cells.dtype.kind not in "iuf":
+        raise CountsError("counts", f"values of type {cells.dtype} found", remedy)
     if cells.ndim not in (1, 2) or cells.size == 0:
         raise CountsError("counts", f"an array of shape {cells.shape} found", remedy)
     return np.atleast_2d(cells), cells.ndim == 1
@@ -119,9 +123,16 @@ def _check_cells(cells: NDArray[Any], single: bool, *, whole: bool) -> None:
         good = (cells >= 0) & (cells <= LARGEST_COUNT)
         _refuse(cells, ~good, single, f"{remedy}, at most 2**53; clean the data first")
     if whole and cells.dtype.kind == "f":
-        bad = np.floor(cells) != cells
-        if bad.any():
-            _refuse(cells, bad, single, f"{remedy}; declare survey weights by their effective size")
+        for block in blocks(len(cells)):
+            part = cells[block]
+            if (np.floor(part) != part).any():
+                advice = f"{remedy}; declare survey weights by their effective size"
+                _refuse(cells, np.floor(cells) != cells, single, advice)
+
+
+def _row_sums(cells: NDArray[Any]) -> Floats:
+    # A product with ones is several times faster than a sum along short rows.
+    return np.asarray(cells @ np.ones(cells.shape[1]))
 
 
 def _refuse(cells: NDArray[Any], bad: NDArray[np.bool_], single: bool, remedy: str) -> None:
@@ -147,7 +158,7 @@ def _per_row(values: ArrayLike, rows: int, place: str, error: type[PopulationErr
 
 def _effective(effective: ArrayLike, cells: NDArray[Any]) -> Floats:
     sizes = _per_row(effective, len(cells), "effective", PopulationError)
-    rated = cells.sum(axis=1) > 0
+    rated = _row_sums(cells) > 0
     bad = rated & ~((sizes > 0) & (sizes <= LARGEST_COUNT))
     if bad.any():
         raise PopulationError(
@@ -171,7 +182,7 @@ def _people(n: ArrayLike, cells: NDArray[Any], single: bool, *, whole: bool) -> 
             f"{float(people[row])!r} found",
             f"{remedy}; it is a whole number up to 2**53",
         )
-    seen = cells.sum(axis=1, dtype=np.float64)
+    seen = _row_sums(cells)
     # Sums of survey weights carry rounding noise; whole counts do not.
     short = people < (seen if whole else seen * (1 - 1e-12))
     if short.any():

@@ -35,10 +35,22 @@ class Box:
     ----------
     fewest, most
         One column per rating: 1/hi and 1/lo.
+    gives
+        Which sides give way if the box as a whole turns out to be too small.
     """
 
     fewest: tuple[Column, ...]
     most: tuple[Column, ...]
+    gives: tuple[bool, ...]
+
+    @classmethod
+    def elastic(cls, fewest: tuple[Column, ...], most: tuple[Column, ...]) -> Box:
+        """Build a box of which all sides give way."""
+        return cls(fewest, most, (True,) * len(most))
+
+    def reversed(self) -> Box:
+        """The same box seen from the other end of the scale."""
+        return Box(self.fewest[::-1], self.most[::-1], self.gives[::-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,36 +138,40 @@ class Participation:
         """Largest participation any rating may have."""
         return max(self.hi) if self.q is None else 1.0
 
-    @property
-    def words(self) -> str:
-        """The assumption in one sentence for a lay reader."""
+    def words(self, n_known: bool) -> str:
+        """Say the assumption in one sentence for a lay reader.
+
+        Parameters
+        ----------
+        n_known
+            Whether the number of people is known: then q bounds the probability to answer, and
+            otherwise only how much quieter some are than others.
+        """
         if self.kind == "known":
-            shares = ", ".join(f"{g:.0%}" for g in self.lo)
+            shares = ", ".join(f"{g:.3g}" for g in self.lo)
             return f"People answer with known probabilities, from the lowest rating up: {shares}."
         if self.kind == "box":
-            shares = ", ".join(f"{a:.0%} to {b:.0%}" for a, b in zip(self.lo, self.hi, strict=True))
-            return f"How likely people are to answer, from the lowest rating up: {shares}."
-        return _BOUNDED_WORDS[self.kind].format(share=self._share())
-
-    def _share(self) -> str:
-        assert self.q is not None  # only the kinds with a q have a share
-        low, high = float(self.q.min()), float(self.q.max())
-        if low == 1:
-            return "exactly as"
-        if low == high:
-            return f"at least {low:.3g} times as"
-        return f"at least {low:.3g} to {high:.3g} times (item by item) as"
+            shares = ", ".join(f"{a:.3g} to {b:.3g}" for a, b in zip(self.lo, self.hi, strict=True))
+            return f"The probability to answer, from the lowest rating up: {shares}."
+        return _WHO[self.kind] + _how_quiet(self.q, n_known)
 
 
-_BOUNDED_WORDS = {
-    "any": "Whatever their rating, people are {share} likely to give it as the most outspoken.",
-    "low": "The lower their rating, the quieter people may be, but they are {share} likely to "
-    "give it as the most outspoken.",
-    "high": "The higher their rating, the quieter people may be, but they are {share} likely to "
-    "give it as the most outspoken.",
-    "middle": "People with the lowest and the highest rating speak up alike; those in between may "
-    "be quieter, but they are {share} likely to give their rating.",
+_WHO = {
+    "any": "Whatever their rating, people ",
+    "low": "The lower their rating the quieter people may be, but they ",
+    "high": "The higher their rating the quieter people may be, but they ",
+    "middle": "People with the lowest or the highest rating all speak up alike; those between may "
+    "be quieter, but they ",
 }
+
+
+def _how_quiet(q: Floats | None, n_known: bool) -> str:
+    assert q is not None  # only the kinds with a q come here
+    low, high = float(q.min()), float(q.max())
+    share = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g} (item by item)"
+    if n_known:
+        return f"answer with a probability of at least {share}."
+    return f"are at least {share} times as likely to answer as the most outspoken."
 
 
 def boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, Box | None]:
@@ -183,9 +199,9 @@ def boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, 
         return fixed, fixed
     ones, inverse = (1.0,) * m, 1.0 / q
     if kind == "middle":
-        inner = Box(ones, (1.0, *((inverse,) * (m - 2)), 1.0))
+        inner = Box(ones, (1.0, *((inverse,) * (m - 2)), 1.0), (False, *((True,) * (m - 2)), False))
         return inner, inner
-    whole = Box(ones, (inverse,) * m)
+    whole = Box.elastic(ones, (inverse,) * m)
     return None if kind == "high" else whole, None if kind == "low" else whole
 
 
@@ -193,7 +209,7 @@ def fixed_box(assumption: Participation) -> Box | None:
     """Return the box of an assumption that states it per rating, None if it states q."""
     if assumption.q is not None:
         return None
-    return Box(tuple(1 / hi for hi in assumption.hi), tuple(1 / lo for lo in assumption.lo))
+    return Box.elastic(tuple(1 / hi for hi in assumption.hi), tuple(1 / lo for lo in assumption.lo))
 
 
 def _float(value: object, place: str) -> float:

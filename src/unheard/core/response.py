@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
 from unheard.core.columns import Floats
 from unheard.core.counts import Counts
 from unheard.core.participation import Participation
+
+Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,66 +23,87 @@ class Response:
 
     Attributes
     ----------
-    rate
-        Ratings seen per person.
-    q_allowed
-        The largest least-participation that the test does not refute.
-    p_value
-        Probability of a response rate as far out as this one under the assumption at its most
-        favourable; small values refute it.
+    seen, unseen
+        Number of people who answered and who did not, in effective size for weighted counts.
+    least, largest
+        Smallest and largest participation that the assumption allows any rating.
+    level
+        Level of the test.
     too_low, too_high
-        Whether the rate lies outside what the assumption allows, be it by chance.
-    refuted
-        Whether chance is ruled out at the level of the confidence interval.
+        Whether fewer (more) people answered than the assumption allows, be it by chance.
     """
 
-    rate: Floats
-    q_allowed: Floats
-    p_value: Floats
-    too_low: np.ndarray[tuple[int], np.dtype[np.bool_]]
-    too_high: np.ndarray[tuple[int], np.dtype[np.bool_]]
-    refuted: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    seen: Floats
+    unseen: Floats
+    least: Floats
+    largest: float
+    level: float
+    too_low: Mask
+    too_high: Mask
+
+    @property
+    def rate(self) -> Floats:
+        """Share of the people who answered."""
+        n = self.seen + self.unseen
+        return np.divide(self.seen, n, out=np.zeros(n.shape), where=n > 0)
+
+    @cached_property
+    def p_value(self) -> Floats:
+        """Probability of a rate as far out as this, under the assumption at its most lenient."""
+        return self._p_values(np.ones(self.seen.shape, bool))
+
+    @cached_property
+    def refuted(self) -> Mask:
+        """Whether chance is ruled out at the level."""
+        rate = self.rate
+        outside = (rate < self.least) | (rate > self.largest)
+        refuted = np.zeros(rate.shape, bool)
+        refuted[outside] = self._p_values(outside) < 1 - self.level
+        return refuted
+
+    @cached_property
+    def q_allowed(self) -> Floats:
+        """The largest least-participation that the test does not refute."""
+        allowed = np.ones(self.seen.shape)
+        silent = self.unseen > 0
+        allowed[silent] = betaincinv(self.seen[silent] + 1, self.unseen[silent], self.level)
+        return allowed
+
+    def _p_values(self, rows: Mask) -> Floats:
+        # An incomplete beta function is the binomial tail, and takes effective sizes as well.
+        seen, unseen = self.seen[rows], self.unseen[rows]
+        least = np.broadcast_to(self.least, self.seen.shape)[rows]
+        # The function wants positive arguments; with nobody silent (seen) the tail is certain.
+        below = np.where(unseen > 0, betainc(np.maximum(unseen, 1e-300), seen + 1, 1 - least), 1.0)
+        above = np.where(seen > 0, betainc(np.maximum(seen, 1e-300), unseen + 1, self.largest), 1.0)
+        return np.minimum(below, above)
 
 
 def response(counts: Counts, assumption: Participation, level: float) -> Response:
-    """Test the assumption against the response rate; ``counts.n`` must be known."""
+    """Set the response rate against the assumption; ``counts.n`` must be known."""
     assert counts.n is not None  # the caller asks only where n is known
     seen, n = counts.n_ratings, counts.n
-    lightest, heaviest = _people_implied(counts, assumption)
-    slack = 1e-12 * n
+    fewest, most = _people_implied(counts, assumption)
     # Known participation never fits n to the person; only the test can tell.
-    exact = assumption.kind == "known"
-    too_low = np.zeros(len(n), bool) if exact else n > heaviest + slack
-    too_high = np.zeros(len(n), bool) if exact else n < lightest - slack
-
+    slack = np.where(assumption.kind == "known", np.inf, 1e-12 * n)
+    too_low, too_high = n > most + slack, n < fewest - slack
     if counts.effective is not None:
-        factor = np.divide(counts.effective, seen, out=np.zeros(len(n)), where=seen > 0)
-        seen, n = seen * factor, n * factor
-    # An incomplete beta function is the binomial tail, and takes effective sizes as well.
-    unseen = n - seen
-    below = np.ones(len(n))
-    silent = unseen > 0
-    below[silent] = betainc(unseen, seen + 1, 1 - assumption.least)[silent]
-    above = np.ones(len(n))
-    if assumption.largest < 1:
-        vocal = seen > 0
-        above[vocal] = betainc(seen, unseen + 1, assumption.largest)[vocal]
-    p_value = np.minimum(below, above)
-    allowed = np.ones(len(n))
-    allowed[silent] = betaincinv((seen + 1)[silent], unseen[silent], level)
-    rate = np.divide(counts.n_ratings, counts.n, out=np.zeros(len(n)), where=counts.n > 0)
-    return Response(rate, allowed, p_value, too_low, too_high, p_value < 1 - level)
+        share = np.divide(counts.effective, seen, out=np.ones(len(n)), where=seen > 0)
+        seen, n = seen * share, n * share
+    # Sums of weights may exceed n by rounding.
+    unseen = np.maximum(n - seen, 0.0)
+    return Response(seen, unseen, assumption.least, assumption.largest, level, too_low, too_high)
 
 
 def _people_implied(counts: Counts, assumption: Participation) -> tuple[Floats, Floats]:
     """How many people, at least and at most, the ratings seen can stand for."""
-    m = counts.scale.m
     if assumption.q is None:
-        fewest = 1 / np.asarray(assumption.hi)
-        most = 1 / np.asarray(assumption.lo)
-        return counts.cells @ fewest, counts.cells @ most
+        return (
+            np.asarray(counts.cells @ (1 / np.asarray(assumption.hi))),
+            np.asarray(counts.cells @ (1 / np.asarray(assumption.lo))),
+        )
     seen = counts.n_ratings
     if assumption.kind == "middle":
-        inner = counts.cells[:, 1 : m - 1].sum(axis=1, dtype=np.float64)
-        return seen, seen + inner * (1 / assumption.q - 1)
+        loud = counts.cells[:, 0].astype(np.float64) + counts.cells[:, -1]
+        return seen, loud + (seen - loud) / assumption.q
     return seen, seen / assumption.q

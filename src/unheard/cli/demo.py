@@ -1,0 +1,74 @@
+"""``unheard demo``: a built-in example, no files needed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from unheard.cli.estimate import document
+from unheard.cli.options import json_option
+from unheard.core.estimate import estimate, inquire
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+HOTELS = {"Hotel A": (40, 5, 15, 35, 105), "Hotel B": (5, 10, 35, 120, 30)}
+"""Two hotels with one average: guests of A loved or hated it, guests of B rather liked it."""
+
+GUESTS = 450
+_Q = 0.3
+
+
+@click.command()
+@json_option
+def demo(as_json: bool) -> None:
+    r"""Show what it does on a built-in example: two hotels with the same average.
+
+    \b
+    Example:
+      unheard demo
+    """
+    questions = {name: inquire(counts, _Q) for name, counts in HOTELS.items()}
+    if as_json:
+        found = {
+            name: document(question, question.answer(question.methods()))
+            for name, question in questions.items()
+        }
+        click.echo(json.dumps(found))
+        return
+    from unheard.cli.screen import make_console, show_estimate
+
+    console = make_console()
+    console.print(
+        "Two hotels, 200 reviews each, the same average. Which one is better?\n\n"
+        "Not everybody writes a review, and who does depends on how they liked it. Suppose the\n"
+        f"quietest guests are at least {_Q} times as likely to write one as the most outspoken."
+    )
+    for name, question in questions.items():
+        console.print(f"\n[bold]{name}[/]  ", end="")
+        show_estimate(question, question.answer(["paa"]))
+    _show_table(console)
+    console.print(
+        "\nBoth averages are 3.80, but the silence behind A can hide far more than that behind B.\n"
+        "Knowing how many guests there were narrows both.\n\n"
+        "Now yours:  unheard estimate 40 5 15 35 105 --q 0.3\n"
+        "            unheard estimate --help"
+    )
+
+
+def _show_table(console: Console) -> None:
+    """Show how the interval grows as people are allowed to be quieter, and what n adds."""
+    from rich.table import Table
+
+    table = Table(title="What the mean of all guests can be", title_justify="left", box=None)
+    table.add_column("")
+    for header in ("q = 0.6", "q = 0.3", "q = 0.1", f"q = 0.3 of {GUESTS} guests"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for name, counts in HOTELS.items():
+        found = [estimate(counts, q) for q in (0.6, _Q, 0.1)]
+        found.append(estimate(counts, _Q, n=GUESTS))
+        table.add_row(name, *(f"{one.lower:.2f} to {one.upper:.2f}" for one in found))
+    console.print()
+    console.print(table)

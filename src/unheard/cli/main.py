@@ -1,0 +1,76 @@
+"""The command ``unheard`` and how it ends."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+import click
+from click.shell_completion import get_completion_class
+
+from unheard._version import __version__
+from unheard.cli.demo import demo
+from unheard.cli.estimate import estimate
+from unheard.errors import InputError
+
+DONE, OUR_FAILURE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="unheard")
+def cli() -> None:
+    """An honest rating, with an allowance for the people who said nothing.
+
+    Start with: unheard demo
+    """
+
+
+@cli.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    r"""Print the script that completes this command in a shell.
+
+    \b
+    Example, for the current shell:
+      eval "$(unheard completion bash)"
+    """
+    shell_class = get_completion_class(shell)
+    assert shell_class is not None  # click.Choice lets the three known shells through
+    script = shell_class(cli, {}, "unheard", "_UNHEARD_COMPLETE").source()
+    click.echo(script)
+
+
+cli.add_command(demo)
+cli.add_command(estimate)
+
+
+def main() -> None:
+    """Run the command and leave with the exit code that the outcome calls for."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        cli.main(prog_name="unheard", standalone_mode=False)
+    except InputError as error:
+        click.echo(f"Error: {error}", err=True)
+        return BAD_INPUT
+    except click.exceptions.NoArgsIsHelpError as error:
+        # Asking for nothing is answered by the help, not by an error.
+        click.echo(error.ctx.get_help())
+        return DONE
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has seen enough, as in `unheard ... | head`.
+        sys.stdout = None
+        return DONE
+    except Exception:
+        traceback.print_exc()
+        click.echo("This is a fault of unheard, not of your input; please report it.", err=True)
+        return OUR_FAILURE
+    return DONE

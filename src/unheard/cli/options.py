@@ -1,0 +1,134 @@
+"""Options that mean the same in every command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from unheard.core.participation import QUIET
+from unheard.errors import CountsError, InputError, OptionError, ParticipationError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_ASSUMPTION = (
+    click.option(
+        "--q",
+        metavar="Q",
+        help="Voice ratio, above 0 and at most 1: the quietest people answer at least Q times as "
+        "often as the most outspoken. 0.5 suits surveys people were asked to fill in, 0.3 open "
+        "review sites, 0.1 media people choose themselves.",
+    ),
+    click.option(
+        "--quiet",
+        metavar="|".join(QUIET),
+        default="any",
+        show_default=True,
+        help="Who may be the quieter: people with any rating, a low one, a high one, or one "
+        "between the two ends.",
+    ),
+    click.option(
+        "--participation",
+        metavar="LO:HI,...",
+        help="Instead of --q: for each rating, bounds on the probability to answer.",
+    ),
+    click.option(
+        "--g",
+        metavar="G,...",
+        help="Instead of --q: for each rating, the probability to answer, if it is known.",
+    ),
+)
+
+
+def assumption_options(command: Command) -> Command:
+    """Add the options that state the assumption."""
+    for option in reversed(_ASSUMPTION):
+        command = option(command)
+    return command
+
+
+def json_option(command: Command) -> Command:
+    """Add ``--json``."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
+    )(command)
+
+
+def scale_option(command: Command) -> Command:
+    """Add ``--scale``."""
+    return click.option(
+        "--scale",
+        metavar="SCALE",
+        help="The values a rating may take: 1:5, 0.5:5:0.5, or 1,2,4. By default 1, 2, ... up to "
+        "the number of counts.",
+    )(command)
+
+
+def numbers(text: str, place: str, error: type[InputError]) -> list[float]:
+    """Read numbers with commas between them."""
+    return [number(part, f"{place}[{index}]", error) for index, part in enumerate(text.split(","))]
+
+
+def number(text: str, place: str, error: type[InputError]) -> float:
+    """Read one number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise error(place, f"{text.strip()!r} is not a number", "Give a number") from None
+
+
+def stated_assumption(
+    q: str | None, quiet: str, participation: str | None, g: str | None
+) -> dict[str, Any]:
+    """Turn the assumption's options into the arguments of :func:`unheard.estimate`."""
+    return {
+        "q": None if q is None else number(q, "--q", ParticipationError),
+        "quiet": quiet,
+        "participation": None if participation is None else _pairs(participation),
+        "g": None if g is None else numbers(g, "--g", ParticipationError),
+    }
+
+
+def read_level(text: str) -> float:
+    """Read the level of the confidence interval."""
+    return number(text, "--level", OptionError)
+
+
+def read_counts(words: tuple[str, ...]) -> list[int | float]:
+    """Read counts given as words, or with commas between them."""
+    parts = [part for word in words for part in word.split(",")]
+    if not parts:
+        raise CountsError(
+            "counts",
+            "none given",
+            "Give how often each rating was given, lowest first, as in: unheard estimate 120 30 45 "
+            "200 605 --q 0.3",
+        )
+    for part in parts:
+        # Negative counts must reach the check of the counts, misspelt options must not.
+        if part.startswith("-") and not part[1:2].isdigit():
+            raise click.NoSuchOption(part)
+    return [_count(part, f"counts[{index}]") for index, part in enumerate(parts)]
+
+
+def _count(text: str, place: str) -> int | float:
+    # Whole numbers stay whole, however large: a float would round them before they are checked.
+    try:
+        return int(text)
+    except ValueError:
+        return number(text, place, CountsError)
+
+
+def _pairs(text: str) -> list[tuple[float, float]]:
+    pairs = []
+    for index, part in enumerate(text.split(",")):
+        place = f"--participation[{index}]"
+        ends = part.split(":")
+        if len(ends) != 2:
+            raise ParticipationError(
+                place, f"{part!r} found", "Give lo:hi for each rating, such as 0.1:0.4,0.2:0.6"
+            )
+        lo, hi = (number(end, place, ParticipationError) for end in ends)
+        pairs.append((lo, hi))
+    return pairs

@@ -1,0 +1,101 @@
+"""The whole closed form, from columns of counts to columns of answers, for every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unheard.core import bounds, confidence
+from unheard.core.aggregators import AGGREGATORS, Situation
+from unheard.core.columns import Column, Operations, total
+from unheard.core.participation import Box, boxes
+
+
+@dataclass(frozen=True)
+class Items:
+    """What is known of the items, as columns.
+
+    Attributes
+    ----------
+    counts
+        One column per rating.
+    q
+        Least participation, a number or a column; None where ``box`` states it.
+    n
+        Number of people; None if unknown.
+    balance
+        BEA's lambda; needed for that method only.
+    share
+        Effective sample size over the sum of the weights; None for plain counts.
+    """
+
+    counts: Sequence[Column]
+    q: Column = None
+    n: Column = None
+    balance: Column = None
+    share: Column = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is the same for all items.
+
+    Attributes
+    ----------
+    values
+        The scale.
+    kind
+        Kind of participation.
+    box
+        The box of the kinds that state one per rating.
+    z
+        Critical value of the confidence interval; None for no confidence interval.
+    people
+        Whether it is for the mean of the n people instead of the mean behind them.
+    """
+
+    values: Sequence[float]
+    kind: str
+    box: Box | None
+    z: float | None
+    people: bool
+
+
+def answers(
+    items: Items, setting: Setting, methods: Sequence[str], ops: Operations
+) -> list[Column]:
+    """Return lower, upper, the two confidence limits (if asked for), then each estimate.
+
+    An item nobody rated gets the middle of the scale, and the whole scale as interval.
+    """
+    values = setting.values
+    ends = boxes(setting.kind, items.q, setting.box, len(values))
+    free = bounds.free_interval(items.counts, values, ends, ops)
+    known = None
+    if items.n is not None:
+        known = bounds.known_interval(items.counts, values, ends, items.n, ops)
+    lower, upper = known or free
+    columns = [(lower, values[0]), (upper, values[-1])]
+    if setting.z is not None:
+        low, high = _limits(items, setting, ends, setting.z, ops)
+        columns += [(ops.least(low, lower), values[0]), (ops.greatest(high, upper), values[-1])]
+    situation = Situation(
+        items.counts, values, free, known, setting.box, items.n, items.balance, ops
+    )
+    middle = (values[0] + values[-1]) / 2
+    columns += [(AGGREGATORS[method].formula(situation), middle) for method in methods]
+    rated = total(items.counts) > 0
+    return [ops.where(rated, column, otherwise) for column, otherwise in columns]
+
+
+def _limits(
+    items: Items, setting: Setting, ends: tuple[Box | None, Box | None], z: float, ops: Operations
+) -> tuple[Column, Column]:
+    counts, n = items.counts, items.n
+    if items.share is not None:
+        # Weighted counts carry as much information as this many plain ones.
+        counts = [items.share * count for count in counts]
+        n = None if n is None else items.share * n
+    if n is None:
+        return confidence.free_limits(counts, setting.values, ends, z, ops)
+    return confidence.known_limits(counts, setting.values, ends, n, z, setting.people, ops)

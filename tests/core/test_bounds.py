@@ -1,0 +1,198 @@
+"""Intervals against independent oracles: linear programs, expectiles, the paper's index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, reject
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.stats import expectile
+
+import unheard as uh
+from tests.strategies import Floats, Histogram, assumptions, box_of, histograms, voice_ratios
+
+
+def interval(histogram: Histogram, assumption: dict[str, Any], n: float | None = None) -> Floats:
+    found = uh.estimate(
+        histogram.counts, **assumption, n=n, scale=histogram.values, level=None, method="average"
+    )
+    return np.array([found.lower, found.upper])
+
+
+def program(histogram: Histogram, assumption: dict[str, Any], n: float | None) -> Floats | None:
+    """Smallest and largest mean by a linear program, None if no participation fits.
+
+    The unknowns are s/g_r, where s makes the people add up to one (n unknown, Charnes and Cooper)
+    or is 1 (n known).
+    """
+    m, counts, values = histogram.m, histogram.counts.astype(float), np.array(histogram.values)
+    lo, hi = box_of(assumption, m)
+    # Columns: w_1 .. w_m, s. Rows: w_r <= s/lo_r, -w_r <= -s/hi_r, order.
+    rows = [np.append(row, -1 / lo[r]) for r, row in enumerate(np.eye(m))]
+    rows += [np.append(-row, 1 / hi[r]) for r, row in enumerate(np.eye(m))]
+    sign = {"low": 1, "high": -1}.get(assumption.get("quiet", "any"), 0)
+    if sign:
+        for r in range(m - 1):
+            row = np.zeros(m + 1)
+            row[r], row[r + 1] = -sign, sign
+            rows.append(row)
+    size = 1.0 if n is None else n / counts.sum()
+    totals = [np.append(counts / counts.sum(), 0.0)]
+    amounts = [size]
+    if n is not None:
+        totals.append(np.append(np.zeros(m), 1.0))
+        amounts.append(1.0)
+    ends = []
+    for direction in (1, -1):
+        objective = np.append(direction * values * counts / counts.sum() / size, 0.0)
+        found = linprog(
+            objective,
+            A_ub=np.array(rows),
+            b_ub=np.zeros(len(rows)),
+            A_eq=np.array(totals),
+            b_eq=amounts,
+            bounds=[(0, None)] * (m + 1),
+            method="highs",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
+        if found.fun is None:
+            return None
+        ends.append(direction * float(found.fun))
+    return np.array(ends)
+
+
+@given(st.data(), histograms(most=50))
+def test_interval_without_n_is_the_linear_program(
+    data: st.DataObject, histogram: Histogram
+) -> None:
+    assumption = data.draw(assumptions(histogram.m))
+    expected = program(histogram, assumption, None)
+    assert expected is not None
+    np.testing.assert_allclose(interval(histogram, assumption), expected, atol=1e-9, rtol=0)
+
+
+@given(st.data(), histograms(most=50))
+def test_interval_with_n_is_the_linear_program(data: st.DataObject, histogram: Histogram) -> None:
+    assumption = data.draw(assumptions(histogram.m).filter(lambda a: "g" not in a))
+    lo, hi = box_of(assumption, histogram.m)
+    fewest, most = histogram.counts @ (1 / hi), histogram.counts @ (1 / lo)
+    assume(np.ceil(fewest) <= np.floor(most))
+    n = data.draw(st.integers(int(np.ceil(fewest)), int(np.floor(most))))
+    expected = program(histogram, assumption, n)
+    if expected is None:
+        # Exactly at the edge of what fits, rounding decides whether the program finds a point.
+        reject()
+    np.testing.assert_allclose(interval(histogram, assumption, n), expected, atol=1e-9, rtol=0)
+
+
+@given(histograms(), voice_ratios)
+def test_ends_are_expectiles(histogram: Histogram, q: float) -> None:
+    # SciPy's answer goes astray where a value carries no weight.
+    seen = histogram.counts > 0
+    weights, values = histogram.counts[seen].astype(float), np.array(histogram.values)[seen]
+    levels = (q / (1 + q), 1 / (1 + q))
+    expected = [expectile(values, level, weights=weights) for level in levels]
+    width = histogram.values[-1] - histogram.values[0]
+    np.testing.assert_allclose(
+        interval(histogram, {"q": q}), expected, atol=1e-12 * width, rtol=1e-12
+    )
+
+
+@given(histograms(), voice_ratios)
+def test_the_papers_closed_index_gives_the_same_ends(histogram: Histogram, q: float) -> None:
+    """[GKL25, appendix A, proof of theorem 4.2], for ratings 1..m."""
+    p = histogram.counts / histogram.counts.sum()
+    m = histogram.m
+    ratings = np.arange(1, m + 1)
+
+    def index(below: float, above: float) -> int:
+        return max(
+            k
+            for k in range(1, m + 1)
+            if (below * ((ratings - k) * p)[: k - 1].sum() + above * ((ratings - k) * p)[k:].sum())
+            >= -1e-12
+        )
+
+    k_1, k_2 = index(1 / q, 1.0), index(1.0, 1 / q)
+    low, high = np.where(ratings <= k_1, 1.0, q), np.where(ratings <= k_2, q, 1.0)
+    expected = [(ratings * p * w).sum() / (p * w).sum() for w in (low, high)]
+    found = uh.estimate(histogram.counts, q, level=None)
+    np.testing.assert_allclose([found.lower, found.upper], expected, atol=1e-11, rtol=0)
+
+
+@given(st.data(), histograms())
+def test_every_participation_in_the_set_gives_a_mean_inside(
+    data: st.DataObject, histogram: Histogram
+) -> None:
+    assumption = data.draw(assumptions(histogram.m))
+    lo, hi = box_of(assumption, histogram.m)
+    share = np.array(
+        data.draw(st.lists(st.floats(0, 1), min_size=histogram.m, max_size=histogram.m))
+    )
+    g = lo + share * (hi - lo)
+    if assumption.get("quiet") in ("low", "high"):
+        g = np.sort(g)[:: 1 if assumption["quiet"] == "low" else -1]
+    people = histogram.counts / g
+    mean = people @ np.array(histogram.values) / people.sum()
+    lower, upper = interval(histogram, assumption)
+    assert lower - 1e-9 <= mean <= upper + 1e-9
+
+
+@given(histograms(), voice_ratios, st.integers(0, 2000))
+def test_knowing_n_never_widens_the_interval(histogram: Histogram, q: float, unseen: int) -> None:
+    free = interval(histogram, {"q": q})
+    known = interval(histogram, {"q": q}, n=float(histogram.counts.sum() + unseen))
+    assert free[0] - 1e-9 <= known[0] <= known[1] <= free[1] + 1e-9
+
+
+@given(histograms(), st.sampled_from(["any", "low", "high", "middle"]), st.data())
+def test_intervals_nest_as_q_falls(histogram: Histogram, quiet: str, data: st.DataObject) -> None:
+    q, smaller = sorted(data.draw(st.tuples(voice_ratios, voice_ratios)), reverse=True)
+    n = data.draw(st.none() | st.integers(0, 2000).map(lambda u: float(histogram.counts.sum() + u)))
+    inner = interval(histogram, {"q": q, "quiet": quiet}, n)
+    outer = interval(histogram, {"q": smaller, "quiet": quiet}, n)
+    assert outer[0] <= inner[0] + 1e-9
+    assert inner[1] <= outer[1] + 1e-9
+
+
+@given(histograms(), st.sampled_from(["any", "low", "high", "middle"]))
+def test_q_of_one_is_exactly_the_average(histogram: Histogram, quiet: str) -> None:
+    mean = uh.estimate(histogram.counts, 1.0, method="average", scale=histogram.values).estimate
+    for n in (None, int(histogram.counts.sum())):
+        found = uh.estimate(histogram.counts, 1.0, quiet=quiet, n=n, scale=histogram.values)
+        assert (found.lower, found.estimate, found.upper) == (mean, mean, mean)
+
+
+def test_at_q_equal_to_the_response_rate_the_interval_is_the_average() -> None:
+    found = uh.estimate([120, 30, 45, 200, 605], q=0.4, n=2500)
+    np.testing.assert_allclose([found.lower, found.upper], 4.14, rtol=1e-14)
+    assert found.flags == ()
+
+
+@pytest.mark.parametrize("assumption", [{"q": 0.6}, {"participation": [(0.6, 0.9)] * 3}])
+def test_a_response_rate_too_low_relaxes_the_box_and_says_so(assumption: dict[str, Any]) -> None:
+    found = uh.estimate([10, 20, 30], **assumption, n=1000)
+    average = 140 / 60
+    np.testing.assert_allclose([found.lower, found.estimate, found.upper], average, rtol=1e-14)
+    assert found.flags == ("low_response", "refuted")
+
+
+def test_a_response_rate_too_high_relaxes_the_box_and_says_so() -> None:
+    found = uh.estimate([10, 20, 30], participation=[(0.2, 0.5), (0.2, 0.4), (0.2, 0.25)], n=61)
+    people = np.array([10 / 0.5, 20 / 0.4, 30 / 0.25])
+    expected = people @ [1, 2, 3] / people.sum()
+    np.testing.assert_allclose([found.lower, found.upper], expected, rtol=1e-14)
+    assert found.flags == ("high_response", "refuted")
+
+
+def test_spec_reference_values() -> None:
+    found = uh.estimate([120, 30, 45, 200, 605], q=0.3)
+    assert round(found.lower, 8) == 3.35051546
+    assert round(found.upper, 8) == 4.64340014
+    assert round(found.estimate, 7) == 3.9969578
+    assert uh.estimate([120, 30, 45, 200, 605], 0.3, method="average").estimate == 4.14
+    spectral = uh.estimate([120, 30, 45, 200, 605], 0.3, method="spectral").estimate
+    assert round(spectral, 8) == 4.35545635

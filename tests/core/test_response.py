@@ -1,0 +1,52 @@
+"""The response rate against SciPy's exact binomial test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+import unheard as uh
+
+
+@given(st.integers(1, 400), st.integers(0, 400), st.floats(0.01, 0.99))
+def test_p_value_and_largest_q(seen: int, unseen: int, q: float) -> None:
+    about = uh.inquire([seen, 0], q, n=seen + unseen).response()
+    assert about is not None
+    test = binomtest(seen, seen + unseen, q, alternative="less")
+    assert about.p_value[0] == pytest.approx(test.pvalue, rel=1e-9, abs=1e-300)
+    limit = test.proportion_ci(0.95).high
+    assert about.q_allowed[0] == pytest.approx(limit, rel=1e-9)
+
+
+@given(st.integers(1, 400), st.integers(0, 400), st.floats(0.01, 0.99))
+def test_refuted_exactly_when_the_test_rejects(seen: int, unseen: int, q: float) -> None:
+    flags = uh.estimate([seen, 0], q, n=seen + unseen).flags
+    p_value = binomtest(seen, seen + unseen, q, alternative="less").pvalue
+    assume(abs(p_value - 0.05) > 1e-9)
+    assert ("refuted" in flags) == (p_value < 0.05)
+    assert ("low_response" in flags) == (seen / (seen + unseen) < q * (1 - 1e-11))
+
+
+def test_too_many_answers_refute_a_box_below_one() -> None:
+    box = [(0.1, 0.5), (0.1, 0.6)]
+    about = uh.inquire([40, 50], participation=box, n=100).response()
+    assert about is not None
+    expected = binomtest(90, 100, 0.6, alternative="greater").pvalue
+    assert about.p_value[0] == pytest.approx(expected, rel=1e-9)
+    assert about.refuted[0]
+
+
+def test_many_items_at_once_give_what_one_gives() -> None:
+    counts = np.array([[3, 4, 1], [0, 0, 0], [50, 5, 5], [1, 0, 0]])
+    n = np.array([20, 30, 61, 1000])
+    together = uh.estimate(counts, 0.4, n=n)
+    for row in range(4):
+        alone = uh.estimate(counts[row], 0.4, n=n[row])
+        assert together.flags[row] == alone.flags
+        assert together.estimate[row] == alone.estimate
+        assert together.ci_lower[row] == alone.ci_lower
+        assert together.ci_upper[row] == alone.ci_upper
+    assert together.flags[1] == ("no_ratings", "refuted")
