@@ -32,8 +32,8 @@ def scales(draw: st.DrawFn, m: int) -> tuple[float, ...]:
 
 
 @st.composite
-def histograms(draw: st.DrawFn, most: int = 400, smallest_m: int = 2) -> Histogram:
-    m = draw(st.integers(smallest_m, 7))
+def histograms(draw: st.DrawFn, most: int = 400, m: int | None = None) -> Histogram:
+    m = m or draw(st.integers(2, 7))
     counts = draw(
         st.lists(
             st.one_of(st.just(0), st.integers(0, 5), st.integers(0, most)), min_size=m, max_size=m

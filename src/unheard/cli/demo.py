@@ -24,7 +24,7 @@ _Q = 0.3
 @click.command()
 @json_option
 def demo(as_json: bool) -> None:
-    r"""Show what it does on a built-in example: two hotels with the same average.
+    """Show what it does on a built-in example: two hotels with the same average.
 
     \b
     Example:

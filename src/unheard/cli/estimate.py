@@ -67,7 +67,7 @@ def estimate(
     effective: str | None,
     as_json: bool,
 ) -> None:
-    r"""Estimate the rating behind COUNTS: how often each rating was given, lowest first.
+    """Estimate the rating behind COUNTS: how often each rating was given, lowest first.
 
     \b
     Examples:

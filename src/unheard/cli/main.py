@@ -28,7 +28,7 @@ def cli() -> None:
 @cli.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    r"""Print the script that completes this command in a shell.
+    """Print the script that completes this command in a shell.
 
     \b
     Example, for the current shell:

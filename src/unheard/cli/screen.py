@@ -141,13 +141,13 @@ def summary(question: Inquiry, found: Sequence[Estimate]) -> list[Text]:
         )
     )
     if first.ci_lower is not None and question.level is not None:
-        whose = "these people" if question.covers == "people" else "the mean behind them"
+        whose = ", for these people" if question.covers == "people" else ""
         name = f"Confidence interval ({question.level * 100:.3g}%)"
         lines.append(
             Text.assemble(
                 f"  {name:<29}  ",
                 (f"{first.ci_lower:.2f} to {first.ci_upper:.2f}", "yellow"),
-                f"   with sampling noise, for {whose}",
+                f"   with sampling noise{whose}",
             )
         )
     return [*lines, Text(""), *_paragraph("Assumption: ", "bold", question.words)]

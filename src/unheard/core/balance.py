@@ -68,7 +68,7 @@ def a_star(n: ArrayLike, q: ArrayLike) -> Floats:
     Examples
     --------
     >>> round(float(a_star(20, 0.3)), 8)
-    0.7871598
+    0.78715981
     """
     people, least = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(q, np.float64))
     return np.where(people <= 1, 1.0, 1 / (1 + least * np.exp(-balance(people, least))))

@@ -175,7 +175,7 @@ def _known_limit(end: _End, n: Column, z: float, people: bool, ops: Operations) 
     threshold above the present one takes part too, with the box in which it last ruled.
     """
     counts, box = end.counts, relaxed(end.counts, end.box, n, ops)
-    spare = n - weighted(box.fewest, counts)
+    spare = ops.greatest(n - weighted(box.fewest, counts), 0.0)
     room = [(w - f) * c for w, f, c in zip(box.most, box.fewest, counts, strict=True)]
     limit_at = _people_limit_at if people else _mean_limit_at
     limit: Column = None

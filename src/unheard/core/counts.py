@@ -171,7 +171,7 @@ def _effective(effective: ArrayLike, cells: NDArray[Any]) -> Floats:
 
 def _people(n: ArrayLike, cells: NDArray[Any], single: bool, *, whole: bool) -> Floats:
     people = _per_row(n, len(cells), "n", PopulationError)
-    remedy = "n counts everybody, those who answered included"
+    remedy = "Count everybody in n, those who answered included"
     broken = ~((people >= 0) & (people <= LARGEST_COUNT))
     if whole:
         broken |= np.floor(people) != people

@@ -327,8 +327,8 @@ def estimate(
     >>> result = estimate([120, 30, 45, 200, 605], q=0.3)
     >>> round(result.estimate, 4), round(result.lower, 4), round(result.upper, 4)
     (3.997, 3.3505, 4.6434)
-    >>> estimate([2, 1, 0, 3, 6], q=0.3, n=20, method="bea").estimate  # doctest: +ELLIPSIS
-    3.66391363...
+    >>> round(estimate([2, 1, 0, 3, 6], q=0.3, n=20, method="bea").estimate, 8)
+    3.66391367
     """
     question = inquire(
         counts,

@@ -1,0 +1,224 @@
+"""The command as users type it: what it prints, where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import unheard as uh
+from unheard.cli.main import _run
+
+COUNTS = ["120", "30", "45", "200", "605"]
+
+
+class Run:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    def call(*words: str) -> Run:
+        monkeypatch.setattr(sys, "argv", ["unheard", *words])
+        code = _run()
+        captured = capsys.readouterr()
+        return Run(code, captured.out, captured.err)
+
+    return call
+
+
+def test_json_is_the_contract(run: Any) -> None:
+    done = run("estimate", *COUNTS, "--q", "0.3", "--json")
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert document["scale"] == [1, 2, 3, 4, 5]
+    assert document["counts"] == [120, 30, 45, 200, 605]
+    assert document["n"] is None
+    assert document["n_ratings"] == 1000
+    assert document["level"] == 0.95
+    assert document["assumption"]["kind"] == "any"
+    assert document["assumption"]["q"] == 0.3
+    assert "0.3 times as likely" in document["assumption"]["words"]
+    (one,) = document["estimates"]
+    assert list(one) == [
+        *("method", "estimate", "lower", "upper", "ci_lower", "ci_upper", "flags"),
+    ]
+    expected = uh.estimate([120, 30, 45, 200, 605], 0.3)
+    assert one["method"] == "paa"
+    assert one["estimate"] == expected.estimate
+    assert (one["lower"], one["ci_upper"]) == (expected.lower, expected.ci_upper)
+    assert one["flags"] == []
+
+
+def test_all_methods_with_n(run: Any) -> None:
+    document = json.loads(
+        run("estimate", *COUNTS, "--q", "0.3", "--n", "2400", "--method", "all", "--json").out
+    )
+    methods = [one["method"] for one in document["estimates"]]
+    assert methods == ["average", "spectral", "paa", "bea", "midpoint"]
+    assert document["n"] == 2400
+    assert document["response"]["rate"] == pytest.approx(1000 / 2400)
+
+
+@pytest.mark.parametrize(
+    ("words", "method", "stated"),
+    [
+        (["--q", "0.3", "--n", "2400"], "midpoint", {"kind": "any", "q": 0.3}),
+        (["--q", "0.3", "--quiet", "low"], "paa", {"kind": "low", "q": 0.3}),
+        (
+            ["--g", "0.2,0.3,0.4,0.5,0.6"],
+            "reweight",
+            {"kind": "known", "g": [0.2, 0.3, 0.4, 0.5, 0.6]},
+        ),
+        (
+            ["--participation", ",".join(["0.1:0.4"] * 5)],
+            "paa",
+            {"kind": "box", "participation": [[0.1, 0.4]] * 5},
+        ),
+        (["--q", "0.3", "--effective", "700.5"], "paa", {"kind": "any"}),
+        (["--q", "0.3", "--scale", "0.5:2.5:0.5", "--level", "0.8"], "paa", {"kind": "any"}),
+        (["--q", "0.3", "--n", "2400", "--covers", "people"], "midpoint", {"kind": "any"}),
+    ],
+)
+def test_every_way_to_ask(run: Any, words: list[str], method: str, stated: dict[str, Any]) -> None:
+    done = run("estimate", *COUNTS, *words, "--json")
+    document = json.loads(done.out)
+    assert document["estimates"][0]["method"] == method
+    assert document["assumption"].items() >= stated.items()
+    shown = run("estimate", *COUNTS, *words)
+    assert (shown.code, shown.err) == (0, "")
+    assert f"Estimate ({method})" in shown.out
+
+
+def test_screen_tells_the_story(run: Any) -> None:
+    out = run("estimate", *COUNTS, "--q", "0.3").out
+    assert "1,000 ratings, from an unknown number of people" in out
+    assert re.search(r"5 █+ 605  60\.5%", out)
+    assert re.search(r"Average of those who answered +4\.14", out)
+    assert re.search(r"Estimate \(paa\) +4\.00", out)
+    assert re.search(r"Interval +3\.35 to 4\.64", out)
+    assert re.search(r"Confidence interval \(95%\) +3\.21 to 4\.68", out)
+    assert "Assumption: Whatever their rating, people are at least 0.3 times" in out
+    axis, row = (line for line in out.splitlines() if "┼" in line or line.startswith("  paa"))
+    # The estimate 4.00 stands below the tick of 4.
+    assert axis[row.index("●")] == "┼"
+    assert max(len(line) for line in out.splitlines()) <= 80
+
+
+def test_screen_warns(run: Any) -> None:
+    out = run("estimate", *COUNTS, "--q", "0.6", "--n", "2400").out
+    assert "refutes the assumption" in out
+    assert "q\n        up to 0.433" in out
+    out = run("estimate", *COUNTS, "--q", "0.3", "--n", "2400", "--method", "all").out
+    assert "outside what the assumption and n allow (bea)" in out
+    out = run("estimate", "0", "0", "0", "--q", "0.3").out
+    assert "nobody rated this" in out
+    assert "Average of those who answered  " not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["1", "2", "-5", "--q", "0.3"], "counts[2]: -5 found"),
+        (["1", "2", "x", "--q", "0.3"], "counts[2]: 'x' is not a number"),
+        (["1", "2.5", "--q", "0.3"], "counts[1]: 2.5 found"),
+        (["1", "nan", "--q", "0.3"], "counts[1]: nan found"),
+        (["1", "inf", "--q", "0.3"], "counts[1]: inf found"),
+        (["1", "9" * 400, "--q", "0.3"], "counts: something that is not a count"),
+        (["--q", "0.3"], "counts: none given"),
+        ([], "counts: none given"),
+        (["7", "--q", "0.3"], "counts: 1 count(s)"),
+        (["1", "2", "--scale", "3", "--q", "0.3"], "scale: 1 value(s)"),
+        (["1", "2", "--scale", "2,1", "--q", "0.3"], "scale[1]: 1 is smaller"),
+        (["1", "2", "--scale", "1,1", "--q", "0.3"], "scale[1]: 1 repeats"),
+        (["1", "2", "--q", "0"], "q: 0.0 found"),
+        (["1", "2", "--q", "1.1"], "q: 1.1 found"),
+        (["1", "2", "--q", "nan"], "q: nan found"),
+        (["1", "2", "--q", "a lot"], "--q: 'a lot' is not a number"),
+        (["1", "2"], "assumption: none stated"),
+        (["1", "2", "--participation", "0.5:0.3,0.1:1"], "participation[0]: 0.5:0.3"),
+        (["1", "2", "--participation", "0:0.3,0.1:1"], "participation[0]: 0:0.3"),
+        (["1", "2", "--participation", "0.1:1"], "1 entries for 2 ratings"),
+        (["1", "2", "--participation", "0.1,0.2"], "--participation[0]: '0.1' found"),
+        (["1", "2", "--q", "0.3", "--n", "2"], "n: 2 people for 3 ratings"),
+        (["1", "2", "--q", "0.3", "--n", "many"], "--n: 'many' is not a number"),
+        (["1", "2", "--q", "0.3", "--method", "mean"], "method: 'mean' found"),
+        (["1", "2", "--q", "0.3", "--method", "bea"], "bea needs n"),
+        (["1", "2", "--q", "0.3", "--quite", "low"], "No such option '--quite'"),
+    ],
+)
+def test_bad_input_ends_with_2_and_one_clear_message(
+    run: Any, words: list[str], message: str
+) -> None:
+    done = run("estimate", *words)
+    assert done.code == 2
+    assert done.out == ""
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_demo_and_version_and_help(run: Any) -> None:
+    out = run("demo").out
+    assert "Hotel A" in out
+    assert out.count("Average of those who answered  3.80") == 2
+    assert max(len(line) for line in out.splitlines()) <= 88
+    hotels = json.loads(run("demo", "--json").out)
+    assert hotels["Hotel B"]["estimates"][0]["method"] == "average"
+    assert run("--version").out == f"unheard, version {uh.__version__}\n"
+    assert "Start with: unheard demo" in run("--help").out
+    assert run().code == 0
+
+
+@pytest.mark.parametrize("command", ["estimate", "demo", "completion"])
+def test_help_has_an_example(run: Any, command: str) -> None:
+    assert re.search(rf"Examples?.*:\n +.*unheard {command}", run(command, "--help").out)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_script(run: Any, shell: str) -> None:
+    out = run("completion", shell).out
+    assert "_UNHEARD_COMPLETE" in out
+
+
+def test_examples_in_the_help_work_as_printed(run: Any) -> None:
+    lines = re.findall(r"^ +unheard (.+)$", run("estimate", "--help").out, flags=re.MULTILINE)
+    assert len(lines) == 3
+    for line in lines:
+        assert run(*line.split()).code == 0
+
+
+def test_a_failure_of_ours_ends_with_1(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("unheard.cli.estimate.inquire", broken)
+    done = run("estimate", "1", "2", "--q", "0.3")
+    assert done.code == 1
+    assert "please report" in done.err
+
+
+def test_interrupted_ends_with_130(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("unheard.cli.estimate.inquire", interrupted)
+    assert run("estimate", "1", "2", "--q", "0.3").code == 130
+
+
+def test_a_plain_terminal_gets_plain_characters() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "unheard", "estimate", "1", "2", "9", "--q", "0.3"],
+        capture_output=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"###" in done.stdout
+    done.stdout.decode("ascii")

@@ -1,0 +1,281 @@
+"""The whole answer: symmetry, change of scale, weights, extremes, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import unheard as uh
+from tests.strategies import Histogram, assumptions, histograms, mirrored, voice_ratios
+
+NUMBERS = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
+
+
+def answers(histogram: Histogram, assumption: dict[str, Any], n: int | None, **more: Any) -> Any:
+    question = uh.inquire(histogram.counts, **assumption, n=n, scale=histogram.values, **more)
+    return {one.method: one for one in question.answer(question.methods())}
+
+
+populations = st.none() | st.integers(0, 3000)
+
+
+@given(st.data(), histograms(), populations)
+def test_turning_the_scale_over_mirrors_everything(
+    data: st.DataObject, histogram: Histogram, unseen: int | None
+) -> None:
+    assumption = data.draw(assumptions(histogram.m))
+    n = None if unseen is None else int(histogram.counts.sum()) + unseen
+    turned = Histogram(histogram.counts[::-1], tuple(-v for v in histogram.values[::-1]))
+    here, there = answers(histogram, assumption, n), answers(turned, mirrored(assumption), n)
+    pairs = [("estimate", "estimate"), ("lower", "upper"), ("ci_lower", "ci_upper")]
+    for method in here.keys() - {"spectral"}:
+        for one, other in pairs:
+            assert getattr(here[method], one) == pytest.approx(
+                -getattr(there[method], other), abs=1e-9
+            )
+        assert here[method].flags == there[method].flags
+
+
+@given(st.data(), histograms(), populations, st.floats(0.1, 50), st.floats(-20, 20))
+def test_a_change_of_scale_carries_through(
+    data: st.DataObject, histogram: Histogram, unseen: int | None, factor: float, shift: float
+) -> None:
+    assumption = data.draw(assumptions(histogram.m))
+    n = None if unseen is None else int(histogram.counts.sum()) + unseen
+    moved = Histogram(histogram.counts, tuple(shift + factor * v for v in histogram.values))
+    here, there = answers(histogram, assumption, n), answers(moved, assumption, n)
+    for method in here.keys() - {"spectral"}:
+        for name in NUMBERS:
+            expected = shift + factor * getattr(here[method], name)
+            assert getattr(there[method], name) == pytest.approx(expected, abs=1e-8 * factor)
+
+
+@given(
+    st.lists(histograms(m=3), min_size=1, max_size=5),
+    voice_ratios,
+)
+def test_many_rows_give_what_each_row_gives(rows: list[Histogram], q: float) -> None:
+    counts = np.array([row.counts for row in rows])
+    n = counts.sum(axis=1) + np.arange(len(rows)) * 7
+    qs = np.linspace(q, 1, len(rows))
+    question = uh.inquire(counts, qs, n=n)
+    for together in question.answer(question.methods()):
+        for i in range(len(rows)):
+            alone = uh.estimate(counts[i], qs[i], n=n[i], method=together.method)
+            assert together.flags[i] == alone.flags
+            for name in NUMBERS:
+                assert getattr(together, name)[i] == pytest.approx(getattr(alone, name), abs=1e-12)
+
+
+def test_more_rows_than_a_block() -> None:
+    rng = np.random.default_rng(3)
+    counts = rng.integers(0, 9, size=(20_001, 4))
+    together = uh.estimate(counts, 0.4)
+    for i in (0, 8191, 8192, 16_384, 20_000):
+        assert together.estimate[i] == uh.estimate(counts[i], 0.4).estimate
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int32, np.int64, np.uint64, np.float32])
+def test_any_type_of_number_gives_the_same_answer(dtype: type) -> None:
+    counts = np.array([[3, 0, 9], [1, 200, 7]])
+    expected = uh.estimate(counts, 0.3, n=300)
+    found = uh.estimate(counts.astype(dtype), 0.3, n=300)
+    for name in NUMBERS:
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_the_largest_counts_lose_nothing() -> None:
+    top = 2**53
+    found = uh.estimate([top, top, top], 0.5)
+    assert found.estimate == 2.0
+    assert 1 <= found.ci_lower <= found.lower < 2 < found.upper <= found.ci_upper <= 3
+    assert found.lower - found.ci_lower < 1e-6
+    odd = uh.estimate([1, 2**53 - 1], 1.0, n=2**53)
+    assert odd.estimate == 2 - 1 / 2**53
+
+
+@pytest.mark.parametrize(
+    ("method", "n"),
+    [
+        (method, n)
+        for method in uh.METHODS
+        for n in (None, 0, 7)
+        if n is not None or method not in ("bea", "midpoint")
+    ],
+)
+def test_nobody_rated(method: str, n: int | None) -> None:
+    assumption: dict[str, Any] = {"g": [0.5, 0.4, 0.3]} if method == "reweight" else {"q": 0.001}
+    found = uh.estimate([0, 0, 0], **assumption, n=n, scale=[2, 3, 9], method=method)
+    assert (found.estimate, found.lower, found.upper) == (5.5, 2, 9)
+    assert (found.ci_lower, found.ci_upper) == (2, 9)
+    assert found.flags[0] == "no_ratings"
+
+
+def test_known_participation_reweights() -> None:
+    found = uh.estimate([10, 20, 30], g=[0.1, 0.2, 0.6])
+    assert found.method == "reweight"
+    people = np.array([100, 100, 50])
+    assert found.estimate == pytest.approx(people @ [1, 2, 3] / 250)
+    assert found.lower == pytest.approx(found.estimate) == found.upper
+
+
+def test_an_estimate_outside_its_interval_is_flagged() -> None:
+    found = uh.estimate([120, 30, 45, 200, 605], 0.3, n=2400, method="bea")
+    assert found.estimate < found.lower
+    assert found.flags == ("outside_interval",)
+
+
+def test_without_a_level_there_is_no_confidence_interval() -> None:
+    plain, full = (uh.estimate([[1, 2, 3]], 0.3, n=9, level=level) for level in (None, 0.95))
+    assert plain.ci_lower is None
+    assert plain.ci_upper is None
+    np.testing.assert_array_equal(plain.estimate, full.estimate)
+
+
+@given(histograms(), voice_ratios, st.floats(0.01, 100), populations)
+def test_weights_matter_by_their_ratios_and_effective_size(
+    histogram: Histogram, q: float, factor: float, unseen: int | None
+) -> None:
+    size = float(histogram.counts.sum())
+    n = None if unseen is None else size + unseen
+    plain = uh.estimate(histogram.counts, q, n=n)
+    weighted = uh.estimate(
+        histogram.counts * factor, q, n=None if n is None else n * factor, effective=size
+    )
+    for name in NUMBERS:
+        assert getattr(weighted, name) == pytest.approx(getattr(plain, name), abs=1e-9)
+
+
+def test_a_smaller_effective_size_is_less_certain() -> None:
+    wide, narrow = (uh.estimate([12.5, 3.25, 40.75], 0.5, effective=size) for size in (20, 50))
+    assert wide.estimate == narrow.estimate
+    assert wide.ci_lower < narrow.ci_lower
+    assert wide.ci_upper > narrow.ci_upper
+
+
+BAD: list[tuple[type[uh.InputError], str, list[Any] | Any, dict[str, Any]]] = [
+    (uh.CountsError, r"counts\[1\]: -2 found", [1, -2, 3], {"q": 0.3}),
+    (uh.CountsError, r"counts\[2\]: 3\.5 found.*effective size", [1, 2, 3.5], {"q": 0.3}),
+    (uh.CountsError, r"counts\[0\]: nan found", [np.nan, 2, 3], {"q": 0.3}),
+    (uh.CountsError, r"counts\[0\]: inf found", [np.inf, 2, 3], {"q": 0.3}),
+    (uh.CountsError, r"counts\[1, 0\]: -1 found.*and 1 more", [[1, 2], [-1, -1]], {"q": 0.3}),
+    (uh.CountsError, r"counts\[0\]: .* found.*2\*\*53", [2**54, 1], {"q": 0.3}),
+    (uh.CountsError, r"counts\[0\]: .* found", [10**30, 1], {"q": 0.3}),
+    (uh.CountsError, r"counts: something that is not a count", [10**400, 1], {"q": 0.3}),
+    (uh.CountsError, r"counts: values of type", ["a", "b"], {"q": 0.3}),
+    (uh.CountsError, r"counts: values of type complex", [1j, 2], {"q": 0.3}),
+    (uh.CountsError, r"counts: rows of different lengths", [[1, 2], [3]], {"q": 0.3}),
+    (uh.CountsError, r"counts: an array of shape \(0,\)", [], {"q": 0.3}),
+    (uh.CountsError, r"counts: 1 count\(s\) per item", [4], {"q": 0.3}),
+    (uh.CountsError, r"3 counts for a scale of 5", [1, 2, 3], {"q": 0.3, "scale": "1:5"}),
+    (uh.CountsError, r"counts\[0\]: -1\.5 found", [-1.5, 2], {"q": 0.3, "effective": 2}),
+    (uh.ScaleError, r"scale: 1 value", [1], {"q": 0.3, "scale": [4]}),
+    (uh.ScaleError, r"scale\[1\]: 1 is smaller than", [1, 2], {"q": 0.3, "scale": [3, 1]}),
+    (uh.ScaleError, r"scale\[1\]: 1 repeats", [1, 2], {"q": 0.3, "scale": [1, 1]}),
+    (uh.ScaleError, r"scale\[0\]: nan is not finite", [1, 2], {"q": 0.3, "scale": [np.nan, 1]}),
+    (uh.ScaleError, r"does not end on a step", [1, 2], {"q": 0.3, "scale": "1:2:0.3"}),
+    (uh.ScaleError, r"holds no rising values", [1, 2], {"q": 0.3, "scale": "5:1"}),
+    (uh.ScaleError, r"'x' is not a number", [1, 2], {"q": 0.3, "scale": "1,x"}),
+    (uh.ScaleError, r"4 parts between colons", [1, 2], {"q": 0.3, "scale": "1:2:3:4"}),
+    (uh.ParticipationError, r"q: 0\.0 found", [1, 2], {"q": 0}),
+    (uh.ParticipationError, r"q: 1\.01 found", [1, 2], {"q": 1.01}),
+    (uh.ParticipationError, r"q: nan found", [1, 2], {"q": np.nan}),
+    (uh.ParticipationError, r"q\[1\]: -1\.0 found", [[1, 2], [3, 4]], {"q": [0.5, -1]}),
+    (uh.ParticipationError, r"q: 3 values for 2 items", [[1, 2], [3, 4]], {"q": [0.5, 0.5, 0.5]}),
+    (uh.ParticipationError, r"q: 'much' is not a number", [1, 2], {"q": "much"}),
+    (uh.ParticipationError, r"assumption: none stated", [1, 2], {}),
+    (uh.ParticipationError, r"q and g stated together", [1, 2], {"q": 0.3, "g": [0.1, 0.2]}),
+    (uh.ParticipationError, r"quiet: 'lo' found", [1, 2], {"q": 0.3, "quiet": "lo"}),
+    (uh.ParticipationError, r"'low' stated together with g", [1, 2], {"g": [1, 1], "quiet": "low"}),
+    (
+        uh.ParticipationError,
+        r"participation\[0\]: 0\.5:0\.3",
+        [1, 2],
+        {"participation": [(0.5, 0.3), (0.1, 1)]},
+    ),
+    (
+        uh.ParticipationError,
+        r"participation\[1\]: 0:0\.3",
+        [1, 2],
+        {"participation": [(0.1, 1), (0, 0.3)]},
+    ),
+    (
+        uh.ParticipationError,
+        r"participation\[1\]: 0\.1 found",
+        [1, 2],
+        {"participation": [(0.1, 1), 0.1]},
+    ),
+    (uh.ParticipationError, r"1 entries for 2 ratings", [1, 2], {"participation": [(0.1, 1)]}),
+    (uh.ParticipationError, r"g: 3 entries for 2", [1, 2], {"g": [0.1, 0.2, 0.3]}),
+    (uh.ParticipationError, r"g\[1\]: 0 found", [1, 2], {"g": [0.1, 0]}),
+    (uh.PopulationError, r"n: 2 people for 3 ratings", [1, 2], {"q": 0.3, "n": 2}),
+    (
+        uh.PopulationError,
+        r"n\[1\]: 6 people for 7 ratings",
+        [[1, 2], [3, 4]],
+        {"q": 0.3, "n": [9, 6]},
+    ),
+    (uh.PopulationError, r"n: 3\.5 found", [1, 2], {"q": 0.3, "n": 3.5}),
+    (uh.PopulationError, r"n: nan found", [1, 2], {"q": 0.3, "n": np.nan}),
+    (uh.PopulationError, r"n: 3 numbers for 1 item", [1, 2], {"q": 0.3, "n": [9, 9, 9]}),
+    (uh.PopulationError, r"effective: 0\.0 found", [1.5, 2], {"q": 0.3, "effective": 0}),
+    (
+        uh.MethodError,
+        r"method: 'mean' found. Choose one of average",
+        [1, 2],
+        {"q": 0.3, "method": "mean"},
+    ),
+    (uh.MethodError, r"bea needs n", [1, 2], {"q": 0.3, "method": "bea"}),
+    (uh.MethodError, r"midpoint needs n", [1, 2], {"q": 0.3, "method": "midpoint"}),
+    (uh.MethodError, r"reweight is not defined", [1, 2], {"q": 0.3, "method": "reweight"}),
+    (
+        uh.MethodError,
+        r"bea is not defined",
+        [1, 2],
+        {"q": 0.3, "quiet": "low", "n": 9, "method": "bea"},
+    ),
+    (
+        uh.MethodError,
+        r"bea needs whole people",
+        [1.5, 2],
+        {"q": 0.3, "n": 9, "effective": 3, "method": "bea"},
+    ),
+    (uh.OptionError, r"level: 1 found", [1, 2], {"q": 0.3, "level": 1}),
+    (uh.OptionError, r"covers: 'all' found", [1, 2], {"q": 0.3, "covers": "all"}),
+    (uh.OptionError, r"people asked for, and n is unknown", [1, 2], {"q": 0.3, "covers": "people"}),
+]
+
+
+@pytest.mark.parametrize(("error", "message", "counts", "arguments"), BAD, ids=[b[1] for b in BAD])
+def test_bad_input_names_place_finding_and_remedy(
+    error: type[uh.InputError], message: str, counts: Any, arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(error, match=message) as caught:
+        uh.estimate(counts, **arguments)
+    assert caught.value.remedy[:1].isupper()
+    assert str(caught.value).endswith(".")
+
+
+def test_errors_survive_pickling() -> None:
+    error = uh.CountsError("counts[2]", "-5 found", "Mend it")
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again)) == (uh.CountsError, "counts[2]: -5 found. Mend it.")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("1:5", (1, 2, 3, 4, 5)),
+        ("0.5:2:0.5", (0.5, 1, 1.5, 2)),
+        ("0:1:0.1", (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)),
+        ("-2:2:2", (-2, 0, 2)),
+        ("1,2,4", (1, 2, 4)),
+    ],
+)
+def test_scales_are_read_as_meant(text: str, values: tuple[float, ...]) -> None:
+    assert uh.Scale.parse(text).values == values
