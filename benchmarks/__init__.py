@@ -1,0 +1,1 @@
+"""Speed as ratios, each against its peer in the same run; coverage by simulation."""

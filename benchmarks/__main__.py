@@ -1,0 +1,28 @@
+"""Run every benchmark, or those named: ``python -m benchmarks imports balance``."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import balance, coverage, imports, kernels
+
+ALL = {
+    "imports": imports.run,
+    "kernels": kernels.run,
+    "balance": balance.run,
+    "coverage": coverage.run,
+}
+
+
+def main() -> None:
+    chosen = sys.argv[1:] or list(ALL)
+    unknown = [name for name in chosen if name not in ALL]
+    if unknown:
+        sys.exit(f"No such benchmark: {', '.join(unknown)}. Choose from {', '.join(ALL)}.")
+    for name in chosen:
+        print(f"\n== {name} ==", flush=True)
+        ALL[name]()
+
+
+if __name__ == "__main__":
+    main()

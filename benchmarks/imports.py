@@ -1,0 +1,27 @@
+"""What ``import unheard`` costs, against importing NumPy and scipy.special."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from statistics import median
+
+from benchmarks.timing import report
+
+_CODE = "import time; t = time.perf_counter(); {}; print(time.perf_counter() - t)"
+
+
+def import_seconds(statement: str, repeats: int = 15) -> float:
+    """Median time of an import in a fresh interpreter, which is already up."""
+    command = [sys.executable, "-c", _CODE.format(statement)]
+    return median(
+        float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        for _ in range(repeats)
+    )
+
+
+def run() -> None:
+    import_seconds("import unheard", repeats=2)  # warm the file cache
+    theirs = import_seconds("import numpy, scipy.special")
+    ours = import_seconds("import unheard")
+    report("import unheard", ours, "import numpy, scipy.special", theirs, "goal: at most 1.5")
