@@ -104,7 +104,9 @@ def drawing(question: Inquiry, found: Sequence[Estimate], ink: Ink) -> list[Text
         if mean is not None:
             _draw(row, scale, (mean, mean), (ink.average, "bold"))
         _draw(row, scale, (one.estimate, one.estimate), (ink.estimate, "bold magenta"))
-        lines.append(Text.assemble(f"  {one.method:<{margin - 2}}", *row))
+        line = Text.assemble(f"  {one.method:<{margin - 2}}", *row)
+        line.rstrip()
+        lines.append(line)
     legend = Text.assemble(
         " " * margin,
         (ink.estimate, "bold magenta"),
