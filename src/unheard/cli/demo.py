@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -53,9 +56,14 @@ def demo(as_json: bool) -> None:
     console.print(
         "\nBoth averages are 3.80, but the silence behind A can hide far more than that behind B.\n"
         "Knowing how many guests there were narrows both.\n\n"
-        "Now yours:  unheard estimate 40 5 15 35 105 --q 0.3\n"
-        "            unheard estimate --help"
+        f"Now yours:  {_command()} estimate 40 5 15 35 105 --q 0.3\n"
+        f"            {_command()} estimate --help"
     )
+
+
+def _command() -> str:
+    """Return what the reader has to type to reach this command."""
+    return "unheard" if shutil.which("unheard") else os.path.relpath(sys.argv[0])
 
 
 def _show_table(console: Console) -> None:
