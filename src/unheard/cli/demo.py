@@ -46,16 +46,18 @@ def demo(as_json: bool) -> None:
     console = make_console()
     console.print(
         "Two hotels, 200 reviews each, the same average. Which one is better?\n\n"
-        "Not everybody writes a review, and who does depends on how they liked it. Suppose the\n"
-        f"quietest guests are at least {_Q} times as likely to write one as the most outspoken."
+        "Not everybody writes a review, and who does depends on how they liked it.\n"
+        f"Suppose the quietest guests are at least {_Q} times as likely to write one as\n"
+        "the most outspoken."
     )
     for name, question in questions.items():
         console.print(f"\n[bold]{name}[/]  ", end="")
         show_estimate(question, question.answer(["paa"]))
     _show_table(console)
     console.print(
-        "\nBoth averages are 3.80, but the silence behind A can hide far more than that behind B.\n"
-        "Knowing how many guests there were narrows both.\n\n"
+        "\nBoth averages are 3.80, but the silence behind A can hide far more than that\n"
+        "behind B. Knowing how many guests there were narrows both, if at least 0.3 of\n"
+        "them, whatever they think, write a review.\n\n"
         f"Now yours:  {_command()} estimate 40 5 15 35 105 --q 0.3\n"
         f"            {_command()} estimate --help"
     )
@@ -72,11 +74,12 @@ def _show_table(console: Console) -> None:
 
     table = Table(title="What the mean of all guests can be", title_justify="left", box=None)
     table.add_column("")
-    for header in ("q = 0.6", "q = 0.3", "q = 0.1", f"q = 0.3 of {GUESTS} guests"):
-        table.add_column(header, justify="right", no_wrap=True)
-    for name, counts in HOTELS.items():
-        found = [estimate(counts, q) for q in (0.6, _Q, 0.1)]
-        found.append(estimate(counts, _Q, n=GUESTS))
-        table.add_row(name, *(f"{one.lower:.2f} to {one.upper:.2f}" for one in found))
+    for name in HOTELS:
+        table.add_column(name, justify="right", no_wrap=True)
+    cases: list[tuple[str, float, int | None]] = [(f"q = {q}", q, None) for q in (0.6, _Q, 0.1)]
+    cases.append((f"q = {_Q} of {GUESTS} guests", _Q, GUESTS))
+    for words, q, n in cases:
+        found = [estimate(counts, q, n=n) for counts in HOTELS.values()]
+        table.add_row(words, *(f"{one.lower:.2f} to {one.upper:.2f}" for one in found))
     console.print()
     console.print(table)

@@ -11,6 +11,7 @@ from unheard.cli.options import (
     assumption_options,
     json_option,
     number,
+    one_of,
     read_counts,
     read_level,
     scale_option,
@@ -32,15 +33,23 @@ from unheard.errors import PopulationError
 @click.option(
     "--method",
     metavar="|".join((*AGGREGATORS, "all")),
-    help="Which estimate. By default reweight for known --g, otherwise midpoint with --n and paa "
-    "without it.",
+    shell_complete=one_of(*AGGREGATORS, "all"),
+    help="Which estimate, or all that apply. By default reweight for known --g, otherwise midpoint "
+    "with --n and paa without it. "
+    + "; ".join(f"{one.name}: {one.words}" for one in AGGREGATORS.values())
+    + ".",
 )
 @click.option(
-    "--level", default="0.95", show_default=True, help="Level of the confidence interval."
+    "--level",
+    metavar="LEVEL",
+    default="0.95",
+    show_default=True,
+    help="Level of the confidence interval.",
 )
 @click.option(
     "--covers",
     metavar="mean|people",
+    shell_complete=one_of("mean", "people"),
     default="mean",
     show_default=True,
     help="What the confidence interval is for: the mean behind these people, or (with --n) the "

@@ -49,11 +49,18 @@ def main() -> None:
     sys.exit(_run())
 
 
+def _as_typed(place: str) -> str:
+    """Name an argument of the library as the option that it was given by."""
+    name = place.partition("[")[0]
+    options = {option.name for command in cli.commands.values() for option in command.params}
+    return f"--{place}" if name in options - {"counts"} else place
+
+
 def _run() -> int:
     try:
         cli.main(prog_name="unheard", standalone_mode=False)
     except InputError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"Error: {_as_typed(error.place)}{str(error)[len(error.place) :]}", err=True)
         return BAD_INPUT
     except click.exceptions.NoArgsIsHelpError as error:
         # Asking for nothing is answered by the help, not by an error.
@@ -69,6 +76,9 @@ def _run() -> int:
         # Whoever read our output has seen enough, as in `unheard ... | head`.
         sys.stdout = None
         return DONE
+    except OSError as error:
+        click.echo(f"Error: cannot write the output: {error.strerror}.", err=True)
+        return OUR_FAILURE
     except Exception:
         traceback.print_exc()
         click.echo("This is a fault of unheard, not of your input; please report it.", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -12,17 +13,25 @@ from unheard.errors import CountsError, InputError, OptionError, ParticipationEr
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+def one_of(*values: str) -> Callable[[Any, Any, str], list[str]]:
+    """Complete an option in the shell; its check, with a better message, comes later."""
+    return lambda _context, _option, typed: [v for v in values if v.startswith(typed)]
+
+
 _ASSUMPTION = (
     click.option(
         "--q",
         metavar="Q",
         help="Voice ratio, above 0 and at most 1: the quietest people answer at least Q times as "
         "often as the most outspoken. 0.5 suits surveys people were asked to fill in, 0.3 open "
-        "review sites, 0.1 media people choose themselves.",
+        "review sites, 0.1 media people choose themselves. With --n it says more: everybody "
+        "answers with a probability of at least Q.",
     ),
     click.option(
         "--quiet",
         metavar="|".join(QUIET),
+        shell_complete=one_of(*QUIET),
         default="any",
         show_default=True,
         help="Who may be the quieter: people with any rating, a low one, a high one, or one "
@@ -75,7 +84,12 @@ def number(text: str, place: str, error: type[InputError]) -> float:
     try:
         return float(text)
     except ValueError:
-        raise error(place, f"{text.strip()!r} is not a number", "Give a number") from None
+        remedy = "Give a number"
+        if text.strip().endswith("%"):
+            remedy = "Write 30% as 0.3"
+        elif "," in text:
+            remedy = "Write a point for decimals, and nothing between thousands"
+        raise error(place, f"{text.strip()!r} is not a number", remedy) from None
 
 
 def stated_assumption(
@@ -96,9 +110,10 @@ def read_level(text: str) -> float:
 
 
 def read_counts(words: tuple[str, ...]) -> list[int | float]:
-    """Read counts given as words, or with commas between them."""
-    parts = [part for word in words for part in word.split(",")]
-    if not parts:
+    """Read counts given as words, or as one word with commas between them."""
+    context = click.get_current_context()
+    parts = words[0].split(",") if len(words) == 1 else [word.rstrip(",") for word in words]
+    if not words:
         raise CountsError(
             "counts",
             "none given",
@@ -108,7 +123,9 @@ def read_counts(words: tuple[str, ...]) -> list[int | float]:
     for part in parts:
         # Negative counts must reach the check of the counts, misspelt options must not.
         if part.startswith("-") and not part[1:2].isdigit():
-            raise click.NoSuchOption(part)
+            options = [name for option in context.command.params for name in option.opts]
+            near = difflib.get_close_matches(part, options)
+            raise click.NoSuchOption(part, possibilities=near, ctx=context)
     return [_count(part, f"counts[{index}]") for index, part in enumerate(parts)]
 
 

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.console import Console
 from rich.text import Text
 
+from unheard.core.aggregators import AGGREGATORS
 from unheard.core.estimate import FLAG_WORDS, Estimate, Inquiry
-from unheard.core.scale import Scale
 
-_BAR_WIDTH = 40
-_AXIS_WIDTH = 61
-_TEXT_WIDTH = 78
+_WIDEST, _NARROWEST = 80, 30
+_MANY_RATINGS = 12
+
+
+class Terminal(Console):
+    """A console that breaks no line of a drawing, and stops quietly when nobody reads on."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Let the command end as it sees fit."""
+        raise BrokenPipeError
+
+
+def make_console() -> Terminal:
+    """Return the console that everything is shown on."""
+    console = Terminal(highlight=False, soft_wrap=True)
+    console.width = max(console.width, _NARROWEST)
+    return console
+
+
+def text_width(console: Console) -> int:
+    """Return how wide a screen to fill: the terminal's, within reason."""
+    return min(console.width, _WIDEST)
 
 
 @dataclass(frozen=True)
@@ -32,209 +52,211 @@ class Ink:
     average: str
 
 
-_RICH = Ink("█", " ▏▎▍▌▋▊▉", "─", "┼", "╌", "━", "●", "◇")
+_FINE = Ink("█", " ▏▎▍▌▋▊▉", "─", "┼", "╌", "━", "●", "◇")
 _PLAIN = Ink("#", "        ", "-", "+", "-", "=", "o", "x")
-
-
-def make_console(stderr: bool = False) -> Console:
-    """Return a console that breaks no line of a drawing."""
-    return Console(stderr=stderr, highlight=False, soft_wrap=True)
 
 
 def ink_for(console: Console) -> Ink:
     """Return fine characters where the terminal can show them, plain ones elsewhere."""
     try:
-        "".join(vars(_RICH).values()).encode(console.encoding or "ascii")
+        "".join(vars(_FINE).values()).encode(console.encoding or "ascii")
     except (LookupError, UnicodeEncodeError):
         return _PLAIN
-    return _RICH
+    return _FINE
 
 
 def show_estimate(question: Inquiry, found: Sequence[Estimate]) -> None:
-    """Show one histogram: its bars, the estimates, the intervals on the scale."""
+    """Show one histogram: its bars, the intervals on the scale, the numbers in words."""
     console = make_console()
-    ink = ink_for(console)
-    console.print(_size_line(question))
-    console.print()
-    for line in histogram(question, ink):
-        console.print(line)
-    console.print()
-    for line in drawing(question, found, ink):
-        console.print(line)
-    console.print()
-    for line in summary(question, found):
-        console.print(line)
-    for line in warnings(question, found):
-        console.print(line)
+    screen = Screen(question, found, text_width(console), ink_for(console))
+    parts = (screen.histogram(), screen.drawing(), screen.notes(), screen.summary())
+    console.print(screen.size())
+    for part in parts:
+        lines = list(part)
+        if lines:
+            console.print()
+        for line in lines:
+            line.rstrip()
+            console.print(line)
 
 
-def histogram(question: Inquiry, ink: Ink) -> list[Text]:
-    """Return the counts as bars, best rating first."""
-    counts = question.counts.cells[0].tolist()
-    labels = [f"{value:g}" for value in question.counts.scale.values]
-    total, largest = sum(counts), max(counts) or 1
-    width = max(len(label) for label in labels)
-    shown = [number_words(count) for count in counts]
-    count_width = max(len(text) for text in shown)
-    lines = []
-    for label, count, text in reversed(list(zip(labels, counts, shown, strict=True))):
-        share = f"{count / total:>7.1%}" if total else ""
-        bar = _bar(count / largest, ink)
-        lines.append(
-            Text.assemble(
-                f"  {label:>{width}} ",
-                (f"{bar:<{_BAR_WIDTH}}", "cyan"),
-                f" {text:>{count_width}}{share}",
+class Screen:
+    """The lines that show one histogram."""
+
+    def __init__(self, question: Inquiry, found: Sequence[Estimate], width: int, ink: Ink) -> None:
+        self.question, self.found, self.width, self.ink = question, found, width, ink
+        self.counts, self.scale = question.counts, question.counts.scale
+        rated = bool(self.counts.n_ratings[0])
+        self.average = question.answer(["average"])[0].estimate if rated else None
+        self.flags = tuple(dict.fromkeys(flag for one in found for flag in one.flags))
+
+    def size(self) -> Text:
+        """How many ratings, from how many people."""
+        ratings = _plural(float(self.counts.n_ratings[0]), "rating", "ratings")
+        if self.counts.effective is not None:
+            ratings += f" (weighted; effective size {self.counts.effective[0]:,.1f})"
+        whom = "an unknown number of people"
+        if self.counts.n is not None:
+            whom = _plural(float(self.counts.n[0]), "person", "people")
+        return Text.assemble((ratings, "bold"), f", from {whom}")
+
+    def histogram(self) -> Iterable[Text]:
+        """Yield the counts as bars, best rating first; of a long scale only ratings given."""
+        counts = self.counts.cells[0].tolist()
+        labels = [f"{value:g}" for value in self.scale.values]
+        total, largest = sum(counts), max(counts) or 1
+        width = max(len(label) for label in labels)
+        shown = [_count(count) for count in counts]
+        count_width = max(len(text) for text in shown)
+        bar_width = min(40, max(self.width - width - count_width - 12, 5))
+        for label, count, text in reversed(list(zip(labels, counts, shown, strict=True))):
+            if count or len(counts) <= _MANY_RATINGS:
+                share = f"{count / total:>7.1%}" if total else ""
+                bar = self._bar(count / largest, bar_width)
+                yield Text.assemble(
+                    f"  {label:>{width}} ",
+                    (f"{bar:<{bar_width}}", "cyan"),
+                    f" {text:>{count_width}}{share}",
+                )
+
+    def drawing(self) -> Iterable[Text]:
+        """Yield the scale, and below it each interval with its estimate."""
+        margin = max(len(one.method) for one in self.found) + 4
+        length = min(61, self.width - margin - len(f"{self.scale.highest:g}"))
+        yield from self._axis(margin, length)
+        ink = self.ink
+        for one in self.found:
+            row = [(" ", "")] * length
+            self._draw(row, one.ci_lower, one.ci_upper, (ink.thin, "yellow"))
+            self._draw(row, one.lower, one.upper, (ink.thick, "green"))
+            self._draw(row, self.average, self.average, (ink.average, "bold"))
+            self._draw(row, one.estimate, one.estimate, (ink.estimate, "bold magenta"))
+            yield Text.assemble(f"  {one.method:<{margin - 2}}", *row)
+        marks = [
+            (ink.estimate, "bold magenta", "estimate"),
+            (ink.average, "bold", "average seen"),
+            (ink.thick * 2, "green", "interval"),
+            (ink.thin * 2, "yellow", "with noise"),
+        ]
+        if self.average is None:
+            del marks[1]
+        legend = Text("  ")
+        for mark, style, words in marks:
+            legend.append(mark, style).append(f" {words}   ")
+        yield legend
+
+    def notes(self) -> Iterable[Text]:
+        """Yield what must be known before using the numbers."""
+        for flag in self.flags:
+            who = [one.method for one in self.found if flag in one.flags]
+            about = f" ({', '.join(who)})" if flag == "outside_interval" else ""
+            yield from self._paragraph("Note: ", "bold red", f"{FLAG_WORDS[flag]}{about}.")
+        response = self.question.response()
+        if response is not None and {"low_response", "high_response", "refuted"} & {*self.flags}:
+            p_value = float(response.p_value[0])
+            chance = f"{p_value:.2g}" if p_value > 1e-300 else "below 1e-300"
+            words = (
+                f"{response.rate[0] * 100:.3g}% of the people answered. At that rate the lowest "
+                f"participation may be {response.q_allowed[0]:.3g} at the most; the p-value of the "
+                f"assumption stated is {chance}."
             )
-        )
-    return lines
+            if self.question.assumption.q is not None:
+                words += (
+                    " With n given, q bounds the probability to answer itself; if you only know "
+                    "how much quieter some people are than others, leave n out."
+                )
+            yield from self._paragraph("      ", "", words)
+
+    def summary(self) -> Iterable[Text]:
+        """Yield the numbers and what they mean, in words."""
+        if self.average is not None:
+            yield self._fact("Average of those who answered", self._number(self.average), "bold")
+        for one in self.found:
+            if one.method != "average":
+                name = f"Estimate ({one.method})"
+                words = AGGREGATORS[one.method].words
+                yield self._fact(name, self._number(one.estimate), "bold magenta", words)
+        first, level = self.found[0], self.question.level
+        relaxed = {"low_response", "high_response"} & {*self.flags}
+        words = "once the assumption is relaxed" if relaxed else "everything the assumption allows"
+        yield self._fact("Interval", self._range(first.lower, first.upper), "green", words)
+        if level is not None:
+            name = f"Confidence interval ({level * 100:.6g}%)"
+            people = self.question.covers == "people"
+            words = "with noise, these people only" if people else "with sampling noise"
+            yield self._fact(name, self._range(first.ci_lower, first.ci_upper), "yellow", words)
+        yield Text("")
+        yield from self._paragraph("Assumption: ", "bold", self.question.words)
+
+    def _number(self, value: Any) -> str:
+        """Write a rating with two decimals, more on a scale so short that two say nothing."""
+        return f"{value:.{max(2, 2 - math.floor(math.log10(self.scale.width)))}f}"
+
+    def _range(self, low: Any, high: Any) -> str:
+        return f"{self._number(low)} to {self._number(high)}"
+
+    def _fact(self, name: str, number: str, style: str, words: str = "") -> Text:
+        line = Text.assemble(f"  {name:<29}  ", (f"{number:<12}", style))
+        # A narrow screen keeps the numbers and does without the explanation.
+        if words and len(line) + len(words) + 3 <= self.width:
+            line.append(f"   {words}")
+        return line
+
+    def _paragraph(self, label: str, style: str, words: str) -> Iterable[Text]:
+        """Wrap sentences behind their label."""
+        first, *rest = textwrap.wrap(words, self.width - len(label) - 2)
+        yield Text.assemble("  ", (label, style), first)
+        for line in rest:
+            yield Text(" " * (len(label) + 2) + line)
+
+    def _draw(self, row: list[tuple[str, str]], low: Any, high: Any, mark: tuple[str, str]) -> None:
+        """Write a mark into a row from one value of the scale to another, if there are any."""
+        if low is None:
+            return
+        first, final = (self._place(float(value), len(row)) for value in (low, high))
+        for place in range(first, final + 1):
+            row[place] = mark
+
+    def _place(self, value: float, length: int) -> int:
+        share = (value - self.scale.lowest) / self.scale.width
+        # A spectral estimate may lie off the scale; it is drawn at its end.
+        return min(max(round(share * (length - 1)), 0), length - 1)
+
+    def _axis(self, margin: int, length: int) -> Iterable[Text]:
+        labels, line = [" "] * (length + 12), [self.ink.line] * length
+        free_from, end = 0, length - 1
+        for value in self._ticks():
+            place, text = self._place(value, length), f"{value:g}"
+            line[place] = self.ink.tick
+            fits = place == end or place + len(text) < end
+            if place >= free_from and fits:
+                labels[place : place + len(text)] = text
+                free_from = place + len(text) + 1
+        yield Text(" " * margin + "".join(labels).rstrip())
+        yield Text(" " * margin + "".join(line), "dim")
+
+    def _ticks(self) -> Sequence[float]:
+        """Return the values of the scale; of a long one, round numbers between its ends."""
+        if self.scale.m <= _MANY_RATINGS:
+            return self.scale.values
+        rough = self.scale.width / 5
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = power * next(k for k in (1, 2, 5, 10) if k * power >= rough)
+        first = math.ceil(self.scale.lowest / step)
+        inner = range(first, math.floor(self.scale.highest / step) + 1)
+        return sorted({self.scale.lowest, *(k * step for k in inner), self.scale.highest})
+
+    def _bar(self, share: float, width: int) -> str:
+        eighths = round(share * width * 8)
+        bar = self.ink.full * (eighths // 8) + self.ink.eighths[eighths % 8].strip()
+        # Somebody is never shown as nobody.
+        return bar or (self.ink.eighths[1].strip() or self.ink.full if share > 0 else "")
 
 
-def drawing(question: Inquiry, found: Sequence[Estimate], ink: Ink) -> list[Text]:
-    """Return the scale, and below it each interval with its estimate."""
-    scale = question.counts.scale
-    margin = max(len(one.method) for one in found) + 4
-    lines = _axis(scale.values, margin, ink)
-    mean = _average(question)
-    for one in found:
-        row = [(" ", "")] * _AXIS_WIDTH
-        if one.ci_lower is not None:
-            _draw(row, scale, (one.ci_lower, one.ci_upper), (ink.thin, "yellow"))
-        _draw(row, scale, (one.lower, one.upper), (ink.thick, "green"))
-        if mean is not None:
-            _draw(row, scale, (mean, mean), (ink.average, "bold"))
-        _draw(row, scale, (one.estimate, one.estimate), (ink.estimate, "bold magenta"))
-        line = Text.assemble(f"  {one.method:<{margin - 2}}", *row)
-        line.rstrip()
-        lines.append(line)
-    legend = Text.assemble(
-        " " * margin,
-        (ink.estimate, "bold magenta"),
-        " estimate  ",
-        (ink.average, "bold"),
-        " average of those who answered  ",
-        (ink.thick * 2, "green"),
-        " interval  ",
-        (ink.thin * 2, "yellow"),
-        " with noise",
-    )
-    return [*lines, legend]
-
-
-def summary(question: Inquiry, found: Sequence[Estimate]) -> list[Text]:
-    """Return the numbers and what they mean, in words."""
-    lines = []
-    mean = _average(question)
-    if mean is not None:
-        lines.append(Text.assemble("  Average of those who answered  ", (f"{mean:.2f}", "bold")))
-    lines += [
-        Text.assemble(
-            f"  {'Estimate (' + one.method + ')':<29}  ", (f"{one.estimate:.2f}", "bold magenta")
-        )
-        for one in found
-        if one.method != "average"
-    ]
-    first = found[0]
-    lines.append(
-        Text.assemble(
-            f"  {'Interval':<29}  ",
-            (f"{first.lower:.2f} to {first.upper:.2f}", "green"),
-            "   everything the assumption allows",
-        )
-    )
-    if first.ci_lower is not None and question.level is not None:
-        whose = ", for these people" if question.covers == "people" else ""
-        name = f"Confidence interval ({question.level * 100:.3g}%)"
-        lines.append(
-            Text.assemble(
-                f"  {name:<29}  ",
-                (f"{first.ci_lower:.2f} to {first.ci_upper:.2f}", "yellow"),
-                f"   with sampling noise{whose}",
-            )
-        )
-    return [*lines, Text(""), *_paragraph("Assumption: ", "bold", question.words)]
-
-
-def warnings(question: Inquiry, found: Sequence[Estimate]) -> list[Text]:
-    """Return what must be known before using the numbers."""
-    lines = []
-    for flag in dict.fromkeys(flag for one in found for flag in one.flags):
-        who = [one.method for one in found if flag in one.flags]
-        about = f" ({', '.join(who)})" if flag == "outside_interval" else ""
-        lines += _paragraph("Note: ", "bold red", f"{FLAG_WORDS[flag]}{about}.")
-    response = question.response()
-    if response is not None and any("response" in f or f == "refuted" for f in found[0].flags):
-        words = (
-            f"{response.rate[0]:.1%} of the people answered. The test of the response rate allows "
-            f"a q up to {response.q_allowed[0]:.3f}; the p-value of the assumption stated is "
-            f"{response.p_value[0]:.2g}."
-        )
-        lines += _paragraph("      ", "", words)
-    return lines
-
-
-def number_words(value: float) -> str:
+def _count(value: float) -> str:
     """Write a count: whole numbers with separators, sums of weights with two decimals."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
 
 
-def _paragraph(label: str, style: str, words: str) -> list[Text]:
-    """Wrap a sentence behind its label, so that it can be read on a narrow screen."""
-    first, *rest = textwrap.wrap(words, _TEXT_WIDTH - len(label))
-    return [
-        Text.assemble("  ", (label, style), first),
-        *(Text(" " * (len(label) + 2) + line) for line in rest),
-    ]
-
-
-def _size_line(question: Inquiry) -> Text:
-    counts = question.counts
-    ratings = f"{number_words(float(counts.n_ratings[0]))} ratings"
-    if counts.effective is not None:
-        ratings += f" (weighted; effective size {counts.effective[0]:,.1f})"
-    if counts.n is None:
-        return Text.assemble((ratings, "bold"), ", from an unknown number of people")
-    return Text.assemble((ratings, "bold"), f", from {number_words(float(counts.n[0]))} people")
-
-
-def _average(question: Inquiry) -> Any:
-    """Return the average of those who answered; None if nobody did."""
-    return question.answer(["average"])[0].estimate if question.counts.n_ratings[0] else None
-
-
-def _draw(
-    row: list[tuple[str, str]], scale: Scale, ends: tuple[Any, Any], mark: tuple[str, str]
-) -> None:
-    """Write a mark into a row from one value of the scale to another."""
-    last = len(row) - 1
-    # A spectral estimate may lie off the scale; it is drawn at its end.
-    first, final = (
-        min(max(round((float(x) - scale.lowest) / scale.width * last), 0), last) for x in ends
-    )
-    for place in range(first, final + 1):
-        row[place] = mark
-
-
-def _bar(share: float, ink: Ink) -> str:
-    eighths = round(share * _BAR_WIDTH * 8)
-    bar = ink.full * (eighths // 8) + ink.eighths[eighths % 8].strip()
-    # Somebody is never shown as nobody.
-    return bar or (ink.eighths[1].strip() or ink.full if share > 0 else "")
-
-
-def _axis(values: Sequence[float], margin: int, ink: Ink) -> list[Text]:
-    places = [round((v - values[0]) / (values[-1] - values[0]) * (_AXIS_WIDTH - 1)) for v in values]
-    labels, line = [" "] * (_AXIS_WIDTH + 8), [ink.line] * _AXIS_WIDTH
-    free_from = 0
-    for index, (value, place) in enumerate(zip(values, places, strict=True)):
-        line[place] = ink.tick
-        text = f"{value:g}"
-        last = index == len(values) - 1
-        room = last or place + len(text) + 1 <= places[-1]
-        if place >= free_from and room:
-            labels[place : place + len(text)] = text
-            free_from = place + len(text) + 1
-    return [
-        Text(" " * margin + "".join(labels).rstrip()),
-        Text(" " * margin + "".join(line), "dim"),
-    ]
+def _plural(value: float, one: str, many: str) -> str:
+    return f"{_count(value)} {one if value == 1 else many}"

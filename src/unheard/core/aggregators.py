@@ -95,6 +95,8 @@ class Aggregator:
     ----------
     name
         The name users type.
+    words
+        What it is, in a few words.
     formula
         From a :class:`Situation` to one column.
     needs_n
@@ -106,6 +108,7 @@ class Aggregator:
     """
 
     name: str
+    words: str
     formula: Callable[[Situation], Column]
     needs_n: bool = False
     kinds: tuple[str, ...] = ()
@@ -115,11 +118,23 @@ class Aggregator:
 AGGREGATORS: dict[str, Aggregator] = {
     one.name: one
     for one in (
-        Aggregator("average", average),
-        Aggregator("spectral", spectral),
-        Aggregator("reweight", reweight, kinds=("known",)),
-        Aggregator("paa", paa),
-        Aggregator("bea", bea, needs_n=True, kinds=("any",), needs_people=True),
-        Aggregator("midpoint", midpoint, needs_n=True),
+        Aggregator("average", "mean of the ratings seen", average),
+        Aggregator("spectral", "root mean square of the ratings seen", spectral),
+        Aggregator(
+            "reweight",
+            "each rating counts for the people it stands for",
+            reweight,
+            kinds=("known",),
+        ),
+        Aggregator("paa", "middle of the interval without n", paa),
+        Aggregator(
+            "bea",
+            "those unseen put at the two ends",
+            bea,
+            needs_n=True,
+            kinds=("any",),
+            needs_people=True,
+        ),
+        Aggregator("midpoint", "middle of the interval given n", midpoint, needs_n=True),
     )
 }

@@ -24,7 +24,7 @@ so once it reaches zero along the ray of falling q it stays below.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from scipy.special import ndtri
@@ -78,19 +78,27 @@ def known_limits(
     people: bool,
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Confidence limits when n is known: for mu, or (``people``) the mean of those n people."""
-    low, high = (
-        _average_limit(end, n, z, people, ops)
-        if box is None
-        else _known_limit(end, n, z, people, ops)
-        for end, box in zip(_both_ends(counts, values, ends), ends, strict=True)
-    )
-    if people:
-        return values[0] + low, values[-1] - high
-    # For few ratings the limit without n can be the sharper one. Where the two intervals differ
-    # only one of the tests bites, so that taking both costs no coverage (docs/confidence.md).
-    free_low, free_high = free_limits(counts, values, ends, z, ops)
-    return ops.greatest(values[0] + low, free_low), ops.least(values[-1] - high, free_high)
+    """Confidence limits when n is known: for mu, or (``people``) the mean of those n people.
+
+    Several limits are valid, and the sharpest is used: the one that n gives, the one without n
+    (for few ratings) and, for the people, one in which only who answers is random. Where the
+    intervals behind them differ only one of the tests bites, so that this costs no coverage
+    (docs/confidence.md).
+    """
+    sharpest = []
+    for end, box in zip(_both_ends(counts, values, ends), ends, strict=True):
+        limit = _free_limit(end, z, ops)
+        if box is not None:
+            limit = ops.greatest(limit, _known_limit(end, n, z, _mean_limit_at, ops))
+        if people:
+            limit = ops.greatest(
+                limit,
+                _average_limit(end, n, limit, ops)
+                if box is None
+                else _known_limit(end, n, z, _people_limit_at, ops),
+            )
+        sharpest.append(limit)
+    return values[0] + sharpest[0], values[-1] - sharpest[1]
 
 
 def _both_ends(
@@ -152,18 +160,21 @@ def _free_limit(end: _End, z: float, ops: Operations) -> Column:
     return ops.greatest(limit, 0.0)
 
 
-def _average_limit(end: _End, n: Column, z: float, people: bool, ops: Operations) -> Column:
-    """Limit for an end that is the plain average: those seen are a fair sample of the n."""
-    limit = _free_limit(end, z, ops)
-    if not people:
-        return limit
+def _average_limit(end: _End, n: Column, limit: Column, ops: Operations) -> Column:
+    """Sharpen the limit of the plain average for these people: those seen are a sample of n."""
     seen = total(end.counts)
     mean = ops.divide(weighted(end.distances, end.counts), seen)
     unseen_share = ops.greatest(1.0 - ops.divide(seen, n), 0.0)
     return mean - ops.sqrt(unseen_share) * (mean - limit)
 
 
-def _known_limit(end: _End, n: Column, z: float, people: bool, ops: Operations) -> Column:
+def _known_limit(
+    end: _End,
+    n: Column,
+    z: float,
+    limit_at: Callable[[_End, int, Sequence[Column], Column, float, Operations], Column],
+    ops: Operations,
+) -> Column:
     """Distance from the near end to the confidence limit, given n.
 
     By duality the end of the identified interval is the largest, over thresholds t on the scale,
@@ -177,7 +188,6 @@ def _known_limit(end: _End, n: Column, z: float, people: bool, ops: Operations) 
     counts, box = end.counts, relaxed(end.counts, end.box, n, ops)
     spare = ops.greatest(n - weighted(box.fewest, counts), 0.0)
     room = [(w - f) * c for w, f, c in zip(box.most, box.fewest, counts, strict=True)]
-    limit_at = _people_limit_at if people else _mean_limit_at
     limit: Column = None
     for k in reversed(range(len(counts))):
         # Shrunk to this share of its room, the box is just filled by the ratings below k.

@@ -13,7 +13,7 @@ from unheard.core.columns import Floats, blocks
 from unheard.core.scale import Scale
 from unheard.errors import CountsError, PopulationError
 
-LARGEST_COUNT = 2.0**53
+LARGEST_COUNT = 2**53
 """Every whole number up to here is exact in floating point."""
 
 
@@ -121,7 +121,7 @@ def _check_cells(cells: NDArray[Any], single: bool, *, whole: bool) -> None:
     # NaN compares false, so the good case is spelled out and everything else is bad.
     if not (low >= 0 and high <= LARGEST_COUNT):
         good = (cells >= 0) & (cells <= LARGEST_COUNT)
-        _refuse(cells, ~good, single, f"{remedy}, at most 2**53; clean the data first")
+        _refuse(cells, ~good, single, f"{remedy}, at most 2**53")
     if whole and cells.dtype.kind == "f":
         for block in blocks(len(cells)):
             part = cells[block]
@@ -163,8 +163,9 @@ def _effective(effective: ArrayLike, cells: NDArray[Any]) -> Floats:
     if bad.any():
         raise PopulationError(
             "effective",
-            f"{float(sizes[bad][0])!r} found",
-            "Give (sum of weights) squared over the sum of squared weights, a positive number",
+            f"{sizes[bad][0]:.15g} found",
+            "Give (sum of weights) squared over the sum of squared weights, above 0 and at most "
+            "2**53",
         )
     return sizes
 
@@ -179,7 +180,7 @@ def _people(n: ArrayLike, cells: NDArray[Any], single: bool, *, whole: bool) -> 
         row = int(np.argmax(broken))
         raise PopulationError(
             _row_place("n", row, single),
-            f"{float(people[row])!r} found",
+            f"{people[row]:.15g} found",
             f"{remedy}; it is a whole number up to 2**53",
         )
     seen = _row_sums(cells)

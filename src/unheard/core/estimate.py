@@ -44,7 +44,7 @@ FLAG_WORDS = {
     "low_response": "fewer people answered than the assumption allows: it was relaxed just enough",
     "high_response": "more people answered than the assumption allows: it was relaxed just enough",
     "refuted": "the response rate refutes the assumption; chance alone does not explain it",
-    "outside_interval": "this estimate lies outside what the assumption and n allow",
+    "outside_interval": "an estimate lies outside everything that the assumption allows",
 }
 
 
@@ -118,7 +118,7 @@ class Inquiry:
         one = AGGREGATORS.get(method)
         if one is None:
             return MethodError(
-                "method", f"{method!r} found", f"Choose one of {', '.join(AGGREGATORS)}, or all"
+                "method", f"{method!r} found", f"Choose one of {', '.join(AGGREGATORS)}"
             )
         if one.needs_n and self.counts.n is None:
             return MethodError(
@@ -260,7 +260,7 @@ def inquire(
     assumption.check_fits(checked.scale.m, checked.rows)
     if level is not None and not 0 < level < 1:
         raise OptionError(
-            "level", f"{level!r} found", "Give a number between 0 and 1, such as 0.95"
+            "level", f"{level:g} found", "Give a number between 0 and 1, such as 0.95"
         )
     if covers not in ("mean", "people"):
         raise OptionError("covers", f"{covers!r} found", "Choose mean or people")
@@ -294,7 +294,8 @@ def estimate(
         per item.
     q
         Voice ratio in (0, 1]: the quietest people answer at least q times as often as the most
-        outspoken. One number, or one per item.
+        outspoken. With n known, more is stated: everybody answers with a probability of at least
+        q, so q is then at most the response rate. One number, or one per item.
     n
         How many people there are, silent ones included, if known: one number or one per item.
     scale

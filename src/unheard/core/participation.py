@@ -148,30 +148,36 @@ class Participation:
             otherwise only how much quieter some are than others.
         """
         if self.kind == "known":
-            shares = ", ".join(f"{g:.3g}" for g in self.lo)
+            shares = ", ".join(f"{g:g}" for g in self.lo)
             return f"People answer with known probabilities, from the lowest rating up: {shares}."
         if self.kind == "box":
             shares = ", ".join(f"{a:.3g} to {b:.3g}" for a, b in zip(self.lo, self.hi, strict=True))
             return f"The probability to answer, from the lowest rating up: {shares}."
-        return _WHO[self.kind] + _how_quiet(self.q, n_known)
+        assert self.q is not None  # all other kinds state a q
+        low, high = float(self.q.min()), float(self.q.max())
+        if low == 1:
+            return (
+                "Everybody answers." if n_known else "People answer alike, whatever their rating."
+            )
+        share = f"{low:g}" if low == high else f"{low:g} to {high:g} (item by item)"
+        if n_known:
+            return _WHO_KNOWN[self.kind] + f"answer with a probability of at least {share}."
+        return _WHO[self.kind] + (
+            f"are at least {share} times as likely to answer as the most outspoken."
+        )
 
 
 _WHO = {
     "any": "Whatever their rating, people ",
     "low": "The lower their rating the quieter people may be, but they ",
     "high": "The higher their rating the quieter people may be, but they ",
-    "middle": "People with the lowest or the highest rating all speak up alike; those between may "
-    "be quieter, but they ",
+    "middle": "People with the lowest or the highest rating speak up alike; those between may be "
+    "quieter, but they ",
 }
-
-
-def _how_quiet(q: Floats | None, n_known: bool) -> str:
-    assert q is not None  # only the kinds with a q come here
-    low, high = float(q.min()), float(q.max())
-    share = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g} (item by item)"
-    if n_known:
-        return f"answer with a probability of at least {share}."
-    return f"are at least {share} times as likely to answer as the most outspoken."
+_WHO_KNOWN = _WHO | {
+    "middle": "People with the lowest or the highest rating all answer; those between may be "
+    "quieter, but they ",
+}
 
 
 def boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, Box | None]:
@@ -229,7 +235,7 @@ def _valid_q(q: ArrayLike) -> Floats:
     bad = ~((values > 0) & (values <= 1))
     if bad.any():
         where = "q" if values.ndim == 0 else f"q[{int(np.argmax(bad))}]"
-        raise ParticipationError(where, f"{float(values[bad][0])!r} found", _Q_REMEDY)
+        raise ParticipationError(where, f"{values[bad][0]:g} found", _Q_REMEDY)
     # Below this, 1/q overflows the squares that the confidence interval needs.
     if (values < 1e-100).any():
         raise ParticipationError("q", "a value below 1e-100 found", "Give a larger q")

@@ -23,8 +23,11 @@ class Response:
 
     Attributes
     ----------
+    rate
+        Share of the people who answered.
     seen, unseen
-        Number of people who answered and who did not, in effective size for weighted counts.
+        Number of people who answered and who did not, of those whom the test is about: everybody,
+        for ``middle`` those between the ends. In effective size for weighted counts.
     least, largest
         Smallest and largest participation that the assumption allows any rating.
     level
@@ -33,6 +36,7 @@ class Response:
         Whether fewer (more) people answered than the assumption allows, be it by chance.
     """
 
+    rate: Floats
     seen: Floats
     unseen: Floats
     least: Floats
@@ -40,12 +44,6 @@ class Response:
     level: float
     too_low: Mask
     too_high: Mask
-
-    @property
-    def rate(self) -> Floats:
-        """Share of the people who answered."""
-        n = self.seen + self.unseen
-        return np.divide(self.seen, n, out=np.zeros(n.shape), where=n > 0)
 
     @cached_property
     def p_value(self) -> Floats:
@@ -55,9 +53,9 @@ class Response:
     @cached_property
     def refuted(self) -> Mask:
         """Whether chance is ruled out at the level."""
-        rate = self.rate
-        outside = (rate < self.least) | (rate > self.largest)
-        refuted = np.zeros(rate.shape, bool)
+        n = self.seen + self.unseen
+        outside = (self.seen < self.least * n) | (self.seen > self.largest * n)
+        refuted = np.zeros(n.shape, bool)
         refuted[outside] = self._p_values(outside) < 1 - self.level
         return refuted
 
@@ -92,7 +90,14 @@ def response(counts: Counts, assumption: Participation, level: float) -> Respons
         seen, n = seen * share, n * share
     # Sums of weights may exceed n by rounding.
     unseen = np.maximum(n - seen, 0.0)
-    return Response(seen, unseen, assumption.least, assumption.largest, level, too_low, too_high)
+    rate = np.divide(seen, n, out=np.zeros(len(n)), where=n > 0)
+    if assumption.kind == "middle":
+        # Everybody at the two ends is seen, so the test is about the people between them.
+        inner = counts.n_ratings - _at_the_ends(counts)
+        seen = np.divide(seen * inner, counts.n_ratings, out=inner, where=counts.n_ratings > 0)
+    return Response(
+        rate, seen, unseen, assumption.least, assumption.largest, level, too_low, too_high
+    )
 
 
 def _people_implied(counts: Counts, assumption: Participation) -> tuple[Floats, Floats]:
@@ -104,6 +109,10 @@ def _people_implied(counts: Counts, assumption: Participation) -> tuple[Floats, 
         )
     seen = counts.n_ratings
     if assumption.kind == "middle":
-        loud = counts.cells[:, 0].astype(np.float64) + counts.cells[:, -1]
+        loud = _at_the_ends(counts)
         return seen, loud + (seen - loud) / assumption.q
     return seen, seen / assumption.q
+
+
+def _at_the_ends(counts: Counts) -> Floats:
+    return np.asarray(counts.cells[:, 0].astype(np.float64) + counts.cells[:, -1])
