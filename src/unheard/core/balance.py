@@ -57,9 +57,13 @@ def balance(n: ArrayLike, q: ArrayLike) -> Floats:
     >>> round(float(3000 * balance(3000, 0.3)), 4)
     2.0005
     """
-    people, least = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(q, np.float64))
-    pairs, place = np.unique(np.stack([people.ravel(), least.ravel()]), axis=1, return_inverse=True)
-    return _balance_of_distinct(*pairs)[place.reshape(-1)].reshape(people.shape)
+    people, least = np.asarray(n, np.float64), np.asarray(q, np.float64)
+    # Equal questions are asked once. A complex number is a pair that NumPy sorts.
+    keys = people if least.ndim == 0 else people + 1j * least
+    distinct = np.unique(keys)
+    q_of = np.full(distinct.shape, least) if least.ndim == 0 else np.imag(distinct).copy()
+    found = _balance_of_distinct(np.real(distinct).copy(), q_of)
+    return np.asarray(found[np.searchsorted(distinct, keys)])
 
 
 def a_star(n: ArrayLike, q: ArrayLike) -> Floats:
