@@ -8,9 +8,9 @@ How: a lower limit is every value t that a one-sided test does not rule out, the
 seen ratings the weights least favourable to t. Its ingredients, each needed:
 
 - the test compares the weighted sum of (rating - t) with z times its root mean square *around t*,
-  so that it never trusts a spread that came out small by luck (inverting it is Fieller's and
-  Wilson's idea, and gives a quadratic equation, so the limit is closed-form);
-- z**2/2 pseudo-ratings at each end of the scale (Agresti and Coull 1998) stand for rare ratings
+  so that it never trusts a spread that came out small by luck (inverting it is the
+  idea of [W27] and [F54], and gives a quadratic equation, so the limit is closed-form);
+- z**2/2 pseudo-ratings at each end of the scale [AC98] stand for rare ratings
   that the sample happened to miss, so that equal ratings do not give an interval of no width;
 - half a rating moved to the pessimistic end corrects for counts being whole numbers.
 
