@@ -24,6 +24,7 @@ from unheard.errors import (
     ScaleError,
     UnheardError,
 )
+from unheard.game import method as _minimax_joins_the_methods  # noqa: F401
 
 METHODS = tuple(AGGREGATORS)
 """Names of the methods that :func:`estimate` knows."""

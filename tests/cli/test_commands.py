@@ -62,6 +62,8 @@ def test_all_methods_with_n(run: Any) -> None:
     )
     methods = [one["method"] for one in document["estimates"]]
     assert methods == ["average", "spectral", "paa", "bea", "midpoint"]
+    small = run("estimate", "2", "1", "3", "--q", "0.3", "--n", "9", "--method", "all", "--json")
+    assert json.loads(small.out)["estimates"][-1]["method"] == "minimax"
     assert document["n"] == 2400
     assert document["response"]["rate"] == pytest.approx(1000 / 2400)
 
@@ -175,7 +177,7 @@ def test_demo_and_version_and_help(run: Any) -> None:
     assert run().code == 0
 
 
-@pytest.mark.parametrize("command", ["estimate", "demo", "completion"])
+@pytest.mark.parametrize("command", ["estimate", "demo", "completion", "regret", "minimax"])
 def test_help_has_an_example(run: Any, command: str) -> None:
     assert re.search(rf"Examples?.*:\n +.*unheard {command}", run(command, "--help").out)
 
@@ -186,11 +188,95 @@ def test_completion_script(run: Any, shell: str) -> None:
     assert "_UNHEARD_COMPLETE" in out
 
 
-def test_examples_in_the_help_work_as_printed(run: Any) -> None:
-    lines = re.findall(r"^ +unheard (.+)$", run("estimate", "--help").out, flags=re.MULTILINE)
-    assert len(lines) == 3
+@pytest.mark.parametrize(("command", "examples"), [("estimate", 3), ("regret", 4), ("minimax", 3)])
+def test_examples_in_the_help_work_as_printed(run: Any, command: str, examples: int) -> None:
+    lines = re.findall(r"^ +unheard (.+)$", run(command, "--help").out, flags=re.MULTILINE)
+    assert len(lines) == examples
     for line in lines:
         assert run(*line.split()).code == 0
+
+
+def test_regret_json_is_the_contract(run: Any) -> None:
+    found = json.loads(
+        run("regret", *["--n", "6", "--m", "3", "--q", "0.5", "--method", "bea", "--json"]).out
+    )
+    keys = ["method", "kind", "n", "m", "q", "regret", "p", "g", "lower_bound"]
+    assert list(found)[:9] == keys
+    assert found["regret"] == pytest.approx(4 * float(uh.lower_bound(6, 0.5)))
+    assert "exact sum over 84 histograms" in found["how"]
+    several = run(
+        "regret",
+        *["--n", "4", "--m", "2", "--q", "0.2:0.8:0.3", "--method", "paa,average", "--json"],
+    )
+    assert [(row["method"], row["q"]) for row in json.loads(several.out)] == [
+        (method, q) for method in ("paa", "average") for q in (0.2, 0.5, 0.8)
+    ]
+    simulated = run(
+        "regret",
+        *[
+            "--n",
+            "900",
+            "--m",
+            "5",
+            "--q",
+            "0.5",
+            "--method",
+            "paa",
+            "--draws",
+            "2000",
+            "--seed",
+            "3",
+            "--json",
+        ],
+    )
+    row = json.loads(simulated.out)
+    assert row["how"] == "simulation, 2,000 draws"
+    assert row["standard_error"] > 0
+
+
+def test_minimax_json_is_the_contract(run: Any) -> None:
+    found = json.loads(
+        run("minimax", *["--n", "10", "--q", "0.9", "--m", "5", "--table", "--json"]).out
+    )
+    assert list(found)[:8] == ["n", "m", "q", "kind", "lower", "upper", "bea", "average"]
+    assert found["lower"] == pytest.approx(16 * 0.002545, rel=1e-3)
+    assert found["lower"] <= found["upper"] < found["bea"] < found["average"]
+    assert found["table"][0][0] == pytest.approx(3)
+    assert [len(row) for row in found["table"]] == list(range(11, 0, -1))
+
+
+def test_the_game_tells_the_story(run: Any) -> None:
+    out = run("regret", *["--n", "10", "--m", "3", "--q", "0.5", "--method", "bea"]).out
+    assert "BEA attains the lower bound: it is optimal here." in out
+    out = run("minimax", *["--n", "10", "--q", "0.5", "--table"]).out
+    assert "BEA is optimal here" in out
+    assert re.search(r"^    0 +1\.50 ", out, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("regret --n 100 --m 5 --q 0.5 --method bea", "96,560,646 histograms"),
+        ("regret --n 0 --q 0.5 --method bea", "--n: 0 found"),
+        ("regret --n 2.5 --q 0.5 --method bea", "--n: 2.5 found"),
+        ("regret --n 5 --q 0 --method bea", "--q: 0 found"),
+        ("regret --n 5 --q 0.5 --method best", "'best' found"),
+        ("regret --n 5 --q 0.5 --method bea --kind most", "'most' found"),
+        ("regret --n 5 --q 0.5 --method bea --m 3 --scale 1:3", "--m and --scale given"),
+        ("regret --n 5 --m 2 --q 0.5 --method bea --p 0.5,0.5", "one of --p and --g"),
+        ("regret --n 5 --m 2 --q 0.5 --method bea --p 0.5,0.6 --g 1,1", "add up to 1"),
+        ("regret --n 5 --m 3 --q 0.5 --method bea --p 0.5,0.5 --g 1,1", "2 entries for 3"),
+        ("regret --n inf --m 3 --q 0.5 --method bea --draws 100", "inf found"),
+        ("minimax --n 500 --q 0.5", "n from 1 to 200"),
+        ("minimax --n 5 --q 2", "q: 2 found"),
+        ("minimax --n 5 --q 0.5 --kind excess --m 3", "two ratings"),
+    ],
+)
+def test_bad_games(run: Any, words: str, message: str) -> None:
+    done = run(*words.split())
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert "Traceback" not in done.err
 
 
 def test_a_failure_of_ours_ends_with_1(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,9 @@ NUMBERS = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
 
 def answers(histogram: Histogram, assumption: dict[str, Any], n: int | None, **more: Any) -> Any:
     question = uh.inquire(histogram.counts, **assumption, n=n, scale=histogram.values, **more)
-    return {one.method: one for one in question.answer(question.methods())}
+    # minimax solves a game for every n and q; tests/game is about it.
+    methods = [method for method in question.methods() if method != "minimax"]
+    return {one.method: one for one in question.answer(methods)}
 
 
 populations = st.none() | st.integers(0, 3000)
@@ -64,7 +66,7 @@ def test_many_rows_give_what_each_row_gives(rows: list[Histogram], q: float) -> 
     n = counts.sum(axis=1) + np.arange(len(rows)) * 7
     qs = np.linspace(q, 1, len(rows))
     question = uh.inquire(counts, qs, n=n)
-    for together in question.answer(question.methods()):
+    for together in question.answer(["average", "spectral", "paa", "bea", "midpoint"]):
         for i in range(len(rows)):
             alone = uh.estimate(counts[i], qs[i], n=n[i], method=together.method)
             assert together.flags[i] == alone.flags
@@ -105,7 +107,7 @@ def test_the_largest_counts_lose_nothing() -> None:
         (method, n)
         for method in uh.METHODS
         for n in (None, 0, 7)
-        if n is not None or method not in ("bea", "midpoint")
+        if n is not None or method not in ("bea", "midpoint", "minimax")
     ],
 )
 def test_nobody_rated(method: str, n: int | None) -> None:

@@ -11,6 +11,8 @@ from click.shell_completion import get_completion_class
 from unheard._version import __version__
 from unheard.cli.demo import demo
 from unheard.cli.estimate import estimate
+from unheard.cli.minimax import minimax
+from unheard.cli.regret import regret
 from unheard.errors import InputError
 
 DONE, OUR_FAILURE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -40,8 +42,8 @@ def completion(shell: str) -> None:
     click.echo(script)
 
 
-cli.add_command(demo)
-cli.add_command(estimate)
+for command in (demo, estimate, minimax, regret):
+    cli.add_command(command)
 
 
 def main() -> None:

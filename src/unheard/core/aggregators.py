@@ -32,6 +32,8 @@ class Situation:
         How many people a rating stands for, where the assumption fixes it (known g).
     n, balance
         Number of people and BEA's lambda; None if n is unknown.
+    q
+        Least participation; None where the assumption states it per rating.
     ops
         The engine's operations.
     """
@@ -43,6 +45,7 @@ class Situation:
     box: Box | None
     n: Column | None
     balance: Column | None
+    q: Column | None
     ops: Operations
 
 
@@ -105,6 +108,10 @@ class Aggregator:
         Kinds of participation it is defined for; empty for all.
     needs_people
         Whether counts must be of people, not sums of weights.
+    most_n
+        Largest number of people it can do; None for any.
+    closed_form
+        Whether the formula runs on any engine's columns, or on NumPy arrays only.
     """
 
     name: str
@@ -113,6 +120,8 @@ class Aggregator:
     needs_n: bool = False
     kinds: tuple[str, ...] = ()
     needs_people: bool = False
+    most_n: int | None = None
+    closed_form: bool = True
 
 
 AGGREGATORS: dict[str, Aggregator] = {

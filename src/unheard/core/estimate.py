@@ -131,6 +131,16 @@ class Inquiry:
                 f"{method} is not defined for this kind of assumption",
                 f"State {' or '.join(stated[k] for k in one.kinds)}, or use paa",
             )
+        if (
+            one.most_n is not None
+            and self.counts.n is not None
+            and self.counts.n.max() > one.most_n
+        ):
+            return MethodError(
+                "method",
+                f"{method} is solved for n up to {one.most_n}, and n is {self.counts.n.max():.15g}",
+                "Use midpoint or bea",
+            )
         if one.needs_people and self.counts.effective is not None:
             return MethodError(
                 "method", f"{method} needs whole people, not sums of weights", "Use paa or midpoint"
@@ -307,7 +317,8 @@ def estimate(
     g
         Instead of q: the probability to answer, per rating, if it is known.
     method
-        ``average``, ``spectral``, ``reweight``, ``paa``, ``bea`` or ``midpoint``. By default
+        ``average``, ``spectral``, ``reweight``, ``paa``, ``bea``, ``midpoint`` or ``minimax`` (n up
+        to 100). By default
         ``reweight`` for known g; otherwise ``midpoint`` if n is known and ``paa`` if not.
     level
         Level of the confidence interval; None to go without, which is several times faster.

@@ -80,7 +80,7 @@ def answers(
         low, high = _limits(items, setting, ends, setting.z, ops)
         columns += [(ops.least(low, lower), values[0]), (ops.greatest(high, upper), values[-1])]
     situation = Situation(
-        items.counts, values, free, known, setting.box, items.n, items.balance, ops
+        items.counts, values, free, known, setting.box, items.n, items.balance, items.q, ops
     )
     middle = (values[0] + values[-1]) / 2
     columns += [(AGGREGATORS[method].formula(situation), middle) for method in methods]

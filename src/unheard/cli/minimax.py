@@ -1,0 +1,133 @@
+"""``unheard minimax``: the best that anybody can do, certified."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unheard.cli.options import json_option, number, one_of, scale_option
+from unheard.cli.regret import read_scale, vector, whole
+from unheard.core.columns import Floats
+from unheard.errors import ParticipationError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from unheard.game.minimax import Minimax
+
+
+@click.command()
+@click.option(
+    "--n", required=True, metavar="N", help="How many people, up to 200 (a minute at the most)."
+)
+@click.option("--q", required=True, metavar="Q", help="Least participation.")
+@click.option("--m", metavar="M", help="How many ratings, 1 to M. By default 2.")
+@scale_option
+@click.option(
+    "--kind",
+    metavar="gap|excess",
+    default="gap",
+    show_default=True,
+    shell_complete=one_of("gap", "excess"),
+    help="Kind of regret, as in the command regret; excess for two ratings and N up to 50.",
+)
+@click.option("--table", is_flag=True, help="Show the optimal aggregator itself as well.")
+@json_option
+def minimax(
+    n: str,
+    q: str,
+    m: str | None,
+    scale: str | None,
+    kind: str,
+    table: bool,
+    as_json: bool,
+) -> None:
+    """Bracket the smallest worst-case regret that any aggregator can have, with proof.
+
+    \b
+    Examples:
+      unheard minimax --n 20 --q 0.9
+      unheard minimax --n 10 --q 0.9 --table
+      unheard minimax --n 20 --q 0.95 --m 5 --json
+    """
+    from unheard.game.minimax import minimax as solve
+
+    values = read_scale(m or (None if scale else "2"), scale)
+    game = solve(whole(n, "--n", 1), number(q, "--q", ParticipationError), values, kind)
+    if as_json:
+        document: dict[str, Any] = {
+            "n": game.n,
+            "m": values.m,
+            "q": game.q,
+            "kind": game.kind,
+            "lower": game.lower,
+            "upper": game.upper,
+            "bea": game.bea,
+            "average": game.average,
+            "lower_bound": game.lower_bound,
+            "bea_is_optimal": game.bea_is_optimal,
+            "support": [
+                {"weight": weight, "p": list(one.p), "g": list(one.g)}
+                for weight, one in game.support
+            ],
+        }
+        if table:
+            document["table"] = _rows(game.table, values.lowest, values.width)
+        click.echo(json.dumps(document))
+        return
+    _show(game, table)
+
+
+def _rows(table: Floats, lowest: float, width: float) -> list[list[float]]:
+    """Return row n_low of the answers for n_high = 0, 1, ... as far as there are people."""
+    n = len(table) - 1
+    return [[float(lowest + width * table[a, b]) for b in range(n - a + 1)] for a in range(n + 1)]
+
+
+def _show(game: Minimax, table: bool) -> None:
+    from unheard.cli.screen import make_console
+
+    console = make_console()
+    scale = game.scale
+    console.print(
+        f"[bold]{game.n} people[/], ratings {scale.lowest:g} to {scale.highest:g}, least "
+        f"participation {game.q:g}: worst-case regret ({game.kind})\n"
+    )
+    bracket = f"[bold]{game.lower:.6g}[/] to [bold]{game.upper:.6g}[/]"
+    console.print(f"  The best possible   {bracket}   certified")
+    console.print(f"  BEA                 {game.bea:.6g} at the most")
+    console.print(f"  Average             {game.average:.6g} at the most")
+    if game.kind == "gap":
+        console.print(f"  Paper's bound       {game.lower_bound:.6g}   from two structures alone")
+    if game.bea_is_optimal:
+        console.print("\n  BEA is optimal here: nothing can beat it by more than 0.1%.")
+    if game.support:
+        console.print("\n  The adversary mixes, each with its mirror image:")
+        for weight, one in game.support[:8]:
+            console.print(f"  {weight:>6.1%}  p = {vector(list(one.p))}  g = {vector(list(one.g))}")
+    if table:
+        _show_table(game, console)
+    else:
+        console.print("\n  [dim]--table shows the optimal aggregator itself[/]")
+
+
+def _show_table(game: Minimax, console: Console) -> None:
+    scale = game.scale
+    high = f"{scale.highest:g}"
+    console.print(
+        f"\n  The optimal answer, for so many ratings of {scale.lowest:g} (down) and of {high} "
+        "(across)."
+        + (
+            ""
+            if scale.m == 2
+            else "\n  A rating between counts as either, by chance "
+            "with the same mean; the answers are averaged."
+        )
+        + "\n"
+    )
+    rows = _rows(game.table, scale.lowest, scale.width)
+    console.print("     " + "".join(f"{b:>6}" for b in range(game.n + 1)))
+    for a, row in enumerate(rows):
+        console.print(f"  {a:>3}" + "".join(f"{value:>6.2f}" for value in row))

@@ -1,0 +1,324 @@
+"""``unheard regret``: how wrong an aggregator can be, and when."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from unheard.cli.options import json_option, number, numbers, one_of, scale_option
+from unheard.core.aggregators import AGGREGATORS
+from unheard.core.participation import QUIET
+from unheard.core.scale import Scale
+from unheard.errors import MethodError, OptionError, ParticipationError
+
+
+@click.command()
+@click.option("--n", required=True, metavar="N", help="How many people; inf for endless people.")
+@click.option("--m", metavar="M", help="How many ratings, 1 to M. By default 5.")
+@scale_option
+@click.option(
+    "--q",
+    required=True,
+    metavar="Q",
+    help="Least participation: one number, several with commas, or FIRST:LAST:STEP.",
+)
+@click.option(
+    "--method",
+    required=True,
+    metavar="METHOD,...",
+    shell_complete=one_of(*AGGREGATORS),
+    help=f"One or several of {', '.join(AGGREGATORS)}.",
+)
+@click.option(
+    "--kind",
+    metavar="gap|excess",
+    default="gap",
+    show_default=True,
+    shell_complete=one_of("gap", "excess"),
+    help="gap: squared distance to the mean of all N ratings, seen or not. excess: squared "
+    "distance to the mean behind them, less what seeing everybody would leave.",
+)
+@click.option(
+    "--quiet",
+    metavar="|".join(QUIET),
+    default="any",
+    show_default=True,
+    shell_complete=one_of(*QUIET),
+    help="Who may be the quieter in the worst case.",
+)
+@click.option("--p", metavar="P,...", help="With --g: not the worst case, but this structure.")
+@click.option("--g", metavar="G,...", help="Participation of each rating, together with --p.")
+@click.option("--draws", metavar="DRAWS", help="Estimate by simulation, for any N and M.")
+@click.option("--seed", metavar="SEED", default="0", show_default=True, help="Of the simulation.")
+@json_option
+def regret(
+    n: str,
+    m: str | None,
+    scale: str | None,
+    q: str,
+    method: str,
+    kind: str,
+    quiet: str,
+    p: str | None,
+    g: str | None,
+    draws: str | None,
+    seed: str,
+    as_json: bool,
+) -> None:
+    """Find the structure in which an aggregator is furthest off, and by how much.
+
+    \b
+    Examples:
+      unheard regret --n 20 --m 5 --q 0.5 --method bea
+      unheard regret --n 10 --m 3 --q 0.1:0.9:0.1 --method average,bea,paa
+      unheard regret --n inf --q 0.5 --method average
+      unheard regret --n 500 --m 2 --q 0.5 --method paa --p 0.6,0.4 --g 0.5,1 --draws 10000
+    """
+    values = read_scale(m, scale)
+    people = math.inf if n.strip() == "inf" else whole(n, "--n", 1)
+    methods = [name.strip() for name in method.split(",")]
+    for name in methods:
+        if name not in AGGREGATORS:
+            raise MethodError("method", f"{name!r} found", f"Choose from {', '.join(AGGREGATORS)}")
+    game = _Game(people, values, kind, quiet)
+    qs = read_range(q)
+    if p is not None or g is not None:
+        rows = game.at_structure(methods, qs, p, g, draws, whole(seed, "--seed", 0))
+    elif draws is not None:
+        rows = game.simulated(methods, qs, whole(draws, "--draws", 2), whole(seed, "--seed", 0))
+    else:
+        rows = game.worst(methods, qs)
+    found = _with_progress(rows, len(methods) * len(qs))
+    if as_json:
+        click.echo(json.dumps(found[0] if len(found) == 1 else found))
+    else:
+        _show(found, values)
+
+
+class _Game:
+    """The question, once the options are read."""
+
+    def __init__(self, n: float, scale: Scale, kind: str, quiet: str) -> None:
+        from unheard.game.regret import check_kind
+
+        self.n, self.scale, self.kind, self.quiet = n, scale, check_kind(kind), quiet
+
+    def worst(self, methods: list[str], qs: list[float]) -> Iterator[dict[str, Any]]:
+        from unheard.game.adversary import worst_cases
+        from unheard.game.asymptotic import asymptotic_worst_case
+        from unheard.game.histograms import count_histograms
+
+        if math.isinf(self.n):
+            if self.quiet != "any":
+                raise OptionError("quiet", f"{self.quiet!r} with --n inf", "Give a finite --n")
+            for method in methods:
+                for q in qs:
+                    limit = asymptotic_worst_case(method, q, self.scale)
+                    how = "closed form" if limit.closed_form else "search"
+                    yield self._row(
+                        method, q, limit.regret, limit.structure, limit.lower_bound, how
+                    )
+            return
+        size = count_histograms(int(self.n), self.scale.m)
+        for method in methods:
+            for found in worst_cases(
+                method, int(self.n), qs, self.scale, self.kind, quiet=self.quiet
+            ):
+                how = f"search, each value an exact sum over {size:,} histograms"
+                yield self._row(
+                    method, found.q, found.regret, found.structure, found.lower_bound, how
+                )
+
+    def simulated(
+        self, methods: list[str], qs: list[float], draws: int, seed: int
+    ) -> Iterator[dict[str, Any]]:
+        """Simulate the structures known to be bad and report the worst of them."""
+        from unheard.game.adversary import known_bad
+
+        n = self._finite()
+        for method in methods:
+            for q in qs:
+                rows = [
+                    self._simulate(method, q, structure, draws, seed)
+                    for structure in known_bad(n, q, self.scale.m)
+                ]
+                yield max(rows, key=lambda row: float(row["regret"]))
+
+    def at_structure(
+        self,
+        methods: list[str],
+        qs: list[float],
+        p: str | None,
+        g: str | None,
+        draws: str | None,
+        seed: int,
+    ) -> Iterator[dict[str, Any]]:
+        from unheard.game.histograms import count_histograms
+        from unheard.game.regret import exact_regret
+        from unheard.game.structures import Structure
+
+        if p is None or g is None:
+            raise OptionError("p", "one of --p and --g given", "Give both, or none")
+        structure = Structure(numbers(p, "--p", OptionError), numbers(g, "--g", ParticipationError))
+        if structure.m != self.scale.m:
+            raise OptionError(
+                "p", f"{structure.m} entries for {self.scale.m} ratings", "Give one for each"
+            )
+        n = self._finite()
+        for method in methods:
+            for q in qs:
+                if draws is not None:
+                    yield self._simulate(method, q, structure, whole(draws, "--draws", 2), seed)
+                else:
+                    value = exact_regret(method, structure, n, q, self.scale, self.kind)
+                    how = f"exact sum over {count_histograms(n, self.scale.m):,} histograms"
+                    yield self._row(method, q, value, structure, self._lower_bound(q), how)
+
+    def _simulate(
+        self, method: str, q: float, structure: Any, draws: int, seed: int
+    ) -> dict[str, Any]:
+        import numpy as np
+
+        from unheard.game.regret import simulated_regret
+
+        found = simulated_regret(
+            method,
+            structure,
+            self._finite(),
+            q,
+            self.scale,
+            self.kind,
+            rng=np.random.default_rng(seed),
+            draws=draws,
+        )
+        row = self._row(
+            method, q, found.regret, structure, self._lower_bound(q), f"simulation, {draws:,} draws"
+        )
+        return row | {"standard_error": found.standard_error}
+
+    def _finite(self) -> int:
+        if math.isinf(self.n):
+            raise OptionError("n", "inf found", "Give a finite --n here")
+        return int(self.n)
+
+    def _lower_bound(self, q: float) -> float:
+        from unheard.core.balance import lower_bound
+
+        return self.scale.width**2 * float(lower_bound(self._finite(), q))
+
+    def _row(
+        self, method: str, q: float, value: float, structure: Any, bound: float, how: str
+    ) -> dict[str, Any]:
+        return {
+            "method": method,
+            "kind": self.kind,
+            "n": None if math.isinf(self.n) else int(self.n),
+            "m": self.scale.m,
+            "q": q,
+            "regret": value,
+            "p": list(structure.p),
+            "g": list(structure.g),
+            "lower_bound": bound,
+            "how": how,
+        }
+
+
+def read_scale(m: str | None, scale: str | None) -> Scale:
+    """Read the scale from ``--scale``, or from the number of ratings ``--m``."""
+    if scale is not None:
+        if m is not None:
+            raise OptionError("m", "--m and --scale given", "Give one of them")
+        return Scale.parse(scale)
+    return Scale.points(whole(m or "5", "--m", 2))
+
+
+def whole(text: str, place: str, least: int) -> int:
+    """Read a whole number."""
+    value = number(text, place, OptionError)
+    if not (value.is_integer() and value >= least):
+        raise OptionError(place, f"{text} found", f"Give a whole number, {least} or more")
+    return int(value)
+
+
+def read_range(text: str) -> list[float]:
+    """Read one number, several with commas, or a range with its step."""
+    if ":" in text:
+        found = list(Scale.parse(text).values)
+    else:
+        found = numbers(text, "--q", ParticipationError)
+    for q in found:
+        if not 0 < q <= 1:
+            raise ParticipationError("--q", f"{q:g} found", "Give numbers above 0 and at most 1")
+    return found
+
+
+def _with_progress(rows: Iterator[dict[str, Any]], total: int) -> list[dict[str, Any]]:
+    """Collect rows behind a progress bar on standard error, if there are several."""
+    if total == 1:
+        return list(rows)
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    return list(track(rows, "worst cases", total=total, console=console, transient=True))
+
+
+def _show(found: list[dict[str, Any]], scale: Scale) -> None:
+    from rich.table import Table
+
+    from unheard.cli.screen import make_console
+
+    console = make_console()
+    if len(found) == 1:
+        _show_one(found[0], scale)
+        return
+    table = Table(box=None, header_style="bold")
+    for header in ("method", "q", "regret", "root", "lower bound"):
+        table.add_column(header, justify="left" if header == "method" else "right")
+    for header in ("worst p", "worst g"):
+        table.add_column(header)
+    for row in found:
+        table.add_row(
+            row["method"],
+            f"{row['q']:g}",
+            f"{row['regret']:.6g}",
+            f"{math.sqrt(max(row['regret'], 0)):.3f}",
+            f"{row['lower_bound']:.6g}",
+            vector(row["p"]),
+            vector(row["g"]),
+        )
+    console.print(table)
+    console.print(f"[dim]{found[0]['how']}[/]")
+
+
+def _show_one(row: dict[str, Any], scale: Scale) -> None:
+    from unheard.cli.screen import make_console
+
+    console = make_console()
+    people = "endless people" if row["n"] is None else f"{row['n']} people"
+    console.print(
+        f"[bold]{row['method']}[/] with {people}, ratings {scale.lowest:g} to {scale.highest:g}, "
+        f"least participation {row['q']:g}\n"
+    )
+    error = f" ± {row['standard_error']:.2g}" if "standard_error" in row else ""
+    console.print(f"  {'Regret (' + row['kind'] + ')':<16}[bold]{row['regret']:.6g}[/]{error}")
+    console.print(f"  Typical error   {math.sqrt(max(row['regret'], 0)):.3f}   its square root")
+    bound = f"{row['lower_bound']:.6g}"
+    console.print(f"  Lower bound     {bound}   no aggregator's worst gap is smaller")
+    console.print("\n  where the people and their participation are, from the lowest rating up,")
+    console.print(f"  p = {vector(row['p'])}")
+    console.print(f"  g = {vector(row['g'])}")
+    if row["kind"] == "gap" and row["method"] == "bea":
+        near = row["regret"] <= row["lower_bound"] * (1 + 1e-6)
+        if near:
+            console.print("\n  BEA attains the lower bound: it is optimal here.")
+    console.print(f"\n  [dim]{row['how']}[/]")
+
+
+def vector(values: list[float]) -> str:
+    """Write a list of shares."""
+    return "(" + ", ".join(f"{value:.3g}" for value in values) + ")"

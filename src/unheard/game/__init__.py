@@ -1,0 +1,1 @@
+"""The game between an aggregator and the worst participation: regret, worst case, minimax."""

@@ -1,0 +1,40 @@
+"""``minimax`` as a method of :func:`unheard.estimate`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unheard.core.aggregators import AGGREGATORS, Aggregator, Situation
+from unheard.core.columns import Column
+from unheard.core.scale import Scale
+
+REACH = 100
+"""Largest n for which estimates ask for the solved game; it takes a few seconds there."""
+
+
+def minimax(given: Situation) -> Column:
+    """Return the answer with the smallest worst-case regret, game by game."""
+    # The solver needs optimisers that would slow down the import of the package.
+    from unheard.game.minimax import minimax as solve
+
+    seen = np.column_stack(given.counts)
+    n, q = (np.broadcast_to(np.asarray(x), len(seen)) for x in (given.n, given.q))
+    answers = np.full(len(seen), np.nan)
+    for people, least in {*zip(n.tolist(), q.tolist(), strict=True)}:
+        if people:
+            rows = (n == people) & (q == least)
+            game = solve(int(people), least, Scale(given.values), tolerance=1e-3)
+            answers[rows] = game.answer(seen[rows])
+    return answers
+
+
+AGGREGATORS["minimax"] = Aggregator(
+    "minimax",
+    "smallest worst case of all",
+    minimax,
+    needs_n=True,
+    kinds=("any",),
+    needs_people=True,
+    most_n=REACH,
+    closed_form=False,
+)

@@ -1,0 +1,348 @@
+"""The optimal aggregator for two ratings, with a certificate, and its extension to any scale.
+
+The game: an aggregator f (one number per histogram) against a structure. The regret is convex in f
+and linear in mixtures of structures, so there is a value. For a finite set of structures with
+weights the best f is the posterior mean, and its average regret is a lower bound on everybody's
+worst case. :mod:`unheard.game.bernstein` bounds that f's own worst case from above, over every
+structure. The structures it finds join the set, the weights are found anew, until the two meet.
+
+What is proved: the value of the game lies between ``lower`` and ``upper``, and the table attains
+``upper``, up to floating point. What is not: that the table is the only optimum.
+
+Any other scale: replace each rating x by a random end of the scale with mean x. That is a game
+with two ratings and participation still within [q, 1]; averaging the binary optimum's answer over
+the replacement only lowers the ``gap`` (Jensen). So the value on any scale is the binary one times
+the width squared. ``excess`` has no such reduction: replacing ratings raises the variance that it
+subtracts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from unheard.core.balance import lower_bound
+from unheard.core.columns import Floats, blocks
+from unheard.core.participation import Participation
+from unheard.core.scale import Scale
+from unheard.game.adversary import known_bad
+from unheard.game.bernstein import Certificate, certified_worst_case
+from unheard.game.histograms import GameError, all_histograms, binomial_chances
+from unheard.game.regret import Kind, check_kind
+from unheard.game.rules import Rule, rule_answers
+from unheard.game.structures import Structure
+
+REACH = 200
+"""Largest n for which the game of kind ``gap`` is solved."""
+
+EXCESS_REACH = 50
+"""Largest n for ``excess``, whose adversary mixes many more structures."""
+
+_ROUNDS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Minimax:
+    """The solved game.
+
+    Attributes
+    ----------
+    n, q, kind
+        Number of people, least participation, kind of regret.
+    scale
+        The rating values.
+    lower, upper
+        The certified bracket of the smallest worst-case regret anybody can have.
+    table
+        Shape (n+1, n+1): the optimal answer on {0, 1} for n_low and n_high ratings seen.
+    bea, average
+        Certified upper bounds on the worst case of these two, on the ends of the scale.
+    lower_bound
+        The lower bound of [GKL25, corollary 3.3], which is one for ``gap``.
+    support
+        The structures that the adversary mixes with a weight above 0.001, each standing for itself
+        and its mirror image.
+    """
+
+    n: int
+    q: float
+    kind: str
+    scale: Scale
+    lower: float
+    upper: float
+    table: Floats
+    bea: float
+    average: float
+    lower_bound: float
+    support: tuple[tuple[float, Structure], ...]
+
+    @property
+    def gap(self) -> float:
+        """Relative width of the bracket."""
+        return (self.upper - self.lower) / self.lower if self.lower > 0 else 0.0
+
+    @property
+    def bea_is_optimal(self) -> bool:
+        """Whether it is proved that nothing beats BEA by more than 0.1%."""
+        return self.bea <= self.lower * 1.001
+
+    def answer(self, seen: Floats) -> Floats:
+        """Return the optimal aggregator's answer to (K, m) counts on the scale."""
+        return extended(self.table, seen, self.scale)
+
+
+def minimax(
+    n: int, q: float, scale: Scale | None = None, kind: str = "gap", tolerance: float = 5e-4
+) -> Minimax:
+    """Solve the game for n people.
+
+    Parameters
+    ----------
+    n
+        Number of people, 1 to :data:`REACH` (``excess``: :data:`EXCESS_REACH`).
+    q
+        Least participation.
+    scale
+        The rating values; 1, 2 if left out.
+    kind
+        ``gap``, or ``excess`` for two ratings.
+    tolerance
+        Relative width of the bracket at which to stop.
+    """
+    scale = scale or Scale.points(2)
+    regret_kind = check_kind(kind)
+    Participation.bounded(q)  # refuses what is no q
+    reach = REACH if regret_kind == "gap" else EXCESS_REACH
+    if not 1 <= n <= reach:
+        raise GameError(
+            "n", f"{n} found", f"The game of kind {regret_kind} is solved for n from 1 to {reach}"
+        )
+    if regret_kind == "excess" and scale.m > 2:
+        raise GameError(
+            "kind", f"excess asked for on {scale.m} ratings", "Use gap, or a scale of two ratings"
+        )
+    binary = _solve(n, float(q), regret_kind, tolerance)
+    unit = scale.width**2
+    return Minimax(
+        n,
+        float(q),
+        regret_kind,
+        scale,
+        unit * binary.lower,
+        unit * binary.upper,
+        binary.table,
+        unit * certified("bea", n, q, regret_kind, tolerance / 4).upper,
+        unit * certified("average", n, q, regret_kind, tolerance / 4).upper,
+        unit * float(lower_bound(n, q)),
+        binary.support,
+    )
+
+
+def certified(
+    rule: Rule, n: int, q: float, kind: Kind = "gap", tolerance: float = 1e-4
+) -> Certificate:
+    """Bound an aggregator's worst case on {0, 1} from both sides, over every structure."""
+    seen = all_histograms(n, 2).seen
+    return certified_worst_case(
+        _as_table(rule_answers(rule, seen, n, q, Scale((0, 1))), n), q, kind, tolerance
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    lower: float
+    upper: float
+    table: Floats
+    support: tuple[tuple[float, Structure], ...]
+
+
+@lru_cache(maxsize=512)
+def _solve(n: int, q: float, kind: Kind, tolerance: float) -> _Solved:
+    if q == 1:
+        # Everybody is seen; what to answer otherwise is never asked.
+        bea = rule_answers("bea", all_histograms(n, 2).seen, n, q, Scale((0, 1)))
+        return _Solved(0.0, 0.0, _as_table(bea, n), ())
+    mixture = _Mixture(n, kind, tolerance / 20)
+    for structure in _first_structures(n, q):
+        mixture.add(structure)
+    weights = np.full(len(mixture.structures), 1 / len(mixture.structures))
+    lower, upper, table = -np.inf, np.inf, np.zeros((n + 1, n + 1))
+    for _ in range(_ROUNDS):
+        weights = mixture.best_weights(weights)
+        answers = mixture.posterior_mean(weights)
+        lower = max(lower, float(weights @ mixture.regrets(answers)))
+        # A fine proof costs much; it waits until a rough one has nothing more to say.
+        distance = (upper - lower) / abs(lower)
+        fine = min(max(distance / 8, tolerance / 4), 2e-3)
+        proof = certified_worst_case(_as_table(answers, n), q, kind, fine)
+        if proof.upper < upper:
+            upper, table = proof.upper, _as_table(answers, n)
+        if upper - lower <= tolerance * abs(lower):
+            break
+        added = sum(mixture.add(structure) for structure in (proof.witness, *proof.peaks))
+        if not added and fine <= tolerance / 4:
+            break
+        if added:
+            weights = np.concatenate([weights * (1 - 1e-3), np.full(added, 1e-3 / added)])
+    used = np.argsort(-weights)[: np.count_nonzero(weights > 1e-3)]
+    support = tuple((float(weights[i]), mixture.structures[i]) for i in used)
+    return _Solved(lower, upper, table, support)
+
+
+def _first_structures(n: int, q: float) -> tuple[Structure, ...]:
+    """Where the adversary's mixtures usually live, and a scattering of everything else."""
+    shares = np.linspace(0.05, 0.95, 7)
+    voices = ((q, 1.0), (1.0, q), (q, q), (1.0, 1.0), ((1 + q) / 2, 1.0), ((1 + q) / 2, q))
+    return (
+        *known_bad(n, q, 2),
+        *(Structure((a, 1 - a), g) for a in shares.tolist() for g in voices),
+    )
+
+
+class _Mixture:
+    """Structures that the adversary may mix, each together with its mirror image."""
+
+    def __init__(self, n: int, kind: Kind, background: float) -> None:
+        self.n, self.kind, self.background = n, kind, background
+        table = all_histograms(n, 2)
+        low, high = table.seen.astype(np.int64).T
+        place = np.zeros((n + 1, n + 1), np.int64)
+        place[low, high] = np.arange(len(low))
+        self.mirror = place[high, low]
+        self.high, self.unseen, self.log_ways = table.seen[:, 1], table.unseen, table.log_ways
+        self.outcomes = np.column_stack([table.seen, table.unseen])
+        self.structures: list[Structure] = []
+        self.log_chance = np.zeros((0, len(low)))
+        self.chance = np.zeros((0, len(low)))
+        self.target = np.zeros((0, len(low)))
+        self.constant = np.zeros(0)
+        self.mass = self.moment = self.target
+
+    def add(self, structure: Structure) -> bool:
+        """Take a structure in, unless it is there already; return whether it was taken in."""
+        if structure.p[0] < structure.p[1]:
+            structure = Structure(structure.p[::-1], structure.g[::-1])
+        cells = structure.cells()
+        if any(np.allclose(cells, old.cells(), rtol=0, atol=1e-7) for old in self.structures):
+            return False
+        silent = cells[2] + cells[3]
+        # The mean of what is wanted given a histogram, and the variance that no answer removes.
+        if self.kind == "gap":
+            unseen_mean = cells[3] / silent if silent > 0 else 0.5
+            target = (self.high + self.unseen * unseen_mean) / self.n
+            constant = silent * unseen_mean * (1 - unseen_mean) / self.n
+        else:
+            mu = structure.p[1]
+            target = np.full(len(self.high), mu)
+            constant = -mu * (1 - mu) / self.n
+        outcome = np.maximum([cells[0], cells[1], silent], 1e-100)
+        log_chance = self.log_ways + self.outcomes @ np.log(outcome)
+        self.structures.append(structure)
+        self.log_chance = np.vstack([self.log_chance, log_chance])
+        self.chance = np.vstack([self.chance, np.exp(log_chance)])
+        self.target = np.vstack([self.target, target])
+        self.constant = np.append(self.constant, constant)
+        return True
+
+    def posterior_mean(self, weights: Floats) -> Floats:
+        """Return the best answers to a mixture in which every structure brings its mirror image."""
+        mass = weights @ self.mass
+        return np.asarray((weights @ self.moment) / mass)
+
+    def prepare(self) -> None:
+        """Work out what every structure with its mirror image adds to the posterior.
+
+        Chances are relative to the largest of them, histogram by histogram, so that they do not
+        vanish where all are tiny.
+        """
+        mirrored = self.log_chance[:, self.mirror]
+        largest = np.maximum(self.log_chance.max(axis=0), mirrored.max(axis=0))
+        near, far = np.exp(self.log_chance - largest), np.exp(mirrored - largest)
+        self.mass = near + far
+        self.moment = near * self.target + far * (1 - self.target[:, self.mirror])
+
+    def regrets(self, answers: Floats) -> Floats:
+        """Return the regret of these answers against each structure."""
+        return np.asarray((self.chance * (answers - self.target) ** 2).sum(axis=1) + self.constant)
+
+    def best_weights(self, start: Floats) -> Floats:
+        """Return the mixture that makes even the best answers regret most: a concave problem.
+
+        No structure is left out altogether: without a trace of it, what to answer where only it is
+        likely would be left to chance, and the adversary would go there next.
+        """
+        self.prepare()
+        least = self.background / len(start)
+        unit = float(np.abs(self.regrets(self.posterior_mean(start))).max())
+
+        def downhill(weights: Floats) -> tuple[float, Floats]:
+            weights = np.maximum(weights, least)
+            # By the envelope theorem the slope is the regret against each structure.
+            regrets = self.regrets(self.posterior_mean(weights))
+            return -float(weights @ regrets) / unit, -regrets / unit
+
+        constraint: Any = {
+            "type": "eq",
+            "fun": lambda w: w.sum() - 1,
+            "jac": lambda w: np.ones((1, len(w))),
+        }
+        found = minimize(
+            downhill,
+            start,
+            jac=True,
+            method="SLSQP",
+            bounds=[(least, 1)] * len(start),
+            constraints=[constraint],
+            options={"ftol": 1e-11, "maxiter": 300},
+        )
+        weights = np.maximum(found.x, least)
+        return np.asarray(weights / weights.sum())
+
+
+def extended(table: Floats, seen: Floats, scale: Scale) -> Floats:
+    """Answer (K, m) counts on any scale by the binary table.
+
+    Each rating seen is replaced by a random end of the scale with the same mean; the answer is the
+    exact average over the replacement, whose number of high ends is a sum of binomials.
+
+    Parameters
+    ----------
+    table
+        Shape (n+1, n+1): answers on {0, 1}.
+    seen
+        Shape (K, m): counts of ratings seen, at most n in each row.
+    scale
+        The rating values.
+    """
+    answers = np.empty(len(seen))
+    for block in blocks(len(seen)):
+        answers[block] = _extended_block(table, seen[block].astype(np.int64), scale)
+    return scale.lowest + scale.width * answers
+
+
+def _extended_block(table: Floats, seen: Any, scale: Scale) -> Floats:
+    n = len(table) - 1
+    share = (np.array(scale.values) - scale.lowest) / scale.width
+    high = np.zeros((len(seen), n + 1))
+    high[np.arange(len(seen)), seen[:, -1]] = 1.0
+    people = np.arange(n + 1)
+    for r in range(1, scale.m - 1):
+        chance = binomial_chances(n, float(share[r]))[seen[:, r]]
+        more = high * chance[:, :1]
+        for extra in range(1, int(seen[:, r].max(initial=0)) + 1):
+            more[:, extra:] += high[:, :-extra] * chance[:, extra : extra + 1]
+        high = more
+    low = np.clip(seen.sum(axis=1)[:, None] - people[None, :], 0, n)
+    return np.asarray((high * table[low, people[None, :]]).sum(axis=1))
+
+
+def _as_table(answers: Floats, n: int) -> Floats:
+    """Lay answers to all binary histograms out by n_low and n_high."""
+    low, high = all_histograms(n, 2).seen.astype(np.int64).T
+    table = np.full((n + 1, n + 1), 0.5)
+    table[low, high] = answers
+    return table
