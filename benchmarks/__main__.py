@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import balance, coverage, imports, kernels
+from benchmarks import balance, coverage, game, imports, kernels
 
 ALL = {
     "imports": imports.run,
     "kernels": kernels.run,
     "balance": balance.run,
+    "game": game.run,
     "coverage": coverage.run,
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from typing import Any
@@ -197,16 +198,14 @@ def test_examples_in_the_help_work_as_printed(run: Any, command: str, examples: 
 
 
 def test_regret_json_is_the_contract(run: Any) -> None:
-    found = json.loads(
-        run("regret", *["--n", "6", "--m", "3", "--q", "0.5", "--method", "bea", "--json"]).out
-    )
+    found = json.loads(run("regret", *shlex.split("--n 6 --m 3 --q 0.5 --method bea --json")).out)
     keys = ["method", "kind", "n", "m", "q", "regret", "p", "g", "lower_bound"]
     assert list(found)[:9] == keys
     assert found["regret"] == pytest.approx(4 * float(uh.lower_bound(6, 0.5)))
     assert "exact sum over 84 histograms" in found["how"]
     several = run(
         "regret",
-        *["--n", "4", "--m", "2", "--q", "0.2:0.8:0.3", "--method", "paa,average", "--json"],
+        *shlex.split("--n 4 --m 2 --q 0.2:0.8:0.3 --method paa,average --json"),
     )
     assert [(row["method"], row["q"]) for row in json.loads(several.out)] == [
         (method, q) for method in ("paa", "average") for q in (0.2, 0.5, 0.8)
@@ -235,9 +234,7 @@ def test_regret_json_is_the_contract(run: Any) -> None:
 
 
 def test_minimax_json_is_the_contract(run: Any) -> None:
-    found = json.loads(
-        run("minimax", *["--n", "10", "--q", "0.9", "--m", "5", "--table", "--json"]).out
-    )
+    found = json.loads(run("minimax", *shlex.split("--n 10 --q 0.9 --m 5 --table --json")).out)
     assert list(found)[:8] == ["n", "m", "q", "kind", "lower", "upper", "bea", "average"]
     assert found["lower"] == pytest.approx(16 * 0.002545, rel=1e-3)
     assert found["lower"] <= found["upper"] < found["bea"] < found["average"]
@@ -246,9 +243,9 @@ def test_minimax_json_is_the_contract(run: Any) -> None:
 
 
 def test_the_game_tells_the_story(run: Any) -> None:
-    out = run("regret", *["--n", "10", "--m", "3", "--q", "0.5", "--method", "bea"]).out
+    out = run("regret", *shlex.split("--n 10 --m 3 --q 0.5 --method bea")).out
     assert "BEA attains the lower bound: it is optimal here." in out
-    out = run("minimax", *["--n", "10", "--q", "0.5", "--table"]).out
+    out = run("minimax", *shlex.split("--n 10 --q 0.5 --table")).out
     assert "BEA is optimal here" in out
     assert re.search(r"^    0 +1\.50 ", out, flags=re.MULTILINE)
 

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--n", required=True, metavar="N", help="How many people, up to 200 (a minute at the most)."
-)
+@click.option("--n", required=True, metavar="N", help="How many people, up to 200.")
 @click.option("--q", required=True, metavar="Q", help="Least participation.")
 @click.option("--m", metavar="M", help="How many ratings, 1 to M. By default 2.")
 @scale_option

@@ -28,6 +28,9 @@ _BATCH_CELLS = 200_000
 """Histograms times structures evaluated at once: few enough to stay in the cache."""
 
 
+_SCREENED_CELLS = 4_000_000
+"""Histograms times structures that a screening goes through, at the most."""
+
 _HOPELESS = 0.5
 """Starts below this share of the best start are not followed."""
 
@@ -137,7 +140,7 @@ def worst_case(
     quiet: str = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     warm: Iterable[Structure] = (),
-    screened: int = 256,
+    screened: int | None = None,
     followed: int = 4,
     rng: np.random.Generator | None = None,
 ) -> WorstCase:
@@ -162,7 +165,8 @@ def worst_case(
     warm
         Further structures to start from, such as the worst case of a neighbouring q.
     screened
-        How many random structures are evaluated, in batches.
+        How many random structures are evaluated, in batches; by default 256, fewer where there are
+        so many histograms that it would take longer than all the rest.
     followed
         How many of the best of those are followed uphill, besides the known bad ones.
     rng
@@ -178,6 +182,8 @@ def worst_case(
     answers = rule_answers(rule, all_histograms(n, scale.m).seen, n, q, scale)
     regret = ExactRegret(answers, n, scale, regret_kind)
     space = _space(scale.m, q, quiet, participation)
+    if screened is None:
+        screened = min(256, max(48, _SCREENED_CELLS // len(answers)))
     starts = _starts(
         regret,
         space,
@@ -213,7 +219,7 @@ def worst_cases(
             kind,
             quiet=quiet,
             warm=before,
-            screened=0 if before else 256,
+            screened=0 if before else None,
         )
         before = (found.structure,)
         yield found

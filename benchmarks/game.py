@@ -1,0 +1,99 @@
+"""The worst case, against a plain multi-start search with numerical gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from rich.progress import track
+from scipy.optimize import minimize
+from scipy.special import gammaln, xlogy
+
+from benchmarks.timing import report, seconds
+from unheard.core.columns import Floats
+from unheard.core.scale import Scale
+from unheard.game.adversary import worst_case, worst_cases
+from unheard.game.histograms import all_histograms
+from unheard.game.minimax import Minimax, minimax
+from unheard.game.rules import rule_answers
+
+N, M, Q = 20, 5, 0.5
+STARTS = 12
+
+
+class PlainSearch:
+    """What one would write first: the formula of the regret, SLSQP, random starts."""
+
+    def __init__(self, answers: Floats) -> None:
+        table = all_histograms(N, M)
+        self.seen, self.unseen, self.answers = table.seen, table.unseen, answers
+        self.values = np.arange(1.0, M + 1)
+
+    def regret(self, x: Floats) -> float:
+        p, g = x[:M], x[M:]
+        silent = float(p @ (1 - g))
+        log_p = gammaln(N + 1) - gammaln(self.seen + 1).sum(axis=1) - gammaln(self.unseen + 1)
+        log_p = log_p + xlogy(self.seen, p * g).sum(axis=1) + xlogy(self.unseen, silent)
+        hidden = p * (1 - g) / max(silent, 1e-300)
+        mean = float(hidden @ self.values)
+        spread = float(hidden @ self.values**2) - mean**2
+        error = self.answers - (self.seen @ self.values + self.unseen * mean) / N
+        return float(np.exp(log_p) @ (error**2 + self.unseen * spread / N**2))
+
+    def run(self, rng: np.random.Generator) -> float:
+        best = 0.0
+        for _ in track(range(STARTS), description="plain search", transient=True):
+            start = np.concatenate([rng.dirichlet(np.full(M, 0.3)), rng.uniform(Q, 1, M)])
+            constraint: Any = {"type": "eq", "fun": lambda x: x[:M].sum() - 1}
+            found = minimize(
+                lambda x: -self.regret(x),
+                start.tolist(),
+                method="SLSQP",
+                bounds=[(0, 1)] * M + [(Q, 1)] * M,
+                constraints=[constraint],
+                options={"ftol": 1e-12, "maxiter": 200},
+            )
+            best = max(best, self.regret(np.asarray(found.x)))
+        return best
+
+
+def run() -> None:
+    scale = Scale.points(M)
+    answers = rule_answers("paa", all_histograms(N, M).seen, N, Q, scale)
+    values: list[float] = []
+    theirs = seconds(
+        lambda: values.append(PlainSearch(answers).run(np.random.default_rng(1))), repeats=1
+    )
+    ours = seconds(lambda: values.append(worst_case("paa", N, Q, scale).regret), repeats=3)
+    report(
+        f"worst case of paa, n={N}, m={M}", ours, "the plain search", theirs, "goal: at most 0.02"
+    )
+    print(f"  found {values[-1]:.10f}, the plain search with {STARTS} starts {values[0]:.10f}")
+    warm = seconds(lambda: worst_case("paa", N, Q, scale, screened=0), repeats=3)
+    report("  from known structures alone", warm, "the plain search", theirs, goal)
+
+    qs = (np.arange(1, 100) / 100).tolist()
+
+    def sweep() -> None:
+        found = {
+            rule: list(track(worst_cases(rule, N, qs, scale), rule, total=99, transient=True))
+            for rule in ("average", "bea", "paa")
+        }
+        pairs = zip(found["average"], found["bea"], strict=True)
+        worse = [a.q for a, b in pairs if b.regret > a.regret * (1 + 1e-9)]
+        print(f"  the average beats BEA at {len(worse)} of 99 values of q")
+
+    whole = seconds(sweep, repeats=1)
+    print(f"  99 values of q for average, bea and paa: {whole:.0f} s")
+    for n in (10, 20, 50, 100, 200):
+        _bracket(n)
+
+
+def _bracket(n: int) -> None:
+    games: list[Minimax] = []
+    slowest = max(
+        seconds(lambda q=q: games.append(minimax(n, q)), 1)  # type: ignore[misc]
+        for q in (0.05, 0.3, 0.6, 0.8, 0.9, 0.95, 0.99)
+    )
+    widest = max(game.gap for game in games)
+    print(f"  minimax, n={n}: bracket within {widest:.1e}, {slowest:.2f} s at the most")
