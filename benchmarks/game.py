@@ -40,13 +40,16 @@ class PlainSearch:
         error = self.answers - (self.seen @ self.values + self.unseen * mean) / N
         return float(np.exp(log_p) @ (error**2 + self.unseen * spread / N**2))
 
+    def downhill(self, x: Floats) -> float:
+        return -self.regret(x)
+
     def run(self, rng: np.random.Generator) -> float:
         best = 0.0
         for _ in track(range(STARTS), description="plain search", transient=True):
             start = np.concatenate([rng.dirichlet(np.full(M, 0.3)), rng.uniform(Q, 1, M)])
             constraint: Any = {"type": "eq", "fun": lambda x: x[:M].sum() - 1}
             found = minimize(
-                lambda x: -self.regret(x),
+                self.downhill,
                 start.tolist(),
                 method="SLSQP",
                 bounds=[(0, 1)] * M + [(Q, 1)] * M,
@@ -60,14 +63,13 @@ class PlainSearch:
 def run() -> None:
     scale = Scale.points(M)
     answers = rule_answers("paa", all_histograms(N, M).seen, N, Q, scale)
+    goal = "goal: at most 0.02"
     values: list[float] = []
     theirs = seconds(
         lambda: values.append(PlainSearch(answers).run(np.random.default_rng(1))), repeats=1
     )
     ours = seconds(lambda: values.append(worst_case("paa", N, Q, scale).regret), repeats=3)
-    report(
-        f"worst case of paa, n={N}, m={M}", ours, "the plain search", theirs, "goal: at most 0.02"
-    )
+    report(f"worst case of paa, n={N}, m={M}", ours, "the plain search", theirs, goal)
     print(f"  found {values[-1]:.10f}, the plain search with {STARTS} starts {values[0]:.10f}")
     warm = seconds(lambda: worst_case("paa", N, Q, scale, screened=0), repeats=3)
     report("  from known structures alone", warm, "the plain search", theirs, goal)
