@@ -21,8 +21,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "confidence.md"
 SIZES = (3, 10, 30, 100, 1000, 10_000)
 QS = (0.1, 0.3, 0.6, 1.0)
 SCALES = (2, 5, 10)
-DRAWS = 100_000
-DRAWS_KNOWN = 20_000
+DRAWS = 50_000
+DRAWS_KNOWN = 10_000
 TINY = 1e-9
 
 

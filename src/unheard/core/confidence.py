@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from unheard.core.bounds import relaxed
 from unheard.core.columns import Column, Operations, each, peak, total, weighted
@@ -80,14 +80,15 @@ def known_limits(
 ) -> tuple[Column, Column]:
     """Confidence limits when n is known: for mu, or (``people``) the mean of those n people.
 
-    Several limits are valid, and the sharpest is used: the one that n gives, the one without n
-    (for few ratings) and, for the people, one in which only who answers is random. Where the
-    intervals behind them differ only one of the tests bites, so that this costs no coverage
-    (docs/confidence.md).
+    Several limits are valid, and the sharpest is used: the one that n gives; the one without n,
+    which helps when ratings are few, at half the miss probability, since there are structures in
+    which both bite (docs/confidence.md); and, for the people, one in which only who answers is
+    random.
     """
+    guarded = float(-ndtri(ndtr(-z) / 2))
     sharpest = []
     for end, box in zip(_both_ends(counts, values, ends), ends, strict=True):
-        limit = _free_limit(end, z, ops)
+        limit = _free_limit(end, z if box is None else guarded, ops)
         if box is not None:
             limit = ops.greatest(limit, _known_limit(end, n, z, _mean_limit_at, ops))
         if people:
