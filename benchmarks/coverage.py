@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 PAGE = Path(__file__).parents[1] / "docs" / "confidence.md"
 SIZES = (3, 10, 30, 100, 1000, 10_000)
-QS = (0.1, 0.3, 0.6, 1.0)
+QS = (0.1, 0.3, 0.6, 0.95, 1.0)
 SCALES = (2, 5, 10)
 DRAWS = 50_000
 DRAWS_KNOWN = 10_000

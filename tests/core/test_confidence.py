@@ -176,6 +176,28 @@ def test_not_wasteful(shape: str, q: float, size: int) -> None:
     assert (found.ci_upper - found.ci_lower) / plain <= 1.15
 
 
+@pytest.mark.parametrize("quiet", ["any", "low"])
+@pytest.mark.parametrize(
+    ("low", "high", "q"), [(2, 18, 0.95), (7, 93, 0.98), (16, 100, 0.99), (150, 5000, 0.999)]
+)
+def test_these_people_when_hardly_anybody_is_unseen(
+    low: int, high: int, q: float, quiet: str
+) -> None:
+    """One whole person unseen is more than the variance w (w - 1) tells."""
+    seen = np.arange(low + 1)
+    counts = np.column_stack([seen, np.full(low + 1, high)])
+    found = uh.estimate(counts, q, quiet=quiet, n=low + high, covers="people")
+    truth = (low + 2 * high) / (low + high)
+    covered = (found.ci_lower <= truth + TINY) & (found.ci_upper >= truth - TINY)
+    assert binom.pmf(seen, low, q) @ covered >= 0.95
+
+
+def test_these_people_are_no_better_than_those_seen_allow() -> None:
+    """Two of three people are known to be at the bottom."""
+    found = uh.estimate([2, 0], 0.37, quiet="low", n=3, scale=[0, 1], covers="people")
+    assert found.ci_upper == pytest.approx(1 / 3)
+
+
 def test_equal_ratings_leave_doubt() -> None:
     found = uh.estimate([0, 0, 0, 0, 10], 1.0)
     assert found.lower == found.upper == 5

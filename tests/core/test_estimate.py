@@ -248,6 +248,17 @@ BAD: list[tuple[type[uh.InputError], str, list[Any] | Any, dict[str, Any]]] = [
         {"q": 0.3, "n": 9, "effective": 3, "method": "bea"},
     ),
     (uh.OptionError, r"level: 1 found", [1, 2], {"q": 0.3, "level": 1}),
+    (uh.OptionError, r"level: '0.95' found", [1, 2], {"q": 0.3, "level": "0.95"}),
+    (
+        uh.OptionError,
+        r"weighted counts",
+        [1.5, 2],
+        {"q": 0.3, "n": 9, "effective": 3, "covers": "people"},
+    ),
+    (uh.CountsError, r"masked array", np.ma.array([1, 2], mask=[0, 1]), {"q": 0.3}),
+    (uh.CountsError, r"counts\[0\]: inf", np.array([np.inf, 1], np.float16), {"q": 0.3}),
+    (uh.ParticipationError, r"g\[0\]: 1e-310", [1, 2], {"g": [1e-310, 0.5]}),
+    (uh.PopulationError, r"n: .* is not a number", [1, 2], {"q": 0.3, "n": 10**400}),
     (uh.OptionError, r"covers: 'all' found", [1, 2], {"q": 0.3, "covers": "all"}),
     (uh.OptionError, r"people asked for, and n is unknown", [1, 2], {"q": 0.3, "covers": "people"}),
 ]

@@ -88,16 +88,17 @@ def known_limits(
     guarded = float(-ndtri(ndtr(-z) / 2))
     sharpest = []
     for end, box in zip(_both_ends(counts, values, ends), ends, strict=True):
-        limit = _free_limit(end, z if box is None else guarded, ops)
-        if box is not None:
-            limit = ops.greatest(limit, _known_limit(end, n, z, _mean_limit_at, ops))
-        if people:
-            limit = ops.greatest(
-                limit,
-                _average_limit(end, n, limit, ops)
-                if box is None
-                else _known_limit(end, n, z, _people_limit_at, ops),
-            )
+        if box is None:
+            limit = _free_limit(end, z, ops)
+            if people:
+                limit = ops.greatest(limit, _average_limit(end, n, limit, z, ops))
+        else:
+            limit = _known_limit(end, n, z, _mean_limit_at, ops)
+            # With unequal sides more than two tests can bite at once.
+            if all(w is end.box.most[0] for w in end.box.most):
+                limit = ops.greatest(limit, _free_limit(end, guarded, ops))
+            if people:
+                limit = ops.greatest(limit, _known_limit(end, n, z, _people_limit_at, ops))
         sharpest.append(limit)
     return values[0] + sharpest[0], values[-1] - sharpest[1]
 
@@ -161,12 +162,16 @@ def _free_limit(end: _End, z: float, ops: Operations) -> Column:
     return ops.greatest(limit, 0.0)
 
 
-def _average_limit(end: _End, n: Column, limit: Column, ops: Operations) -> Column:
+def _average_limit(end: _End, n: Column, limit: Column, z: float, ops: Operations) -> Column:
     """Sharpen the limit of the plain average for these people: those seen are a sample of n."""
-    seen = total(end.counts)
-    mean = ops.divide(weighted(end.distances, end.counts), seen)
+    seen, sum_seen = total(end.counts), weighted(end.distances, end.counts)
+    mean = ops.divide(sum_seen, seen)
     unseen_share = ops.greatest(1.0 - ops.divide(seen, n), 0.0)
-    return mean - ops.sqrt(unseen_share) * (mean - limit)
+    # The unseen are whole people: a few of them may sit at the very end.
+    caution = ops.divide((z * z / 2 + 0.5) * mean, n)
+    return ops.greatest(
+        mean - ops.sqrt(unseen_share) * (mean - limit) - caution, ops.divide(sum_seen, n)
+    )
 
 
 def _known_limit(
@@ -245,7 +250,9 @@ def _people_limit_at(
         ],
         end.counts,
     ) + pseudo * (near * unseen[0] * threshold**2 + top * unseen[1] * (far - threshold) ** 2)
-    caution = (pseudo + 0.5) * unseen[0] * threshold + 0.5 * unseen[1] * (far - threshold)
+    # However close to 1 a weight is, the unseen are whole people.
+    whole = [ops.greatest(one, 1.0) for one in unseen]
+    caution = (pseudo + 0.5) * whole[0] * threshold + 0.5 * whole[1] * (far - threshold)
     sum_of_y = threshold * n + weighted(shifts, end.counts) - caution
     certain = weighted(end.distances, end.counts)
     return ops.divide(ops.greatest(sum_of_y - z * ops.sqrt(variance), certain), n)

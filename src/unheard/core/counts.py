@@ -98,12 +98,14 @@ class Counts:
 
 def _as_cells(counts: ArrayLike) -> tuple[NDArray[Any], bool]:
     remedy = "Give one non-negative whole number for each value of the scale"
+    if isinstance(counts, np.ma.MaskedArray):
+        raise CountsError("counts", "a masked array found", "Decide what masked entries are first")
     try:
         cells = np.asarray(counts)
     except (TypeError, ValueError):
         raise CountsError("counts", "rows of different lengths found", remedy) from None
-    if cells.dtype.kind in "bO":
-        # Python's own large integers arrive as objects.
+    if cells.dtype.kind in "bO" or cells.dtype == np.float16:
+        # Python's own large integers arrive as objects; half precision holds no large count.
         try:
             cells = cells.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
@@ -147,7 +149,7 @@ def _refuse(cells: NDArray[Any], bad: NDArray[np.bool_], single: bool, remedy: s
 def _per_row(values: ArrayLike, rows: int, place: str, error: type[PopulationError]) -> Floats:
     try:
         numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise error(place, f"{values!r} is not a number", "Give one number per item") from None
     if numbers.ndim > 1 or numbers.size not in (1, rows):
         raise error(

@@ -268,12 +268,16 @@ def inquire(
     checked = Counts.of(counts, n=n, scale=scale, effective=effective)
     assumption = _assumption(q, quiet, participation, g)
     assumption.check_fits(checked.scale.m, checked.rows)
-    if level is not None and not 0 < level < 1:
+    if level is not None and not _is_share(level):
         raise OptionError(
-            "level", f"{level:g} found", "Give a number between 0 and 1, such as 0.95"
+            "level", f"{level!r} found", "Give a number between 0 and 1, such as 0.95"
         )
     if covers not in ("mean", "people"):
         raise OptionError("covers", f"{covers!r} found", "Choose mean or people")
+    if covers == "people" and checked.effective is not None:
+        raise OptionError(
+            "covers", "people asked for, with weighted counts", "Weights stand for a population"
+        )
     if covers == "people" and checked.n is None:
         raise OptionError(
             "covers", "people asked for, and n is unknown", "Give n, or cover the mean"
@@ -327,7 +331,8 @@ def estimate(
         people; ``people`` (needs n): for the mean of exactly these n people.
     effective
         Declares that the counts are sums of survey weights with this effective sample size,
-        (sum of weights)**2 / (sum of squared weights): one number or one per item.
+        (sum of weights)**2 / (sum of squared weights): one number or one per item. n is then on
+        the scale of the weights, which add up to the number of people who answered.
 
     Returns
     -------
@@ -355,6 +360,10 @@ def estimate(
         effective=effective,
     )
     return question.answer([method or question.default_method()])[0]
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value < 1
 
 
 def _assumption(

@@ -21,6 +21,9 @@ from unheard.errors import ParticipationError
 Quiet: TypeAlias = Literal["any", "low", "high", "middle"]
 QUIET: tuple[Quiet, ...] = get_args(Quiet)
 
+_SMALLEST = 1e-100
+"""Below this, 1/q overflows the squares that the confidence interval needs."""
+
 _Q_REMEDY = (
     "Give a number above 0 and at most 1: 0.3 means that the quietest people answer at least 0.3 "
     "times as often as the most outspoken"
@@ -108,7 +111,7 @@ class Participation:
     def known(cls, g: Sequence[float]) -> Participation:
         """People with rating r answer with probability ``g[r]`` (or in proportion to it)."""
         for r, value in enumerate(g):
-            if not 0 < _float(value, f"g[{r}]") <= 1:
+            if not _SMALLEST <= _float(value, f"g[{r}]") <= 1:
                 raise ParticipationError(
                     f"g[{r}]", f"{value!r} found", "Give a probability above 0 and at most 1"
                 )
@@ -236,8 +239,7 @@ def _valid_q(q: ArrayLike) -> Floats:
     if bad.any():
         where = "q" if values.ndim == 0 else f"q[{int(np.argmax(bad))}]"
         raise ParticipationError(where, f"{values[bad][0]:g} found", _Q_REMEDY)
-    # Below this, 1/q overflows the squares that the confidence interval needs.
-    if (values < 1e-100).any():
+    if (values < _SMALLEST).any():
         raise ParticipationError("q", "a value below 1e-100 found", "Give a larger q")
     return values
 
@@ -245,7 +247,7 @@ def _valid_q(q: ArrayLike) -> Floats:
 def _valid_pair(lo: float, hi: float, r: int) -> tuple[float, float]:
     place = f"participation[{r}]"
     a, b = _float(lo, place), _float(hi, place)
-    if not (math.isfinite(a) and math.isfinite(b) and 0 < a <= b <= 1):
+    if not (math.isfinite(a) and math.isfinite(b) and _SMALLEST <= a <= b <= 1):
         raise ParticipationError(
             place, f"{a:g}:{b:g} found", "Give lo:hi with 0 < lo <= hi <= 1, such as 0.2:0.6"
         )
