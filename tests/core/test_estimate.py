@@ -255,7 +255,7 @@ BAD: list[tuple[type[uh.InputError], str, list[Any] | Any, dict[str, Any]]] = [
         [1.5, 2],
         {"q": 0.3, "n": 9, "effective": 3, "covers": "people"},
     ),
-    (uh.CountsError, r"masked array", np.ma.array([1, 2], mask=[0, 1]), {"q": 0.3}),
+    (uh.CountsError, r"masked array", np.ma.array([1, 2], mask=[False, True]), {"q": 0.3}),
     (uh.CountsError, r"counts\[0\]: inf", np.array([np.inf, 1], np.float16), {"q": 0.3}),
     (uh.ParticipationError, r"g\[0\]: 1e-310", [1, 2], {"g": [1e-310, 0.5]}),
     (uh.PopulationError, r"n: .* is not a number", [1, 2], {"q": 0.3, "n": 10**400}),
