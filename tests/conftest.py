@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import settings
 
-# Speed is measured in benchmarks/, against a peer; here it would only make tests flaky.
-settings.register_profile("unheard", deadline=None, print_blob=True)
+settings.register_profile(
+    "unheard",
+    # Speed is measured in benchmarks/, against a peer; here it would only make tests flaky.
+    deadline=None,
+    # The same examples at every run of CI; new ones on a developer's machine.
+    derandomize=bool(os.environ.get("CI")),
+    print_blob=True,
+)
 settings.load_profile("unheard")
