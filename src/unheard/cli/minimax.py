@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unheard.cli.options import json_option, number, one_of, scale_option
+from unheard.cli.options import json_option, kind_option, number, scale_option
 from unheard.cli.regret import read_scale, vector, whole
 from unheard.core.columns import Floats
 from unheard.errors import ParticipationError
@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 @click.option("--q", required=True, metavar="Q", help="Least participation.")
 @click.option("--m", metavar="M", help="How many ratings, 1 to M. By default 2.")
 @scale_option
-@click.option(
-    "--kind",
-    metavar="gap|excess",
-    default="gap",
-    show_default=True,
-    shell_complete=one_of("gap", "excess"),
-    help="Kind of regret, as in the command regret; excess for two ratings and N up to 50.",
-)
+@kind_option("Kind of regret, as in the command regret; excess for two ratings and N up to 50.")
 @click.option("--table", is_flag=True, help="Show the optimal aggregator itself as well.")
 @json_option
 def minimax(

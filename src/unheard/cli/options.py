@@ -64,6 +64,18 @@ def json_option(command: Command) -> Command:
     )(command)
 
 
+def kind_option(words: str) -> Callable[[Command], Command]:
+    """Add ``--kind``, the kind of regret, with what there is to say about it."""
+    return click.option(
+        "--kind",
+        metavar="gap|excess",
+        default="gap",
+        show_default=True,
+        shell_complete=one_of("gap", "excess"),
+        help=words,
+    )
+
+
 def scale_option(command: Command) -> Command:
     """Add ``--scale``."""
     return click.option(

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from unheard.cli.options import json_option, number, numbers, one_of, scale_option
+from unheard.cli.options import json_option, kind_option, number, numbers, one_of, scale_option
 from unheard.core.aggregators import AGGREGATORS
 from unheard.core.participation import QUIET
 from unheard.core.scale import Scale
@@ -33,14 +33,9 @@ from unheard.errors import MethodError, OptionError, ParticipationError
     shell_complete=one_of(*AGGREGATORS),
     help=f"One or several of {', '.join(AGGREGATORS)}.",
 )
-@click.option(
-    "--kind",
-    metavar="gap|excess",
-    default="gap",
-    show_default=True,
-    shell_complete=one_of("gap", "excess"),
-    help="gap: squared distance to the mean of all N ratings, seen or not. excess: squared "
-    "distance to the mean behind them, less what seeing everybody would leave.",
+@kind_option(
+    "gap: squared distance to the mean of all N ratings, seen or not. excess: squared "
+    "distance to the mean behind them, less what seeing everybody would leave."
 )
 @click.option(
     "--quiet",
