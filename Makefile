@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-# Extras that the tests need, e.g.: TEST_EXTRAS := charts web
-TEST_EXTRAS :=
+# Extras that the tests need.
+TEST_EXTRAS := postgres spark
 
 .PHONY: help demo setup test check format lint types layers benchmarks lock clean
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from unheard.core import bounds
 from unheard.core.columns import Column, Operations, total, weighted
 from unheard.core.participation import Box
+from unheard.errors import MethodError
 
 
 @dataclass(frozen=True)
@@ -147,3 +148,29 @@ AGGREGATORS: dict[str, Aggregator] = {
         Aggregator("midpoint", "middle of the interval given n", midpoint, needs_n=True),
     )
 }
+
+
+def default_method(kind: str, n_known: bool) -> str:
+    """Name of the method used when none is asked for."""
+    if kind == "known":
+        return "reweight"
+    return "midpoint" if n_known else "paa"
+
+
+def objection(method: str, kind: str, n_known: bool) -> MethodError | None:
+    """Why a method cannot be used with this kind of assumption and n known or not."""
+    one = AGGREGATORS.get(method)
+    if one is None:
+        return MethodError(
+            "method", f"{method!r} found", f"Choose one of {', '.join(AGGREGATORS)}"
+        )
+    if one.needs_n and not n_known:
+        return MethodError("method", f"{method} needs n, and n is unknown", "Give n, or use paa")
+    if one.kinds and kind not in one.kinds:
+        stated = {"known": "g per rating", "any": "q without a direction"}
+        return MethodError(
+            "method",
+            f"{method} is not defined for this kind of assumption",
+            f"State {' or '.join(stated[k] for k in one.kinds)}, or use paa",
+        )
+    return None

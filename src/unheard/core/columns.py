@@ -39,6 +39,9 @@ class Operations(Protocol):
     def sqrt(self, a: Column) -> Column:
         """Square root of a column that is nowhere negative."""
 
+    def log(self, a: Column) -> Column:
+        """Natural logarithm of a column that is everywhere positive."""
+
     def logistic(self, a: Column) -> Column:
         """Return 1/(1 + exp(-a)) without overflow."""
 
@@ -64,6 +67,10 @@ class NumpyOperations:
     def sqrt(self, a: Column) -> Column:
         """Square root."""
         return np.sqrt(a)
+
+    def log(self, a: Column) -> Column:
+        """Natural logarithm."""
+        return np.log(a)
 
     def logistic(self, a: Column) -> Column:
         """Return 1/(1 + exp(-a)) without overflow."""

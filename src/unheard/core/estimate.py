@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unheard.core import confidence
-from unheard.core.aggregators import AGGREGATORS
+from unheard.core.aggregators import AGGREGATORS, default_method, objection
 from unheard.core.balance import balance
 from unheard.core.columns import NUMPY, Column, Floats, by_blocks
 from unheard.core.counts import Counts
@@ -25,7 +25,7 @@ Numbers: TypeAlias = Any
 """A float for one histogram, an array of floats for many."""
 
 
-_TEST_LEVEL = 0.95
+TEST_LEVEL = 0.95
 """Level of the test of the response rate where no level is given."""
 
 
@@ -45,6 +45,9 @@ FLAG_WORDS = {
     "high_response": "more people answered than the assumption allows: it was relaxed just enough",
     "refuted": "the response rate refutes the assumption; chance alone does not explain it",
     "outside_interval": "an estimate lies outside everything that the assumption allows",
+    "nulls_counted": "rows without a rating were taken as people who said nothing",
+    "rows_dropped": "rows were left out: without a rating, or with one off the scale",
+    "n_below_ratings": "there are more ratings than people: n cannot be right",
 }
 
 
@@ -109,28 +112,14 @@ class Inquiry:
 
     def default_method(self) -> str:
         """Name of the method used when none is asked for."""
-        if self.assumption.kind == "known":
-            return "reweight"
-        return "paa" if self.counts.n is None else "midpoint"
+        return default_method(self.assumption.kind, self.counts.n is not None)
 
     def objection(self, method: str) -> MethodError | None:
         """Why a method cannot answer this question; None if it can."""
-        one = AGGREGATORS.get(method)
-        if one is None:
-            return MethodError(
-                "method", f"{method!r} found", f"Choose one of {', '.join(AGGREGATORS)}"
-            )
-        if one.needs_n and self.counts.n is None:
-            return MethodError(
-                "method", f"{method} needs n, and n is unknown", "Give n, or use paa"
-            )
-        if one.kinds and self.assumption.kind not in one.kinds:
-            stated = {"known": "g per rating", "any": "q without a direction"}
-            return MethodError(
-                "method",
-                f"{method} is not defined for this kind of assumption",
-                f"State {' or '.join(stated[k] for k in one.kinds)}, or use paa",
-            )
+        against = objection(method, self.assumption.kind, self.counts.n is not None)
+        if against is not None:
+            return against
+        one = AGGREGATORS[method]
         if (
             one.most_n is not None
             and self.counts.n is not None
@@ -151,7 +140,7 @@ class Inquiry:
         """What the response rate says about the assumption; None if n is unknown."""
         if self.counts.n is None:
             return None
-        return response(self.counts, self.assumption, self.level or _TEST_LEVEL)
+        return response(self.counts, self.assumption, self.level or TEST_LEVEL)
 
     def answer(self, methods: Iterable[str]) -> list[Estimate]:
         """Answer by each of the methods."""
@@ -266,7 +255,7 @@ def inquire(
     elif scale is not None and not isinstance(scale, Scale):
         scale = Scale(scale)
     checked = Counts.of(counts, n=n, scale=scale, effective=effective)
-    assumption = _assumption(q, quiet, participation, g)
+    assumption = stated(q, quiet, participation, g)
     assumption.check_fits(checked.scale.m, checked.rows)
     if level is not None and not _is_share(level):
         raise OptionError(
@@ -366,19 +355,20 @@ def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and 0 < value < 1
 
 
-def _assumption(
+def stated(
     q: ArrayLike | None,
     quiet: str,
     participation: Sequence[tuple[float, float]] | None,
     g: Sequence[float] | None,
 ) -> Participation:
-    stated = [
+    """Read the assumption from the arguments that state it, of which one must be given."""
+    given = [
         name for name, x in (("q", q), ("participation", participation), ("g", g)) if x is not None
     ]
-    if len(stated) != 1:
+    if len(given) != 1:
         raise ParticipationError(
             "assumption",
-            "none stated" if not stated else f"{' and '.join(stated)} stated together",
+            "none stated" if not given else f"{' and '.join(given)} stated together",
             "State one: q (0.5 suits surveys people were asked to fill in, 0.3 open review sites, "
             "0.1 media people choose themselves), participation, or g",
         )
@@ -386,7 +376,7 @@ def _assumption(
         return Participation.bounded(q, quiet)
     if quiet != "any":
         raise ParticipationError(
-            "quiet", f"{quiet!r} stated together with {stated[0]}", "A direction goes with q only"
+            "quiet", f"{quiet!r} stated together with {given[0]}", "A direction goes with q only"
         )
     if participation is not None:
         pairs = [_pair(pair, r) for r, pair in enumerate(participation)]

@@ -1,0 +1,359 @@
+"""Looking at the rows before answering: nothing is dropped, clipped or invented unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from unheard.errors import ColumnError, DataError, ParticipationError, PopulationError
+from unheard.tables.counting import bad_count, is_value
+from unheard.tables.dialects import column
+from unheard.tables.engines.base import Engine
+from unheard.tables.expressions import number
+from unheard.tables.request import Kind, Request
+from unheard.tables.sources import Opened
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many rows were read, and what became of them.
+
+    Attributes
+    ----------
+    rows
+        Rows read; with several rating columns each row counts once for each.
+    counted
+        Ratings counted.
+    nulls
+        Rows without a rating.
+    off_scale
+        Rows with a rating off the scale, or one that is no number.
+    largest
+        Most rows of any one item.
+    items
+        Rows of the result, or of counts if there are strata.
+    """
+
+    rows: int
+    counted: int
+    nulls: int
+    off_scale: int
+    largest: int
+    items: int
+
+
+def check_kinds(request: Request, opened: Opened) -> None:
+    """Raise if a column holds what it cannot be used for."""
+    for names, place, allowed, remedy in (
+        (request.rating, "rating", ("whole", "real", "single", "text"), "Name one with ratings"),
+        (request.counts, "counts", ("whole", "real", "single"), "Name columns of counts"),
+        ((request.n_column,), "n", ("whole", "real", "single"), "Name one with numbers of people"),
+        ((request.q_column,), "q", ("real", "whole", "single"), "Name one with numbers up to 1"),
+        ((request.time,), "time", ("time", "text"), "Name one with dates or times"),
+    ):
+        for name in names:
+            kind = opened.kinds.get(name) if name is not None else None
+            if kind is not None and kind not in allowed:
+                what = {"text": "text", "time": "times"}.get(kind, "something else")
+                raise ColumnError(place, f"column {name!r} holds {what}", remedy)
+
+
+def tally(request: Request, engine: Engine, counts: exp.Expression) -> Tally:
+    """Add the counts up."""
+    counted: exp.Expression = column(request.count_columns[0])
+    for name in request.count_columns[1:]:
+        counted = counted + column(name)
+    nulls = column("n_null") if request.rating else exp.Literal.number(0)
+    (row,) = engine.rows(
+        exp.select(
+            exp.alias_(exp.Sum(this=column("n_rows")), "n_rows"),
+            exp.alias_(exp.Sum(this=counted), "counted"),
+            exp.alias_(exp.Sum(this=nulls), "nulls"),
+            exp.alias_(exp.Max(this=column("n_rows")), "largest"),
+            exp.alias_(exp.Count(this=exp.Star()), "items"),
+        ).from_(counts.copy())
+    )
+    found = {name: int(value or 0) for name, value in row.items()}
+    rows = found["n_rows"] if request.rating else found["counted"]
+    return Tally(
+        rows,
+        found["counted"],
+        found["nulls"],
+        rows - found["counted"] - found["nulls"],
+        found["largest"],
+        found["items"],
+    )
+
+
+def check_rows(request: Request, opened: Opened, counts: exp.Expression, found: Tally) -> None:
+    """Raise if rows cannot be used and nobody said what to do with them."""
+    _check_keys(request, opened, counts)
+    problems = []
+    if request.counts:
+        problems += _bad_counts(request, opened, counts)
+    windows = request.window.steps if request.window else 1
+    if found.nulls and request.nulls == "refuse":
+        many = _plural(found.nulls // windows, "row has", "rows have")
+        problems.append(
+            (
+                f"{many} no rating{_examples(request, opened, _empty(request))}",
+                "If these people were asked and said nothing, say nulls='nonresponse'; leave them "
+                "out with nulls='drop'",
+            )
+        )
+    if found.off_scale and request.off_scale == "refuse":
+        scale = request.scale
+        many = _plural(found.off_scale // windows, "rating is", "ratings are")
+        problems.append(
+            (
+                f"{many} not on the scale {describe_scale(scale.values)}"
+                f"{_examples(request, opened, _off_scale(request, opened.kinds))}",
+                "State the scale with scale, or leave them out with off_scale='drop'",
+            )
+        )
+    if problems:
+        place = f"{'rating' if request.rating else 'counts'} of {opened.words}"
+        raise DataError(place, "; ".join(p[0] for p in problems), ". ".join(p[1] for p in problems))
+
+
+def describe_scale(values: Sequence[float]) -> str:
+    """Write a scale: its ends, or a short one in full."""
+    if len(values) <= 3 or len({b - a for a, b in zip(values, values[1:], strict=False)}) > 1:
+        shown = [f"{value:g}" for value in values]
+        return ", ".join(shown if len(shown) <= 8 else [*shown[:3], "...", shown[-1]])
+    step = values[1] - values[0]
+    by = "" if step == 1 else f" by {step:g}"
+    return f"{values[0]:g} to {values[-1]:g}{by}"
+
+
+def check_duplicates(request: Request, opened: Opened, source: exp.Expression) -> None:
+    """Raise if somebody rated an item more than once."""
+    if request.rater is None:
+        return
+    names = (*request.item, *request.strata, request.rater)
+    repeated = (
+        exp.select(*map(column, names), exp.alias_(exp.Count(this=exp.Star()), "times"))
+        .from_(source.copy())
+        .where(column(request.rater).is_(exp.null()).not_())
+        .group_by(*map(column, names))
+        .having(exp.Count(this=exp.Star()) > 1)
+    )
+    (many,) = opened.engine.rows(
+        exp.select(exp.alias_(exp.Count(this=exp.Star()), "many")).from_(
+            repeated.subquery("repeated")
+        )
+    )
+    if many["many"]:
+        rows = opened.engine.rows(repeated.copy().limit(_EXAMPLES))
+        raise DataError(
+            f"rater {request.rater!r} of {opened.words}",
+            f"{_plural(many['many'], 'pair', 'pairs')} of rater and item occur more than once"
+            + _shown(rows),
+            "Remove the repeats, or keep the newest with duplicates='latest' and a time column",
+        )
+
+
+def check_numbers(
+    request: Request, opened: Opened, counts: exp.Expression, people: exp.Query
+) -> None:
+    """Raise if n or q, where they vary from item to item, cannot be what they should."""
+    engine, keys = opened.engine, request.groups
+
+    def refuse(
+        source: exp.Expression,
+        condition: exp.Expression,
+        show: Iterable[str],
+        error: type[PopulationError] | type[ParticipationError],
+        name: str,
+        words: str,
+        remedy: str,
+    ) -> None:
+        query = exp.select(*map(column, (*keys, *show))).from_(source.copy()).where(condition)
+        rows = engine.rows(query.limit(_EXAMPLES))
+        if rows:
+            raise error(f"{name} of {opened.words}", words + _shown(rows), remedy)
+
+    for name, given, table, error in (
+        ("n", request.n_column, request.n_table, PopulationError),
+        ("q", request.q_column, request.q_table, ParticipationError),
+    ):
+        if given is not None and table is None:
+            low, high = f"{name}_low", f"{name}_high"
+            refuse(
+                counts,
+                exp.NEQ(this=column(low), expression=column(high)),
+                (low, high),
+                error,
+                name,
+                f"column {given!r} varies within an item",
+                "Give each item one value, or add the column that tells them apart to item",
+            )
+    given_people = people.subquery("given")
+    if request.n_known and request.n is None:
+        seen: exp.Expression = column(request.count_columns[0])
+        for count in request.count_columns[1:]:
+            seen = seen + column(count)
+        n = column("n")
+        told = "Count everybody in n, those who answered included"
+        for condition, words, remedy in (
+            (n.is_(exp.null()), "n is missing", "Give every item its n, or leave n out"),
+            (
+                exp.or_(n.copy() < 0, exp.NEQ(this=n.copy(), expression=exp.Floor(this=n.copy()))),
+                "n is no number of people",
+                f"{told}; it is a whole number",
+            ),
+            (n.copy() < exp.paren(seen), "n is less than the number of ratings", told),
+        ):
+            refuse(given_people, condition, ("n",), PopulationError, "n", words, remedy)
+    elif request.n is not None:
+        seen = column(request.count_columns[0])
+        for count in request.count_columns[1:]:
+            seen = seen + column(count)
+        refuse(
+            given_people,
+            exp.paren(seen) > number(request.n),
+            request.count_columns,
+            PopulationError,
+            "n",
+            f"an item has more than n = {request.n:g} ratings",
+            "Count everybody in n, those who answered included",
+        )
+    if request.q_column is not None:
+        q = column("q")
+        wrong = exp.or_(q.is_(exp.null()), q.copy() <= 0, q.copy() > 1)
+        refuse(
+            given_people, wrong, ("q",), ParticipationError, "q",
+            "q is missing or not in (0, 1]", "Give a number above 0 and at most 1",
+        )  # fmt: skip
+
+
+def check_second(
+    request: Request, opened: Opened, counts: exp.Expression, second: Any, name: str, where: str
+) -> None:
+    """Raise unless a second table has exactly one row for each row of counts."""
+    keys = second.keys
+    twice = (
+        exp.select(*map(column, keys))
+        .from_(second.relation.copy())
+        .group_by(*map(column, keys))
+        .having(exp.Count(this=exp.Star()) > 1)
+    )
+    rows = opened.engine.rows(twice.limit(_EXAMPLES))
+    error = PopulationError if name == "n" else ParticipationError
+    if rows:
+        raise error(f"{name} in {where}", f"an item occurs twice{_shown(rows)}", "Keep one row")
+    there = exp.alias_(second.relation.copy(), "second", table=True)
+    on = exp.and_(
+        *(
+            exp.EQ(
+                this=_text_if(column(key, "counted"), key in second.as_text),
+                expression=_text_if(column(key, "second"), key in second.as_text),
+            )
+            for key in keys
+        )
+    )
+    missing = (
+        exp.select(*(column(key, "counted") for key in request.groups))
+        .from_(exp.alias_(counts.copy(), "counted", table=True))
+        .join(there, on=on, join_type="left")
+        .where(column(second.value, "second").is_(exp.null()))
+    )
+    rows = opened.engine.rows(missing.limit(_EXAMPLES))
+    if rows:
+        raise error(
+            f"{name} in {where}",
+            f"nothing is said about an item that has ratings{_shown(rows)}",
+            f"Give every item its {name}",
+        )
+
+
+def _text_if(expression: exp.Expression, as_text: bool) -> exp.Expression:
+    return exp.cast(expression, "text") if as_text else expression
+
+
+def _check_keys(request: Request, opened: Opened, counts: exp.Expression) -> None:
+    empty = exp.or_(*(column(name).is_(exp.null()) for name in request.groups))
+    (row,) = opened.engine.rows(
+        exp.select(exp.alias_(exp.Sum(this=column("n_rows")), "many"))
+        .from_(counts.copy())
+        .where(empty)
+    )
+    many = int(row["many"] or 0)
+    if many:
+        raise DataError(
+            f"item of {opened.words}",
+            f"{_plural(many, 'row has', 'rows have')} nothing in "
+            f"{' or '.join(_given(request))}",
+            "Fill it in, or leave such rows out",
+        )
+
+
+def _given(request: Request) -> list[str]:
+    time = [] if request.window is None or request.time is None else [request.time]
+    return [repr(name) for name in (*request.item, *request.strata, *time)]
+
+
+def _bad_counts(
+    request: Request, opened: Opened, counts: exp.Expression
+) -> list[tuple[str, str]]:
+    (row,) = opened.engine.rows(
+        exp.select(exp.alias_(exp.Sum(this=column("n_bad")), "many")).from_(counts.copy())
+    )
+    many = int(row["many"] or 0)
+    if not many:
+        return []
+    wrong = exp.or_(*(bad_count(name) for name in request.counts))
+    return [
+        (
+            f"{_plural(many, 'row holds', 'rows hold')} something that is no count"
+            f"{_examples(request, opened, wrong)}",
+            "A count is a non-negative whole number, zero included; none may be missing",
+        )
+    ]
+
+
+def _empty(request: Request) -> exp.Expression:
+    return exp.or_(*(column(name).is_(exp.null()) for name in request.rating))
+
+
+def _off_scale(request: Request, kinds: dict[str, Kind]) -> exp.Expression:
+    wrong = []
+    for name in request.rating:
+        hits = [is_value(name, kinds[name], value) for value in request.scale.values]
+        there = column(name).is_(exp.null()).not_()
+        wrong.append(exp.and_(there, exp.paren(exp.or_(*hits)).not_()))
+    return exp.or_(*wrong)
+
+
+def _examples(request: Request, opened: Opened, condition: exp.Expression) -> str:
+    names = (*request.item, *request.strata, *request.rating, *request.counts)
+    rows = opened.engine.rows(
+        exp.select(*map(column, names))
+        .from_(opened.relation.copy())
+        .where(condition)
+        .limit(_EXAMPLES)
+    )
+    return _shown(rows)
+
+
+def _shown(rows: Sequence[dict[str, Any]]) -> str:
+    if not rows:
+        return ""
+    written = [", ".join(f"{key}={_brief(value)}" for key, value in row.items()) for row in rows]
+    return " (for example " + "; ".join(written) + ")"
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    if isinstance(value, float) and value.is_integer():
+        text = str(int(value))
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _plural(many: int, one: str, several: str) -> str:
+    return f"{many:,} {one if many == 1 else several}"

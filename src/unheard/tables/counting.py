@@ -1,0 +1,515 @@
+"""From a table to counts per item and rating: the one pass over the user's rows.
+
+Plain counting (``count(case when rating = 4 then 1 end)`` for each value) runs everywhere. DuckDB has
+a faster way: each rating is looked up in a list of powers of two, and one sum of these holds
+several counts side by side, 20 or 30 bits each. The number of values looked up is counted too, so
+the first count follows by subtraction, and ratings off the list, which are null, show as a
+difference to the number of rows. A count that outgrows its bits would run into its neighbour,
+so :attr:`Counting.most` says up to how many ratings of an item the result is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from unheard.core.scale import Scale
+from unheard.tables.dialects import column
+from unheard.tables.expressions import number
+from unheard.tables.request import Kind, Request, Window
+
+_FIELDS = 4
+_LONG_SCALE = 13
+_WIDEST_LIST = 1000
+_ORIGIN = {"day": "1970-01-05", "month": "1970-01-01"}
+"""Windows of days are counted from a Monday, so that weeks begin on one."""
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A query for counts, and up to how many ratings of one item it can be trusted."""
+
+    query: exp.Select
+    most: int | None
+
+
+def counting(
+    request: Request,
+    relation: exp.Expression,
+    kinds: dict[str, Kind],
+    *,
+    packed: bool,
+    lean: bool = False,
+) -> Counting:
+    """Write the query that counts.
+
+    Its columns: those of ``request.groups``, the counts, ``n_rows``, ``n_null`` (of long tables),
+    ``n_bad`` (of tables of counts), and the smallest and largest n and q where these are columns.
+
+    Parameters
+    ----------
+    request
+        What is asked.
+    relation
+        The table or subquery to read.
+    kinds
+        What its columns hold.
+    packed
+        Whether to use the fast way if it applies.
+    lean
+        Whether to leave out, if the fast way applies, what only rows that were not counted make a
+        difference to: ``n_rows`` is then the number of ratings, and the caller compares its sum
+        with the number of rows.
+    """
+    source = _source(request, relation)
+    keys = _keys(request, kinds)
+    if request.counts:
+        return Counting(_grouped(source, keys, [*_merged(request), *_per_item(request)]), None)
+    most = None
+    if len(request.rating) == 1 and request.scale.m >= _LONG_SCALE:
+        query = _by_value(request, source, keys, kinds)
+    else:
+        inner: list[exp.Expression] = []
+        outer: list[list[exp.Expression]] = []
+        for index, name in enumerate(request.rating):
+            packing = _packing(request.scale, name, kinds[name]) if packed else None
+            if packing is None:
+                made = _plain_counts(request.scale, name, kinds[name], index)
+            else:
+                made = packing.columns(index)
+                most = packing.most if most is None else min(most, packing.most)
+            inner += made[0]
+            outer.append(made[1])
+        lean = lean and most is not None and not request.attributes
+        rows = [] if lean else _rows(request)
+        query = _grouped(source, keys, [*inner, *rows, *_per_item(request)])
+        query = _unfolded(request, query, outer, lean=lean)
+    if request.window is not None:
+        query = _windowed(request, request.window, query)
+    return Counting(query, most)
+
+
+def _rows(request: Request) -> list[exp.Expression]:
+    """Count all rows, and those with a rating, whatever it is."""
+    rows: list[exp.Expression] = [exp.alias_(exp.Count(this=exp.Star()), "n_rows")]
+    rows += [
+        exp.alias_(exp.Count(this=column(name)), f"n_answers_{index}")
+        for index, name in enumerate(request.rating)
+    ]
+    return rows
+
+
+def _source(request: Request, relation: exp.Expression) -> exp.Expression:
+    """Return the rows to count: of several ratings by one person the latest, if so asked."""
+    if request.duplicates != "latest":
+        return relation
+    assert request.rater is not None  # checked with the request
+    assert request.time is not None
+    latest = exp.Window(
+        this=exp.func("rank"),
+        partition_by=[column(name) for name in (*request.item, *request.strata, request.rater)],
+        order=exp.Order(expressions=[exp.Ordered(this=column(request.time), desc=True)]),
+    )
+    # Somebody unknown cannot be told from others, and keeps all ratings.
+    ranked = exp.select("*", exp.alias_(latest, "x_place")).from_(relation)
+    kept = (column("x_place").eq(1)).or_(column(request.rater).is_(exp.null()))
+    return exp.select("*").from_(ranked.subquery("ranked")).where(kept).subquery("ratings")
+
+
+def _keys(request: Request, kinds: dict[str, Kind]) -> list[tuple[str, exp.Expression]]:
+    names = [*request.item, *request.strata]
+    keys: list[tuple[str, exp.Expression]] = [(name, column(name)) for name in names]
+    if request.window is not None:
+        assert request.time is not None  # checked with the request
+        keys.append(("bucket", _bucket(request.time, request.window)))
+    return keys
+
+
+def _grouped(
+    source: exp.Expression,
+    keys: Sequence[tuple[str, exp.Expression]],
+    aggregates: Sequence[exp.Expression],
+) -> exp.Select:
+    named = [
+        key if isinstance(key, exp.Column) else exp.alias_(key, name) for name, key in keys
+    ]
+    query = exp.select(*named, *aggregates).from_(source)
+    return query.group_by(*(key.copy() for _, key in keys))
+
+
+def _per_item(request: Request) -> list[exp.Expression]:
+    """Aggregate what must be the same in all rows of an item: n and q given as columns."""
+    found: list[exp.Expression] = []
+    for name, made_of, table in (
+        ("n", request.n_column, request.n_table),
+        ("q", request.q_column, request.q_table),
+    ):
+        if made_of is not None and table is None:
+            value = column(made_of)
+            found += [
+                exp.alias_(exp.Min(this=value), f"{name}_low"),
+                exp.alias_(exp.Max(this=value.copy()), f"{name}_high"),
+                exp.alias_(exp.Count(this=value.copy()), f"{name}_known"),
+            ]
+    return found
+
+
+def _merged(request: Request) -> list[exp.Expression]:
+    """Add counts up; a row counts as bad if one of its counts cannot be a count."""
+    sums: list[exp.Expression] = []
+    bad: exp.Expression = exp.false()
+    for given, name in zip(request.counts, request.count_columns, strict=True):
+        value = column(given)
+        sums.append(exp.alias_(exp.cast(exp.Sum(this=value), "bigint"), name))
+        wrong = bad_count(given)
+        bad = wrong if isinstance(bad, exp.Boolean) else exp.or_(bad, wrong)
+    rows = exp.alias_(exp.Count(this=exp.Star()), "n_rows")
+    return [*sums, rows, exp.alias_(_count_if(bad), "n_bad")]
+
+
+def bad_count(name: str) -> exp.Expression:
+    """Condition that a column holds no count: nothing, a negative number or a fraction."""
+    value = column(name)
+    fraction = exp.NEQ(this=value.copy(), expression=exp.Floor(this=value.copy()))
+    return exp.or_(value.copy().is_(exp.null()), value.copy() < 0, fraction)
+
+
+def _count_if(condition: exp.Expression) -> exp.Expression:
+    return exp.Count(this=exp.case().when(condition, exp.Literal.number(1)))
+
+
+def is_value(name: str, kind: Kind, value: float) -> exp.Expression:
+    """Condition that a column holds one value of the scale."""
+    if kind == "text":
+        spellings = dict.fromkeys(
+            (f"{value:g}", repr(float(value)), f"{value:.1f}", f"{value:.2f}")
+        )
+        texts = [exp.Literal.string(one) for one in spellings if float(one) == value]
+        return exp.In(this=exp.Trim(this=column(name)), expressions=texts)
+    if kind == "single" and not float(value).is_integer():
+        # 0.1 in single precision is not 0.1 in double precision.
+        return exp.Between(
+            this=column(name),
+            low=number(value - 1e-6 * abs(value)),
+            high=number(value + 1e-6 * abs(value)),
+        )
+    return exp.EQ(this=column(name), expression=number(value))
+
+
+def _plain_counts(
+    scale: Scale, name: str, kind: Kind, index: int
+) -> tuple[list[exp.Expression], list[exp.Expression]]:
+    inner: list[exp.Expression] = [
+        exp.alias_(_count_if(is_value(name, kind, value)), f"c_{index}_{place}")
+        for place, value in enumerate(scale.values)
+    ]
+    return inner, [column(f"c_{index}_{place}") for place in range(scale.m)]
+
+
+@dataclass(frozen=True)
+class _Packing:
+    """How one rating column is packed.
+
+    Attributes
+    ----------
+    position
+        Where a rating stands in the lists, counted from 1; null or off the list if it is none.
+    places
+        For each position the index of its value on the scale, None if it has none.
+    m
+        Number of values.
+    """
+
+    position: exp.Expression
+    places: tuple[int | None, ...]
+    m: int
+
+    @property
+    def _sums(self) -> int:
+        return max(1, -(-(self.m - 1) // _FIELDS))
+
+    @property
+    def _fields(self) -> int:
+        """Counts side by side in one sum; all but the first of the scale are in one."""
+        return max(1, -(-(self.m - 1) // self._sums))
+
+    @property
+    def _bits(self) -> int:
+        # The list holds 64-bit numbers, so the highest field starts at bit 60 at the latest.
+        return min(30, 60 // max(1, self._fields - 1))
+
+    @property
+    def most(self) -> int:
+        """Up to how many ratings of one item no count can run into the next."""
+        return int(2**self._bits - 1)
+
+    def _lookup(self, which: int) -> exp.Expression:
+        powers: list[exp.Expression] = []
+        for place in self.places:
+            if place is None:
+                powers.append(exp.null())
+                continue
+            owner, field = divmod(place - 1, self._fields)
+            power = 2 ** (self._bits * field) if place and owner == which else 0
+            powers.append(exp.Literal.number(power))
+        big = exp.DataType.build("bigint[]", dialect="duckdb")
+        table = exp.cast(exp.Array(expressions=powers), big)
+        # Position 0 and positions off the list give null.
+        return exp.Anonymous(this="list_extract", expressions=[table, self.position.copy()])
+
+    def columns(self, index: int) -> tuple[list[exp.Expression], list[exp.Expression]]:
+        """Return the packed aggregates, and the counts unpacked from them."""
+        inner: list[exp.Expression] = []
+        counts: list[exp.Expression] = []
+        for which in range(self._sums):
+            total = exp.Coalesce(
+                this=exp.Sum(this=self._lookup(which)), expressions=[exp.Literal.number(0)]
+            )
+            inner.append(exp.alias_(total, f"p_{index}_{which}"))
+        inner.append(exp.alias_(exp.Count(this=self._lookup(0)), f"p_{index}_n"))
+        for place in range(1, self.m):
+            which, field = divmod(place - 1, self._fields)
+            counts.append(self._unpacked(f"p_{index}_{which}", field, which))
+        first: exp.Expression = column(f"p_{index}_n")
+        for count in counts:
+            first = first - count.copy()
+        return inner, [first, *counts]
+
+    def _unpacked(self, packed: str, field: int, which: int) -> exp.Expression:
+        shifted = exp.BitwiseRightShift(
+            this=column(packed), expression=exp.Literal.number(self._bits * field)
+        )
+        last = min(self._fields, self.m - 1 - which * self._fields) - 1
+        value = exp.cast(exp.paren(shifted), "bigint") if field == last else exp.cast(
+            exp.paren(
+                exp.BitwiseAnd(
+                    this=exp.paren(shifted), expression=exp.Literal.number(2**self._bits - 1)
+                )
+            ),
+            "bigint",
+        )
+        return value
+
+
+def _packing(scale: Scale, name: str, kind: Kind) -> _Packing | None:
+    """Return how to look a rating up in a list, if the scale has equal steps or nearly so."""
+    values = scale.values
+    step = min(b - a for a, b in zip(values, values[1:], strict=False))
+    size = round(scale.width / step) + 1
+    on_grid = [round((value - values[0]) / step) for value in values]
+    regular = all(
+        abs(values[0] + k * step - v) < 1e-9 * step
+        for k, v in zip(on_grid, values, strict=True)
+    )
+    if not regular or size > _WIDEST_LIST or kind not in ("whole", "real", "single", "text"):
+        return None
+    places: list[int | None] = [None] * size
+    for index, k in enumerate(on_grid):
+        places[k] = index
+    whole_scale = all(value.is_integer() for value in values) and step == 1
+    if kind == "whole" and whole_scale:
+        shifted = column(name) - int(values[0] - 1) if values[0] != 1 else column(name)
+        # A negative position would count from the end of the list.
+        position: exp.Expression = exp.Greatest(this=shifted, expressions=[number(0)])
+        return _Packing(position, tuple(places), scale.m)
+    real = exp.DataType.build("float" if kind == "single" else "double")
+    rating: exp.Expression = column(name)
+    if kind == "text":
+        rating = exp.TryCast(this=exp.Trim(this=rating), to=real.copy())
+    offset = exp.paren(rating.copy() - number(values[0])) / number(step) + number(1)
+    offset.find(exp.Div).set("typed", True)  # type: ignore[union-attr]
+    guess = exp.Greatest(
+        this=exp.TryCast(
+            this=exp.Round(this=offset), to=exp.DataType.build("bigint")
+        ),
+        expressions=[number(0)],
+    )
+    grid = [exp.null() if p is None else number(values[p]) for p in places]
+    listed = exp.cast(
+        exp.Array(expressions=grid),
+        exp.DataType.build("float[]" if kind == "single" else "double[]", dialect="duckdb"),
+    )
+    there = exp.Anonymous(this="list_extract", expressions=[listed, guess])
+    return _Packing(
+        exp.case().when(exp.EQ(this=there, expression=rating.copy()), guess.copy()),
+        tuple(places),
+        scale.m,
+    )
+
+
+def _by_value(
+    request: Request,
+    source: exp.Expression,
+    keys: Sequence[tuple[str, exp.Expression]],
+    kinds: dict[str, Kind],
+) -> exp.Select:
+    """Count a long scale: first the rows per item and rating, then side by side."""
+    (name,) = request.rating
+    rows = exp.alias_(exp.Count(this=exp.Star()), "n_rows")
+    inner = _grouped(source, [*keys, (name, column(name))], [rows, *_per_item(request)])
+    counts: list[exp.Expression] = [
+        exp.alias_(
+            exp.Sum(
+                this=exp.case()
+                .when(is_value(name, kinds[name], value), column("n_rows"))
+                .else_(exp.Literal.number(0))
+            ),
+            count,
+        )
+        for value, count in zip(request.scale.values, request.count_columns, strict=True)
+    ]
+    empty = exp.Sum(
+        this=exp.case()
+        .when(column(name).is_(exp.null()), column("n_rows"))
+        .else_(exp.Literal.number(0))
+    )
+    counts += [
+        exp.alias_(exp.Sum(this=column("n_rows")), "n_rows"),
+        exp.alias_(empty, "n_null"),
+    ]
+    for kept, how in _kept(request):
+        counts.append(exp.alias_(how(this=column(kept)), kept))
+    outer_keys = [(key, column(key)) for key, _ in keys]
+    return _grouped(inner.subquery("by_value"), outer_keys, counts)
+
+
+def _kept(request: Request) -> list[tuple[str, type[exp.AggFunc]]]:
+    """Columns of :func:`_per_item`, and how they are put together once more."""
+    kept: list[tuple[str, type[exp.AggFunc]]] = []
+    for aggregate in _per_item(request):
+        name = aggregate.alias
+        how = {"low": exp.Min, "high": exp.Max, "known": exp.Sum}[name.rpartition("_")[2]]
+        kept.append((name, how))
+    return kept
+
+
+def _unfolded(
+    request: Request,
+    grouped: exp.Select,
+    counts: Sequence[Sequence[exp.Expression]],
+    *,
+    lean: bool,
+) -> exp.Select:
+    """Give every attribute a row of its own, without reading the counts twice."""
+    keys = [*request.item, *request.strata, *(["bucket"] if request.window else [])]
+    kept = [name for name, _ in _kept(request)]
+    nulls = [
+        column("n_rows") - column(f"n_answers_{index}") for index in range(len(request.rating))
+    ]
+    alias = {"alias": "grouped"}
+    if not request.attributes:
+        named = [
+            exp.alias_(count.copy(), name)
+            for count, name in zip(counts[0], request.count_columns, strict=True)
+        ]
+        rows = [column("n_rows"), exp.alias_(nulls[0], "n_null")]
+        if lean:
+            rows = [
+                exp.alias_(column("p_0_n"), "n_rows"),
+                exp.alias_(exp.cast(exp.Literal.number(0), "bigint"), "n_null"),
+            ]
+        return exp.select(*map(column, keys), *named, *rows, *map(column, kept)).from_(
+            grouped.subquery(**alias)
+        )
+    which = [
+        exp.select(
+            exp.alias_(exp.Literal.number(index), "x_attribute"),
+            exp.alias_(exp.Literal.string(name), "attribute"),
+        )
+        for index, name in enumerate(request.rating)
+    ]
+    listed = which[0] if len(which) == 1 else exp.union(*which, distinct=False)
+
+    def chosen(options: Sequence[exp.Expression]) -> exp.Expression:
+        case = exp.case()
+        for index, option in enumerate(options):
+            case = case.when(column("x_attribute").eq(index), option.copy())
+        return case
+
+    named = [
+        exp.alias_(chosen([per[place] for per in counts]), name)
+        for place, name in enumerate(request.count_columns)
+    ]
+    return (
+        exp.select(
+            *map(column, keys), column("attribute"), *named, column("n_rows"),
+            exp.alias_(chosen(nulls), "n_null"), *map(column, kept),
+        )
+        .from_(grouped.subquery(**alias))
+        .join(listed.subquery("attributes"), join_type="cross")
+    )
+
+
+def _bucket(time: str, window: Window) -> exp.Expression:
+    """Number the steps of time."""
+    day = exp.cast(column(time), "date")
+    origin = exp.cast(exp.Literal.string(_ORIGIN[window.step.unit]), "date")
+    if window.step.unit == "day":
+        count: exp.Expression = exp.DateDiff(
+            this=day, expression=origin, unit=exp.Var(this="DAY")
+        )
+    else:
+        year = exp.Extract(this=exp.Var(this="YEAR"), expression=day)
+        month = exp.Extract(this=exp.Var(this="MONTH"), expression=day.copy())
+        count = exp.paren((year - 1970) * 12 + month - 1)
+    if window.step.length == 1:
+        return exp.cast(count, "bigint")
+    division = exp.cast(count, "double") / exp.Literal.number(window.step.length)
+    division.set("typed", True)
+    return exp.cast(exp.Floor(this=division), "bigint")
+
+
+def _windowed(request: Request, window: Window, query: exp.Select) -> exp.Select:
+    """Replace step numbers by the windows that hold them."""
+    attribute = ["attribute"] if request.attributes else []
+    keys = [*request.item, *request.strata, *attribute]
+    counts = [*request.count_columns, "n_rows", "n_null"]
+    if window.steps > 1:
+        back = [
+            exp.select(exp.alias_(exp.Literal.number(k), "x_back")) for k in range(window.steps)
+        ]
+        last = exp.Window(this=exp.Max(this=column("bucket")))
+        ended = exp.select("*", exp.alias_(last, "x_last")).from_(query.subquery("steps"))
+        spread = (
+            exp.select(
+                *map(column, keys),
+                exp.alias_(column("bucket") - column("x_back"), "bucket"),
+                *map(column, [*counts, *(name for name, _ in _kept(request)), "x_last"]),
+            )
+            .from_(ended.subquery("steps"))
+            .join(exp.union(*back, distinct=False).subquery("back"), join_type="cross")
+        )
+        # A window that ends after the last rating would be cut short by the calendar alone.
+        whole = (column("bucket") + (window.steps - 1)) <= column("x_last")
+        sums: list[exp.Expression] = [
+            exp.alias_(exp.Sum(this=column(name)), name) for name in counts
+        ]
+        sums += [exp.alias_(how(this=column(name)), name) for name, how in _kept(request)]
+        query = (
+            exp.select(*map(column, keys), column("bucket"), *sums)
+            .from_(spread.subquery("spread"))
+            .where(whole)
+            .group_by(*map(column, keys), column("bucket"))
+        )
+    start = _date(column("bucket"), window, 0)
+    end = _date(column("bucket"), window, window.steps)
+    return exp.select(
+        *map(column, keys),
+        exp.alias_(start, "window_start"),
+        exp.alias_(end, "window_end"),
+        *map(column, [*counts, *(name for name, _ in _kept(request))]),
+    ).from_(query.subquery("windows"))
+
+
+def _date(bucket: exp.Expression, window: Window, later: int) -> exp.Expression:
+    """Return the day on which a window begins, or the one after its end."""
+    position = bucket + later if later else bucket
+    steps = exp.paren(position) * window.step.length
+    origin = exp.cast(exp.Literal.string(_ORIGIN[window.step.unit]), "date")
+    unit = exp.Var(this=window.step.unit.upper())
+    return exp.cast(
+        exp.DateAdd(this=origin, expression=exp.cast(exp.paren(steps), "int"), unit=unit), "date"
+    )
+

@@ -1,0 +1,71 @@
+"""How expressions become text that a certain engine understands."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TypeVar
+
+from sqlglot import Dialect, exp
+
+from unheard.errors import OptionError
+
+DIALECTS = (
+    "bigquery",
+    "clickhouse",
+    "databricks",
+    "duckdb",
+    "mysql",
+    "postgres",
+    "redshift",
+    "snowflake",
+    "spark",
+    "sqlite",
+    "trino",
+    "tsql",
+)
+"""The dialects that text is written in."""
+
+FENCED = ("postgres", "sqlite")
+"""Engines that would merge the steps of a query again, and repeat every shared expression."""
+
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+Tree = TypeVar("Tree", bound=exp.Expression)
+
+
+def check_dialect(name: str) -> None:
+    """Raise unless text can be written for this engine."""
+    if name not in DIALECTS:
+        near = difflib.get_close_matches(name, DIALECTS, n=1)
+        guess = f"Did you mean {near[0]}? " if near else ""
+        raise OptionError(
+            "dialect", f"{name!r} found", f"{guess}Choose one of {', '.join(DIALECTS)}"
+        )
+
+
+def identifier(name: str) -> exp.Identifier:
+    """Name a column or table; whether it needs quotes is settled when it is written."""
+    return exp.Identifier(this=name, quoted=False)
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """Refer to a column."""
+    return exp.Column(this=identifier(name), table=None if table is None else identifier(table))
+
+
+def render(query: exp.Expression, dialect: str, *, pretty: bool = False) -> str:
+    """Write a query in a dialect."""
+    tree = query.copy()
+    reserved = Dialect.get_or_raise(dialect).tokenizer_class.KEYWORDS
+    for node in tree.find_all(exp.Identifier):
+        name = node.name
+        # A name in plain lower case means the same with and without quotes, or, where engines
+        # fold names to upper case, what people mean who never quote.
+        node.set("quoted", not _PLAIN.fullmatch(name) or name.upper() in reserved)
+    for choice in tree.find_all(exp.Least, exp.Greatest):
+        # Nothing compared here is ever null in a row that counts; take the plain function.
+        choice.set("ignore_nulls", dialect == "duckdb")
+    if dialect in FENCED:
+        for step in tree.find_all(exp.CTE):
+            step.set("materialized", True)
+    return tree.sql(dialect, pretty=pretty)

@@ -1,0 +1,197 @@
+"""What every engine must be able to do."""
+
+from __future__ import annotations
+
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from unheard.errors import DataError, QueryError, SourceError
+from unheard.tables.dialects import identifier, render
+from unheard.tables.expressions import number
+from unheard.tables.request import Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MOST_INLINE = 20_000
+
+
+class Engine(ABC):
+    """Something that runs queries.
+
+    Attributes
+    ----------
+    name
+        What people call it.
+    dialect
+        The SQL it speaks.
+    packs
+        Whether it has the fast way of counting.
+    counts_rows_for_nothing
+        Whether the number of rows of its tables is known without reading them.
+    """
+
+    name: str
+    dialect: str
+    packs = False
+    counts_rows_for_nothing = False
+
+    @abstractmethod
+    def columns(self, relation: exp.Expression) -> dict[str, Kind]:
+        """Say what the columns of a table hold."""
+
+    @abstractmethod
+    def rows(self, query: exp.Expression) -> list[dict[str, Any]]:
+        """Fetch a small result."""
+
+    @abstractmethod
+    def native(self, query: exp.Expression) -> Any:
+        """Return a result as the kind of frame that this engine's users hold."""
+
+    @abstractmethod
+    def arrow(self, query: exp.Expression) -> pa.RecordBatchReader:
+        """Return a result as batches of Arrow records."""
+
+    def keep(self, name: str, query: exp.Query) -> exp.Expression:
+        """Store a result inside the engine; by default it is a subquery, worked out when used."""
+        return query.subquery(name)
+
+    def upload(self, name: str, table: pa.Table) -> exp.Expression:
+        """Bring a small table into the engine; by default it is written into the query."""
+        if table.num_rows > _MOST_INLINE:
+            raise SourceError(
+                "table",
+                f"{table.num_rows:,} rows cannot be brought into {self.name}",
+                "Join that table first, or put it into the same place",
+            )
+        return inline(name, table)
+
+    def lookup(self, place: str, name: str) -> exp.Expression:
+        """Return a table that the engine holds, by its name."""
+        raise SourceError(
+            place, f"{name!r} is neither a file nor a frame", "Give a file or a frame"
+        )
+
+    def create(self, name: str, query: exp.Expression) -> None:
+        """Write a result into a new table of the database."""
+        raise SourceError(
+            "to_table", f"{self.name} holds no database here", "Write to a file instead"
+        )
+
+    def fraction(self) -> float | None:
+        """How much of the running query is done, if the engine tells."""
+        return None
+
+    def text(self, query: exp.Expression) -> str:
+        """Write a query in the engine's dialect."""
+        return render(query, self.dialect)
+
+    def close(self) -> None:
+        """Give back what the engine holds."""
+
+
+def fresh(name: str) -> str:
+    """Return a table name that nobody else uses."""
+    return f"unheard_{name}_{uuid.uuid4().hex[:12]}"
+
+
+def table(name: str, *qualifiers: str) -> exp.Table:
+    """Refer to a table by its name, and where it is."""
+    parts = [identifier(part) for part in (*qualifiers, name)]
+    keys = ("this", "db", "catalog")
+    return exp.Table(**dict(zip(keys, reversed(parts), strict=False)))
+
+
+def inline(name: str, rows: pa.Table) -> exp.Expression:
+    """Write a small table into the query: the first row names the columns."""
+    selects = []
+    for row in rows.to_pylist():
+        values = [exp.alias_(literal(value), key) for key, value in row.items()]
+        selects.append(exp.select(*values))
+    if not selects:
+        nothing = [exp.alias_(exp.cast(exp.null(), "double"), key) for key in rows.column_names]
+        return exp.select(*nothing).where(exp.false()).subquery(name)
+    if len(selects) == 1:
+        return selects[0].subquery(name)
+    values_list = [
+        exp.Tuple(expressions=[literal(value) for value in row.values()])
+        for row in rows.to_pylist()
+    ]
+    return exp.Values(
+        expressions=values_list,
+        alias=exp.TableAlias(
+            this=identifier(name), columns=[identifier(key) for key in rows.column_names]
+        ),
+    )
+
+
+def literal(value: object) -> exp.Expression:
+    """Write a value into a query."""
+    if value is None:
+        return exp.null()
+    if isinstance(value, bool):
+        return exp.Boolean(this=value)
+    if isinstance(value, int | float):
+        return number(value)
+    return exp.Literal.string(str(value))
+
+
+def failed(engine: Engine, error: Exception, sql: str) -> QueryError:
+    """Wrap an engine's error, with the query that failed."""
+    words = str(error).strip().splitlines() or [type(error).__name__]
+    return QueryError(engine.name, words[0], sql)
+
+
+def batches(rows: Iterator[list[Any]], schema: pa.Schema) -> pa.RecordBatchReader:
+    """Turn rows that a database driver yields into Arrow batches."""
+    import pyarrow as pa
+
+    def made() -> Iterator[pa.RecordBatch]:
+        for chunk in rows:
+            columns = list(zip(*chunk, strict=True))
+            arrays = [
+                pa.array(values, type=field.type)
+                for values, field in zip(columns, schema, strict=True)
+            ]
+            yield pa.record_batch(arrays, schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, made())
+
+
+RESULT_TYPES = {
+    "n_ratings": "int64",
+    "n": "int64",
+    "best_rank": "int64",
+    "worst_rank": "int64",
+    "flags": "string",
+    "attribute": "string",
+    "window_start": "date32",
+    "window_end": "date32",
+}
+RESULT_TYPES |= {
+    name: "float64" for name in ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper")
+}
+"""Arrow types of the columns that are ours, for engines whose drivers do not tell."""
+
+
+def schema_of(names: list[str], first: list[Any]) -> pa.Schema:
+    """Guess a schema from names, where they are ours, and from the first rows."""
+    import pyarrow as pa
+
+    fields = []
+    for index, name in enumerate(names):
+        if name in RESULT_TYPES:
+            fields.append(pa.field(name, pa.type_for_alias(RESULT_TYPES[name])))
+        elif name.startswith("count_") or name in ("n_rows", "n_null"):
+            fields.append(pa.field(name, pa.int64()))
+        else:
+            guessed = pa.array([row[index] for row in first]).type
+            fields.append(pa.field(name, pa.string() if pa.types.is_null(guessed) else guessed))
+    return pa.schema(fields)
+
+
+__all__ = ["DataError", "Engine", "batches", "failed", "fresh", "inline", "schema_of", "table"]

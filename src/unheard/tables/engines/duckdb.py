@@ -1,0 +1,210 @@
+"""DuckDB, embedded: files, data frames, DuckDB databases and relations."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+from sqlglot import exp
+
+from unheard.errors import OptionError, SourceError
+from unheard.tables.engines.base import Engine, failed, fresh, table
+from unheard.tables.request import Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|INTEGER")
+
+
+def kind_of(declared: str) -> Kind:
+    """Say what a column of a DuckDB type holds."""
+    if _WHOLE.fullmatch(declared):
+        return "whole"
+    if declared == "FLOAT":
+        return "single"
+    if declared == "DOUBLE" or declared.startswith("DECIMAL"):
+        return "real"
+    if declared in ("VARCHAR", "UUID") or declared.startswith("ENUM"):
+        return "text"
+    if declared.startswith(("DATE", "TIMESTAMP")):
+        return "time"
+    return "other"
+
+
+class DuckDB(Engine):
+    """A private DuckDB that reads files, frames and databases, and spills to disk.
+
+    Parameters
+    ----------
+    memory
+        Most memory to use, such as ``"1GiB"``; by default DuckDB's own limit, most of the machine's.
+    """
+
+    name = "DuckDB"
+    dialect = "duckdb"
+    packs = True
+
+    def __init__(self, memory: str | None = None) -> None:
+        self.connection = duckdb.connect()
+        self._folder = Path(tempfile.mkdtemp(prefix="unheard-"))
+        # Rows of a result have no order of their own; without one, sorts and scans spill better.
+        self.connection.execute("set preserve_insertion_order = false")
+        self.connection.execute(f"set temp_directory = '{_quoted(str(self._folder))}'")
+        if memory is not None:
+            try:
+                self.connection.execute(f"set memory_limit = '{_quoted(memory)}'")
+            except duckdb.Error:
+                raise OptionError(
+                    "memory", f"{memory!r} found", "Give an amount such as 1GiB or 500MB"
+                ) from None
+
+    @property
+    def folder(self) -> Path:
+        """A private folder that goes when the engine is closed."""
+        return self._folder
+
+    def execute(self, sql: str) -> duckdb.DuckDBPyConnection:
+        """Run a statement; an error comes back with it."""
+        try:
+            return self.connection.execute(sql)
+        except duckdb.Error as error:
+            raise failed(self, error, sql) from error
+
+    def columns(self, relation: exp.Expression) -> dict[str, Kind]:
+        """Say what the columns of a table hold."""
+        query = exp.select("*").from_(relation.copy())
+        found = self.execute(f"describe {self.text(query)}").fetchall()
+        return {row[0]: kind_of(row[1]) for row in found}
+
+    def keep(self, name: str, query: exp.Query) -> exp.Expression:
+        """Store a result in a temporary table."""
+        stored = fresh(name)
+        self.execute(f"create temp table {stored} as {self.text(query)}")
+        return table(stored)
+
+    def rows(self, query: exp.Expression) -> list[dict[str, Any]]:
+        """Fetch a small result."""
+        cursor = self.execute(self.text(query))
+        names = [column[0] for column in cursor.description or []]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def native(self, query: exp.Expression) -> Any:
+        """Return a result as an Arrow table."""
+        return self.arrow(query).read_all()
+
+    def arrow(self, query: exp.Expression) -> pa.RecordBatchReader:
+        """Return a result as batches of Arrow records."""
+        sql = self.text(query)
+        try:
+            return self.connection.sql(sql).to_arrow_reader()
+        except duckdb.Error as error:
+            raise failed(self, error, sql) from error
+
+    def upload(self, name: str, table_: pa.Table) -> exp.Expression:
+        """Let DuckDB read an Arrow table where it is."""
+        stored = fresh(name)
+        self.connection.register(stored, table_)
+        return table(stored)
+
+    def lookup(self, place: str, name: str) -> exp.Expression:
+        """Return a table of the attached database."""
+        return table(name)
+
+    def create(self, name: str, query: exp.Expression) -> None:
+        """Write a result into a new table of the attached database."""
+        target = table(name).sql("duckdb", identify=True)
+        self.execute(f"create table {target} as {self.text(query)}")
+
+    def fraction(self) -> float | None:
+        """How much of the running query is done."""
+        done = self.connection.query_progress()
+        return None if done < 0 else done / 100
+
+    def close(self) -> None:
+        """Close the connection and remove what was spilled."""
+        self.connection.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    # Where rows come from.
+
+    def view(self, sql: str) -> exp.Expression:
+        """Give a query a name."""
+        stored = fresh("source")
+        self.execute(f"create temp view {stored} as {sql}")
+        return table(stored)
+
+    def register(self, frame: object) -> exp.Expression:
+        """Let DuckDB read Arrow data where they are."""
+        stored = fresh("source")
+        self.connection.register(stored, frame)
+        self.counts_rows_for_nothing = True
+        return table(stored)
+
+    def attach(self, path: Path, *, writable: bool) -> None:
+        """Open a DuckDB database and look for tables there first."""
+        mode = "" if writable else " (read_only)"
+        try:
+            self.connection.execute(f"attach '{_quoted(str(path))}' as database_{mode}")
+            self.connection.execute("use database_")
+        except duckdb.Error as error:
+            raise SourceError(
+                str(path), f"DuckDB cannot open it: {error}", "Is another program writing to it?"
+            ) from None
+        self.counts_rows_for_nothing = True
+
+    def tables(self) -> list[str]:
+        """Names of the tables of the attached database."""
+        return [row[0] for row in self.execute("show tables").fetchall()]
+
+
+class Relation(Engine):
+    """A DuckDB relation that the user holds; everything runs on its own connection."""
+
+    name = "DuckDB"
+    dialect = "duckdb"
+    packs = True
+
+    def __init__(self, relation: duckdb.DuckDBPyRelation) -> None:
+        self._relation, self._view = relation, fresh("source")
+
+    @property
+    def source(self) -> exp.Expression:
+        """The relation, as a table to read from."""
+        return table(self._view)
+
+    def columns(self, relation: exp.Expression) -> dict[str, Kind]:
+        """Say what the columns of a table hold."""
+        found = self._run(exp.select("*").from_(relation.copy()))
+        return {
+            name: kind_of(str(kind))
+            for name, kind in zip(found.columns, found.types, strict=True)
+        }
+
+    def rows(self, query: exp.Expression) -> list[dict[str, Any]]:
+        """Fetch a small result."""
+        found = self._run(query)
+        return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+
+    def native(self, query: exp.Expression) -> Any:
+        """Return a result as a relation, to be worked out when it is used."""
+        return self._run(query)
+
+    def arrow(self, query: exp.Expression) -> pa.RecordBatchReader:
+        """Return a result as batches of Arrow records."""
+        return self._run(query).to_arrow_reader()
+
+    def _run(self, query: exp.Expression) -> duckdb.DuckDBPyRelation:
+        sql = self.text(query)
+        try:
+            return self._relation.query(self._view, sql)
+        except duckdb.Error as error:
+            raise failed(self, error, sql) from error
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")

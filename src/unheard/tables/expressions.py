@@ -1,0 +1,293 @@
+"""Columns that are SQL: the closed forms of the core, written down instead of carried out.
+
+The formulas of :mod:`unheard.core` work on whatever understands ``+ - * /`` and ``>``. Here that is a
+:class:`Cell`, which remembers how it was made. Equal cells are one cell, so the result is a graph
+without repetition, and :func:`layers` lays it out as a chain of SELECTs: what is used more than once
+becomes a named column of one step and is only referred to in the next. Written as one expression
+the confidence interval would fill megabytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from sqlglot import exp
+
+from unheard.tables.dialects import column
+
+Operand: TypeAlias = "Cell | float"
+
+Layer: TypeAlias = "list[tuple[str, exp.Expression | None]]"
+"""The columns of one step; None hands a column on from the step before."""
+
+
+class Cell:
+    """One column on a :class:`Sheet`: an operation and what it is applied to."""
+
+    __slots__ = ("arguments", "operation", "sheet")
+
+    def __init__(self, sheet: Sheet, operation: str, arguments: tuple[Any, ...]) -> None:
+        self.sheet, self.operation, self.arguments = sheet, operation, arguments
+
+    def __add__(self, other: Operand) -> Operand:
+        return self if other == 0 else self.sheet.cell("add", self, other)
+
+    def __radd__(self, other: float) -> Operand:
+        return self if other == 0 else self.sheet.cell("add", other, self)
+
+    def __sub__(self, other: Operand) -> Operand:
+        return self if other == 0 else self.sheet.cell("sub", self, other)
+
+    def __rsub__(self, other: float) -> Operand:
+        return self.sheet.cell("sub", other, self)
+
+    def __mul__(self, other: Operand) -> Operand:
+        if isinstance(other, Cell):
+            return self.sheet.cell("mul", self, other)
+        return self.__rmul__(other)
+
+    def __rmul__(self, other: float) -> Operand:
+        if other == 0:
+            return 0.0
+        return self if other == 1 else self.sheet.cell("mul", other, self)
+
+    def __truediv__(self, other: Operand) -> Operand:
+        return self if other == 1 else self.sheet.cell("div", self, other)
+
+    def __rtruediv__(self, other: float) -> Operand:
+        return self.sheet.cell("div", other, self)
+
+    def __neg__(self) -> Operand:
+        return self.sheet.cell("neg", self)
+
+    def __gt__(self, other: Operand) -> Operand:
+        return self.sheet.cell("gt", self, other)
+
+    def __ge__(self, other: Operand) -> Operand:
+        return self.sheet.cell("ge", self, other)
+
+    def __lt__(self, other: Operand) -> Operand:
+        return self.sheet.cell("lt", self, other)
+
+    def __le__(self, other: Operand) -> Operand:
+        return self.sheet.cell("le", self, other)
+
+
+class Sheet:
+    """All cells of one computation; implements :class:`unheard.core.columns.Operations`."""
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[Any, ...], Cell] = {}
+
+    def cell(self, operation: str, *arguments: Any) -> Cell:
+        """Return the cell for an operation, the same one whenever it is asked for again."""
+        key = (operation, *(id(a) if isinstance(a, Cell) else (type(a), a) for a in arguments))
+        return self._cells.setdefault(key, Cell(self, operation, arguments))
+
+    def column(self, name: str) -> Cell:
+        """Return a column of the table that the computation starts from."""
+        return self.cell("column", name)
+
+    def least(self, a: Operand, b: Operand) -> Operand:
+        """Smaller of two, row by row."""
+        return self._either("least", min, a, b)
+
+    def greatest(self, a: Operand, b: Operand) -> Operand:
+        """Larger of two, row by row."""
+        return self._either("greatest", max, a, b)
+
+    def divide(self, a: Operand, b: Operand) -> Operand:
+        """Divide; by zero the result is null."""
+        return self.cell("divide", a, b) if isinstance(b, Cell) else a / b
+
+    def sqrt(self, a: Operand) -> Operand:
+        """Square root."""
+        return self.cell("sqrt", a)
+
+    def log(self, a: Operand) -> Operand:
+        """Natural logarithm."""
+        return self.cell("ln", a)
+
+    def logistic(self, a: Operand) -> Operand:
+        """Return 1/(1 + exp(-a)); BEA's argument is small."""
+        return 1.0 / (1.0 + self.cell("exp", -a))
+
+    def where(self, condition: Operand, yes: Operand, no: Operand) -> Operand:
+        """Choose row by row."""
+        return self.cell("where", condition, yes, no)
+
+    def _either(
+        self, operation: str, known: Callable[[Any, Any], float], a: Operand, b: Operand
+    ) -> Operand:
+        if isinstance(a, Cell) or isinstance(b, Cell):
+            return a if a is b else self.cell(operation, a, b)
+        return known(a, b)
+
+
+def number(value: float) -> exp.Expression:
+    """Write a number so that every engine reads it as it is, in double precision if fractional."""
+    if float(value).is_integer() and abs(value) < 2**53:
+        return exp.Literal.number(int(value)) if value >= 0 else exp.Neg(this=number(-value))
+    text = repr(float(value))
+    # Without an exponent several engines read a decimal number, and round it on the way.
+    literal = exp.Literal.number((text if "e" in text else f"{text}e0").lstrip("-"))
+    return literal if value > 0 else exp.Neg(this=literal)
+
+
+_BINDS = {exp.Add: 1, exp.Sub: 1, exp.Mul: 2, exp.Div: 2, exp.Neg: 3}
+"""How tightly signs bind; comparisons bind least, and whatever has brackets of its own most."""
+
+
+def _binary(sign: type[exp.Binary]) -> Callable[..., exp.Expression]:
+    """Write two operands with a sign between, in brackets where the order would change.
+
+    Also ``a + (b + c)`` keeps its brackets: floating point rounds in the order it is told to.
+    """
+    strength = _BINDS.get(sign, 0)
+
+    def write(a: exp.Expression, b: exp.Expression) -> exp.Expression:
+        left = exp.paren(a) if _BINDS.get(type(a), 9) < strength else a
+        loose = isinstance(b, exp.Neg) or _BINDS.get(type(b), 9) <= strength
+        right = exp.paren(b) if loose else b
+        # Everything here is in double precision: no cast is needed for a division.
+        typed = {"typed": True} if sign is exp.Div else {}
+        return sign(this=left, expression=right, **typed)
+
+    return write
+
+
+def _divide(a: exp.Expression, b: exp.Expression) -> exp.Expression:
+    return _SQL["div"](a, exp.Nullif(this=b, expression=exp.Literal.number(0)))
+
+
+def _where(condition: exp.Expression, yes: exp.Expression, no: exp.Expression) -> exp.Expression:
+    return exp.case().when(condition, yes).else_(no)
+
+
+_SQL: dict[str, Callable[..., exp.Expression]] = {
+    "add": _binary(exp.Add),
+    "sub": _binary(exp.Sub),
+    "mul": _binary(exp.Mul),
+    "div": _binary(exp.Div),
+    "neg": lambda a: exp.Neg(this=exp.paren(a)),
+    "gt": _binary(exp.GT),
+    "ge": _binary(exp.GTE),
+    "lt": _binary(exp.LT),
+    "le": _binary(exp.LTE),
+    "least": lambda a, b: exp.Least(this=a, expressions=[b], ignore_nulls=True),
+    "greatest": lambda a, b: exp.Greatest(this=a, expressions=[b], ignore_nulls=True),
+    "divide": _divide,
+    "sqrt": lambda a: exp.Sqrt(this=a),
+    "ln": lambda a: exp.Ln(this=a),
+    "exp": lambda a: exp.Exp(this=a),
+    "where": _where,
+}
+
+
+@dataclass
+class _Layout:
+    """Which cells get a name, and in which step."""
+
+    outputs: Mapping[str, Operand]
+    uses: dict[int, int] = field(default_factory=dict)
+    order: list[Cell] = field(default_factory=list)
+    level: dict[int, int] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for cell in self.outputs.values():
+            self._visit(cell)
+        for cell in self.order:
+            below = max((self.level.get(id(a), 0) for a in _cells_in(cell)), default=0)
+            # Not every engine has columns that are true or false.
+            plain = cell.operation not in ("column", "gt", "ge", "lt", "le")
+            shared = plain and self.uses[id(cell)] > 1
+            self.level[id(cell)] = below + shared
+            if shared:
+                self.names[id(cell)] = f"x{len(self.names) + 1}"
+            elif cell.operation == "column":
+                self.names[id(cell)] = cell.arguments[0]
+
+    def _visit(self, top: Operand) -> None:
+        """Count uses and list cells so that each comes after what it is made of."""
+        if not isinstance(top, Cell):
+            return
+        stack: list[tuple[Cell, bool]] = [(top, False)]
+        while stack:
+            cell, done = stack.pop()
+            if done:
+                self.order.append(cell)
+                continue
+            self.uses[id(cell)] = self.uses.get(id(cell), 0) + 1
+            if self.uses[id(cell)] == 1:
+                stack.append((cell, True))
+                stack.extend((a, False) for a in reversed(list(_cells_in(cell))))
+
+    def write(self, cell: Operand, top: bool = False) -> exp.Expression:
+        """Write a cell as an expression over named columns."""
+        if not isinstance(cell, Cell):
+            return number(cell)
+        if not top and id(cell) in self.names:
+            return column(self.names[id(cell)])
+        return _SQL[cell.operation](*(self.write(a) for a in cell.arguments))
+
+    def needs(self, cell: Operand, top: bool = False) -> set[str]:
+        """Names that a cell's expression refers to."""
+        if not isinstance(cell, Cell):
+            return set()
+        if not top and id(cell) in self.names:
+            return {self.names[id(cell)]}
+        return set().union(*(self.needs(a) for a in _cells_in(cell)))
+
+
+def _cells_in(cell: Cell) -> Iterable[Cell]:
+    return (a for a in cell.arguments if isinstance(a, Cell))
+
+
+def layers(
+    outputs: Mapping[str, Operand], carried: Sequence[str]
+) -> list[Layer]:
+    """Lay a computation out in steps.
+
+    Parameters
+    ----------
+    outputs
+        Named results.
+    carried
+        Further columns of the table that all steps hand on.
+
+    Returns
+    -------
+    list
+        One list per step of (name, expression); None as an expression hands the column on.
+    """
+    layout = _Layout(outputs)
+    depth = max([0, *layout.level.values()])
+    steps: list[Layer] = []
+    final = [(name, layout.write(cell)) for name, cell in outputs.items()]
+    steps.append([*((name, None) for name in carried), *final])
+    wanted = set().union(*(layout.needs(cell) for cell in outputs.values())) - set(carried)
+    for level in range(depth, 0, -1):
+        made = {
+            layout.names[id(cell)]: cell
+            for cell in layout.order
+            if layout.level[id(cell)] == level
+            and id(cell) in layout.names
+            and cell.operation != "column"
+        }
+        handed = [name for name in _in_order(layout, wanted) if name not in made]
+        step: Layer = [
+            *((name, None) for name in (*carried, *handed)),
+            *((name, layout.write(cell, top=True)) for name, cell in made.items()),
+        ]
+        steps.insert(0, step)
+        wanted = (wanted - set(made)) | set().union(
+            *(layout.needs(cell, top=True) for cell in made.values())
+        ) - set(carried)
+    return steps
+
+
+def _in_order(layout: _Layout, names: set[str]) -> list[str]:
+    return [name for name in dict.fromkeys(layout.names.values()) if name in names]

@@ -1,0 +1,455 @@
+"""From counts to results, as one query: the closed forms, strata, ranks and flags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from unheard.core.balance import LIMIT_FROM, balance, limit_balance
+from unheard.core.bounds import average
+from unheard.core.columns import total
+from unheard.core.confidence import critical_value
+from unheard.core.estimate import TEST_LEVEL
+from unheard.core.formula import Items, Setting, answers
+from unheard.core.participation import fixed_box
+from unheard.core.response import Limits, test_level, verdict
+from unheard.core.strata import Answer, combined, terms
+from unheard.tables.dialects import column
+from unheard.tables.expressions import Layer, Operand, Sheet, layers, number
+from unheard.tables.request import Request
+
+_OUTSIDE_SLACK = 1e-9
+_NUMBERS = ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper")
+
+
+@dataclass(frozen=True)
+class SecondTable:
+    """A table joined to the counts.
+
+    Attributes
+    ----------
+    relation
+        The table.
+    keys
+        Its columns that are matched with columns of the counts of the same name.
+    value
+        The column that is taken from it.
+    everything
+        Whether it names every row of counts there can be, so that items nobody rated are in it.
+    as_text
+        Keys that are compared as text, because the two tables hold them in different types.
+    """
+
+    relation: exp.Expression
+    keys: tuple[str, ...]
+    value: str
+    everything: bool
+    as_text: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The counts and what is joined to them.
+
+    Attributes
+    ----------
+    counts
+        The counts, as made by :mod:`unheard.tables.counting`.
+    n_table, q_table
+        Second tables that hold n and q.
+    balances
+        A table of BEA's lambda with columns n, q and balance.
+    unchecked
+        Whether the rows may contradict what is asked, because nobody looked at them before: then
+        flags tell.
+    """
+
+    counts: exp.Expression
+    n_table: SecondTable | None = None
+    q_table: SecondTable | None = None
+    balances: exp.Expression | None = None
+    unchecked: bool = False
+
+
+class Steps:
+    """A chain of named SELECTs, each reading the one before."""
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[str, exp.Query]] = []
+
+    def add(self, name: str, query: exp.Query, comment: str = "") -> str:
+        """Append a step and return its name."""
+        if comment:
+            query.add_comments([f" {comment} "], prepend=True)
+        self._steps.append((name, query))
+        return name
+
+    def closing(self, query: exp.Select) -> exp.Select:
+        """Put the steps before the query that ends them."""
+        for name, step in self._steps:
+            query = query.with_(name, as_=step, copy=False)
+        return query
+
+
+def rating(request: Request, given: Prepared) -> exp.Select:
+    """Write the query from counts to results."""
+    steps = Steps()
+    latest = steps.add(
+        "counts", exp.select("*").from_(given.counts), "How often each rating was given."
+    )
+    latest = _join_numbers(request, given, steps, latest)
+    latest, flags = _answer(request, given, steps, latest)
+    if request.strata:
+        latest = _combine(request, steps, latest, flags)
+    if request.ranks:
+        latest = _rank(request, steps, latest)
+    return steps.closing(_final(request, latest, flags))
+
+
+def people(request: Request, given: Prepared) -> exp.Select:
+    """Write the query that sets n and q beside the counts; checks read it."""
+    steps = Steps()
+    latest = steps.add("counts", exp.select("*").from_(given.counts))
+    latest = _join_numbers(request, given, steps, latest)
+    return steps.closing(exp.select("*").from_(latest))
+
+
+def _double(expression: exp.Expression, name: str) -> exp.Expression:
+    return exp.alias_(exp.cast(expression, "double"), name)
+
+
+def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) -> str:
+    """Set n, q and lambda beside the counts, everything in double precision."""
+    n_table = given.n_table
+    keys = request.groups
+    outer = n_table is not None and n_table.everything
+    base = "people" if outer else "counts"
+    zero = exp.Literal.number(0)
+
+    def count(name: str) -> exp.Expression:
+        value = column(name, "counts")
+        return exp.Coalesce(this=value, expressions=[zero]) if outer else value
+
+    selected: list[exp.Expression] = [exp.alias_(column(key, base), key) for key in keys]
+    selected += [_double(count(name), name) for name in request.count_columns]
+    rows = ["n_rows", "n_null"] if request.rating else ["n_rows"]
+    selected += [_double(count(name), name) for name in rows]
+    query = exp.select(*selected)
+    if n_table is not None and outer:
+        query = query.from_(exp.alias_(n_table.relation.copy(), "people", table=True))
+        query = query.join(exp.to_table("counts"), on=_match(n_table, "people"), join_type="left")
+    else:
+        query = query.from_(latest)
+        if n_table is not None:
+            side = exp.alias_(n_table.relation.copy(), "people", table=True)
+            query = query.join(side, on=_match(n_table, "people"), join_type="left")
+    q_table = given.q_table
+    if q_table is not None:
+        side = exp.alias_(q_table.relation.copy(), "voices", table=True)
+        anchor = base if outer else "counts"
+        query = query.join(side, on=_match(q_table, "voices", anchor), join_type="left")
+        query = query.select(_double(column(q_table.value, "voices"), "q"))
+    elif request.q_column is not None:
+        query = query.select(_double(column("q_low", "counts"), "q"))
+    n = _n_column(request, n_table)
+    if n is not None:
+        query = query.select(_double(n, "n"))
+    latest = steps.add("people", query, "The number of people beside the counts.")
+    if given.balances is None:
+        return latest
+    # BEA's lambda depends on n and q alone: a small table of those that occur.
+    same = exp.EQ(this=column("n", "people"), expression=column("n", "balances"))
+    if request.q_column is not None:
+        same = exp.and_(
+            same, exp.EQ(this=column("q", "people"), expression=column("q", "balances"))
+        )
+    joined = (
+        exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("people")))
+        .select(column("balance", "balances"))
+        .from_("people")
+        .join(
+            exp.alias_(given.balances.copy(), "balances", table=True), on=same, join_type="left"
+        )
+    )
+    return steps.add("balanced", joined, "BEA's lambda, which depends on n and q alone.")
+
+
+def _match(table: SecondTable, alias: str, anchor: str = "counts") -> exp.Expression:
+    conditions = []
+    for key in table.keys:
+        pair: list[exp.Expression] = [column(key, anchor), column(key, alias)]
+        if key in table.as_text:
+            pair = [exp.cast(one, "text") for one in pair]
+        conditions.append(exp.EQ(this=pair[0], expression=pair[1]))
+    return exp.and_(*conditions)
+
+
+def _n_column(request: Request, n_table: SecondTable | None) -> exp.Expression | None:
+    if n_table is not None:
+        return column(n_table.value, "people")
+    if request.n_column is not None:
+        return column("n_low", "counts")
+    if request.n_from_rows:
+        return column("n_rows", "counts")
+    return None
+
+
+def _setting(request: Request) -> Setting:
+    return Setting(
+        request.scale.values,
+        request.assumption.kind,
+        fixed_box(request.assumption),
+        None if request.level is None else critical_value(request.level),
+        request.covers == "people",
+    )
+
+
+def _answer(
+    request: Request, given: Prepared, steps: Steps, latest: str
+) -> tuple[str, list[str]]:
+    """Run the closed forms of the core; they come out as columns of a chain of steps."""
+    sheet = Sheet()
+    counts = [sheet.column(name) for name in request.count_columns]
+    q = _stated_q(request, sheet)
+    n = None
+    if request.n_known:
+        n = float(request.n) if request.n is not None else sheet.column("n")
+    items = Items(counts, q, n, _balance(request, given, sheet, n, q))
+    found = answers(items, _setting(request), [request.method], sheet)
+    lower, upper, *rest = found
+    ci = (rest.pop(0), rest.pop(0)) if request.level is not None else (None, None)
+    (estimate,) = rest
+    outputs: dict[str, Operand] = {
+        "n_ratings": total(counts),
+        "average": average(counts, request.scale.values, sheet),
+        "estimate": estimate,
+        "lower": lower,
+        "upper": upper,
+    }
+    if ci[0] is not None:
+        outputs |= {"ci_lower": ci[0], "ci_upper": ci[1]}
+    if n is not None:
+        outputs["n"] = n
+    flags = _flags(request, given, sheet, items, outputs)
+    raised = {f"flag_{name}": flag for name, flag in flags.items()}
+    if request.strata:
+        size = outputs["n"]
+        part = Answer(estimate, lower, upper, ci[0], ci[1])
+        sums = {f"sum_{i}": term for i, term in enumerate(terms(size, part))}
+        sums["sum_ratings"] = _weighted_ratings(request, counts)
+        outputs = sums | {"n_ratings": outputs["n_ratings"]}
+    plan = layers(outputs | raised, request.groups)
+    return _write_layers(plan, steps, latest, "rated"), list(flags)
+
+
+def _stated_q(request: Request, sheet: Sheet) -> Any:
+    if request.q_column is not None:
+        return sheet.column("q")
+    return None if request.assumption.q is None else float(request.assumption.q)
+
+
+def _weighted_ratings(request: Request, counts: Sequence[Any]) -> Any:
+    return total([v * c for v, c in zip(request.scale.values, counts, strict=True)])
+
+
+def _balance(request: Request, given: Prepared, sheet: Sheet, n: Any, q: Any) -> Any:
+    if request.method != "bea":
+        return None
+    if request.n is not None and request.q_column is None:
+        return float(balance(float(request.n), q))
+    small = sheet.column("balance")
+    if request.n is not None:
+        return limit_balance(n, q) if n >= LIMIT_FROM else small
+    return sheet.where(n >= float(LIMIT_FROM), limit_balance(n, q), small)
+
+
+def _flags(
+    request: Request, given: Prepared, sheet: Sheet, items: Items, found: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a reader must know of each item, as columns of 0 and 1."""
+    seen = found["n_ratings"]
+    flags: dict[str, Any] = {"no_ratings": sheet.where(seen > 0.0, 0.0, 1.0)}
+    if items.n is not None:
+        least = items.q if items.q is not None else float(request.assumption.least)
+        limits = Limits(
+            request.assumption.kind,
+            fixed_box(request.assumption),
+            least,
+            request.assumption.largest,
+            test_level(request.level or TEST_LEVEL),
+        )
+        heard = verdict(items.counts, items.n, limits, sheet)
+        for name, flag in (("low_response", heard.too_low), ("high_response", heard.too_high)):
+            if isinstance(flag, float):
+                continue
+            flags[name] = sheet.where(seen > 0.0, flag, 0.0)
+        flags["refuted"] = heard.refuted
+        if given.unchecked:
+            flags["n_below_ratings"] = sheet.where(seen > items.n, 1.0, 0.0)
+    if request.method != ("midpoint" if request.n_known else "paa"):
+        slack = _OUTSIDE_SLACK * request.scale.width
+        below = found["lower"] - found["estimate"] > slack
+        above = found["estimate"] - found["upper"] > slack
+        flags["outside_interval"] = sheet.where(below, 1.0, sheet.where(above, 1.0, 0.0))
+    if request.rating:
+        rows, empty = sheet.column("n_rows"), sheet.column("n_null")
+        dropped = rows - seen
+        if request.nulls == "nonresponse":
+            dropped = dropped - empty
+            flags["nulls_counted"] = sheet.where(empty > 0.0, 1.0, 0.0)
+        if given.unchecked or "drop" in (request.nulls, request.off_scale):
+            flags["rows_dropped"] = sheet.where(dropped > 0.0, 1.0, 0.0)
+    return flags
+
+
+def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -> str:
+    for index, step in enumerate(plan, start=1):
+        final = index == len(plan)
+        query = exp.select(
+            *(column(made_name) if made is None else exp.alias_(made, made_name)
+              for made_name, made in step)
+        ).from_(latest)
+        words = "Estimate, intervals and flags." if final else ""
+        if index == 1 and not final:
+            words = "The closed forms, step by step: what is used twice has a name."
+        latest = steps.add(name if final else f"{name}_{index}", query, words)
+    return latest
+
+
+def _combine(request: Request, steps: Steps, latest: str, flags: Sequence[str]) -> str:
+    """Put the strata of an item together: a sum over them, then the core's formula."""
+    sheet = Sheet()
+    count = 4 if request.level is None else 6
+    keys = request.result_keys
+    # Added up: sizes, sums and ratings; a flag is raised if it is in any stratum.
+    names = [*(f"sum_{i}" for i in range(count)), "sum_ratings", "n_ratings"]
+    raised = [f"flag_{name}" for name in flags]
+    summed = (
+        exp.select(*map(column, keys))
+        .select(*(exp.alias_(exp.Sum(this=column(name)), name) for name in names))
+        .select(*(exp.alias_(exp.Max(this=column(name)), name) for name in raised))
+        .from_(latest)
+        .group_by(*map(column, keys))
+    )
+    latest = steps.add("strata", summed, "Groups of known size put together.")
+    whole = combined([sheet.column(f"sum_{i}") for i in range(count)], sheet)
+    ratings, seen = sheet.column("sum_ratings"), sheet.column("n_ratings")
+    outputs: dict[str, Operand] = {
+        "n_ratings": seen,
+        "n": sheet.column("sum_0"),
+        "average": sheet.divide(ratings, seen),
+        "estimate": whole.estimate,
+        "lower": whole.lower,
+        "upper": whole.upper,
+    }
+    if request.level is not None:
+        outputs |= {"ci_lower": whole.ci_lower, "ci_upper": whole.ci_upper}
+    outputs |= {name: sheet.column(name) for name in raised}
+    return _write_layers(layers(outputs, keys), steps, latest, "combined")
+
+
+def _rank(request: Request, steps: Steps, latest: str) -> str:
+    """Best and worst possible rank of each item by one sort of all interval ends.
+
+    Going down from the highest end, an item's best rank is one more than the lower ends passed
+    before its upper end, and its worst rank the upper ends passed up to its lower end.
+    """
+    keys, within = request.result_keys, request.compared_within
+    ends = exp.union(
+        *(
+            exp.select(
+                *map(column, keys),
+                exp.alias_(column(end), "place"),
+                exp.alias_(exp.Literal.number(is_lower), "is_lower"),
+            ).from_(latest)
+            for end, is_lower in (("lower", 1), ("upper", 0))
+        ),
+        distinct=False,
+    )
+    steps.add("ends", ends, "All ends of intervals, sorted once, tell the possible ranks.")
+
+    def passed(what: exp.Expression) -> exp.Expression:
+        return exp.Window(
+            this=exp.Sum(this=what),
+            partition_by=[column(name) for name in within],
+            order=exp.Order(
+                expressions=[
+                    exp.Ordered(this=column("place"), desc=True),
+                    exp.Ordered(this=column("is_lower")),
+                ]
+            ),
+            spec=exp.WindowSpec(
+                kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"
+            ),
+        )
+
+    placed = exp.select(
+        *map(column, keys),
+        column("is_lower"),
+        exp.alias_(passed(column("is_lower")), "lowers"),
+        exp.alias_(passed(1 - column("is_lower")), "uppers"),
+    ).from_("ends")
+    steps.add("placed", placed)
+    best = exp.case().when(column("is_lower").eq(0), column("lowers") + 1)
+    worst = exp.case().when(column("is_lower").eq(1), column("uppers"))
+    ranks = (
+        exp.select(
+            *map(column, keys),
+            exp.alias_(exp.Max(this=best), "best_rank"),
+            exp.alias_(exp.Max(this=worst), "worst_rank"),
+        )
+        .from_("placed")
+        .group_by(*map(column, keys))
+    )
+    steps.add("ranks", ranks)
+    on = exp.and_(
+        *(exp.EQ(this=column(key, latest), expression=column(key, "ranks")) for key in keys)
+    )
+    query = (
+        exp.select(
+            exp.Column(this=exp.Star(), table=exp.to_identifier(latest)),
+            column("best_rank", "ranks"),
+            column("worst_rank", "ranks"),
+        )
+        .from_(latest)
+        .join("ranks", on=on, join_type="left")
+    )
+    return steps.add("ranked", query)
+
+
+def _final(request: Request, latest: str, flags: Sequence[str]) -> exp.Select:
+    """Put the columns of the contract in their order and types."""
+    null = exp.null()
+    n: exp.Expression = null
+    if request.strata or request.n_known:
+        n = column("n")
+    selected: list[exp.Expression] = [column(key) for key in request.result_keys]
+    selected += [
+        exp.alias_(exp.cast(column("n_ratings"), "bigint"), "n_ratings"),
+        exp.alias_(exp.cast(n, "bigint"), "n"),
+    ]
+    for name in _NUMBERS:
+        missing = name.startswith("ci_") and request.level is None
+        selected.append(_double(null if missing else column(name), name))
+    for name in ("best_rank", "worst_rank"):
+        rank = column(name) if request.ranks else null
+        selected.append(exp.alias_(exp.cast(rank, "bigint"), name))
+    selected.append(exp.alias_(_flag_text(flags), "flags"))
+    return exp.select(*selected).from_(latest)
+
+
+def _flag_text(flags: Sequence[str]) -> exp.Expression:
+    """Spell the flags that are raised, with spaces between."""
+    text: exp.Expression | None = None
+    for name in flags:
+        spelled = (
+            exp.case()
+            .when(column(f"flag_{name}").eq(number(1)), exp.Literal.string(f" {name}"))
+            .else_(exp.Literal.string(""))
+        )
+        text = spelled if text is None else exp.DPipe(this=text, expression=spelled, safe=True)
+    assert text is not None  # there is always a flag for items without ratings
+    return exp.Substring(this=text, start=exp.Literal.number(2))

@@ -1,0 +1,324 @@
+"""What is asked of a table, checked as far as it can be without reading the table."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from unheard.core.aggregators import AGGREGATORS, default_method, objection
+from unheard.core.participation import Participation
+from unheard.core.scale import Scale
+from unheard.errors import ColumnError, MethodError, OptionError
+
+Kind: TypeAlias = Literal["whole", "real", "single", "text", "time", "other"]
+"""What a column holds: whole numbers, other numbers (``single``: in single precision), text, ..."""
+
+RESULT_COLUMNS = (
+    "n_ratings",
+    "n",
+    "average",
+    "estimate",
+    "lower",
+    "upper",
+    "ci_lower",
+    "ci_upper",
+    "best_rank",
+    "worst_rank",
+    "flags",
+)
+"""The columns of a result, after those that name the item."""
+
+_OURS = re.compile(r"x\d+|count_.*|n_rows|n_null|n_dropped|bucket", re.IGNORECASE)
+
+_SPAN = re.compile(r"\s*(\d+)?\s*(day|week|month|quarter|year)s?\s*", re.IGNORECASE)
+_UNITS = {"day": ("day", 1), "week": ("day", 7)}
+_UNITS |= {"month": ("month", 1), "quarter": ("month", 3), "year": ("month", 12)}
+
+
+@dataclass(frozen=True)
+class Span:
+    """A length of time: so many days, or so many months."""
+
+    unit: Literal["day", "month"]
+    length: int
+
+    @classmethod
+    def parse(cls, text: str, place: str) -> Span:
+        """Read ``30 days``, ``week``, ``2 months``, ``quarter``, ``year``."""
+        found = _SPAN.fullmatch(text)
+        if found is None or found[1] is not None and int(found[1]) == 0:
+            raise OptionError(
+                place, f"{text!r} found", "Give a length such as '30 days', 'week' or '3 months'"
+            )
+        unit, factor = _UNITS[found[2].lower()]
+        return cls("day" if unit == "day" else "month", factor * int(found[1] or 1))
+
+
+@dataclass(frozen=True)
+class Window:
+    """Ratings grouped by time.
+
+    Attributes
+    ----------
+    step
+        Windows begin so far apart.
+    steps
+        How many steps a window is long: 1 for windows that do not overlap.
+    """
+
+    step: Span
+    steps: int
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything asked, but for the table.
+
+    Attributes
+    ----------
+    item
+        Columns that name an item.
+    rating
+        Columns that hold a rating, for tables with a row per rating.
+    counts
+        Columns that hold a count each, lowest rating first, for tables of counts.
+    scale
+        The values a rating may take.
+    assumption
+        What is assumed of who answers; where q is a column, its kind is all that counts.
+    q_column, q_table
+        The column that holds q, and the table that holds the column if it is a second one.
+    n, n_column, n_table
+        How many people: one number, a column, or a column of a second table.
+    method, level, covers
+        As in :func:`unheard.estimate`.
+    strata
+        Columns that divide an item's people into groups of known size.
+    rater
+        The column that says who gave a rating; nobody may rate an item twice.
+    time, window
+        The column that says when a rating was given, and grouping by it.
+    nulls
+        What an empty rating is: ``refuse``, ``drop``, or ``nonresponse``, a person who was asked.
+    off_scale
+        What to do with ratings off the scale: ``refuse`` or ``drop``.
+    duplicates
+        What to do if somebody rated an item twice: ``refuse``, or keep the ``latest``.
+    ranks
+        Whether to work out best and worst possible ranks.
+    """
+
+    item: tuple[str, ...]
+    rating: tuple[str, ...]
+    counts: tuple[str, ...]
+    scale: Scale
+    assumption: Participation
+    q_column: str | None = None
+    q_table: Any = None
+    n: float | None = None
+    n_column: str | None = None
+    n_table: Any = None
+    method: str = "paa"
+    level: float | None = 0.95
+    covers: str = "mean"
+    strata: tuple[str, ...] = ()
+    rater: str | None = None
+    time: str | None = None
+    window: Window | None = None
+    nulls: str = "refuse"
+    off_scale: str = "refuse"
+    duplicates: str = "refuse"
+    ranks: bool = True
+
+    @property
+    def count_columns(self) -> tuple[str, ...]:
+        """Names of the counts, one per value of the scale."""
+        return tuple(count_name(value) for value in self.scale.values)
+
+    @property
+    def attributes(self) -> bool:
+        """Whether several rating columns are counted at once."""
+        return len(self.rating) > 1
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Columns that name a row of counts."""
+        return (*self.result_keys, *self.strata)
+
+    @property
+    def result_keys(self) -> tuple[str, ...]:
+        """Columns that name a row of the result."""
+        return (*self.item, *self.compared_within)
+
+    @property
+    def compared_within(self) -> tuple[str, ...]:
+        """Columns within which items are ranked against each other."""
+        attribute = ("attribute",) if self.attributes else ()
+        window = ("window_start", "window_end") if self.window else ()
+        return (*attribute, *window)
+
+    @property
+    def n_known(self) -> bool:
+        """Whether the number of people is known."""
+        return (
+            self.n is not None or self.n_column is not None or self.nulls == "nonresponse"
+        )
+
+    @property
+    def n_from_rows(self) -> bool:
+        """Whether the rows themselves, empty ratings included, are the people."""
+        return self.nulls == "nonresponse" and self.n is None and self.n_column is None
+
+    def columns_of_source(self) -> list[tuple[str, str]]:
+        """Pairs of a column that the table must have and the argument that asked for it."""
+        wanted = [(name, "item") for name in self.item]
+        wanted += [(name, "rating") for name in self.rating]
+        wanted += [(name, "counts") for name in self.counts]
+        wanted += [(name, "strata") for name in self.strata]
+        if self.rater is not None:
+            wanted.append((self.rater, "rater"))
+        if self.time is not None:
+            wanted.append((self.time, "time"))
+        if self.n_column is not None and self.n_table is None:
+            wanted.append((self.n_column, "n"))
+        if self.q_column is not None and self.q_table is None:
+            wanted.append((self.q_column, "q"))
+        return wanted
+
+
+def count_name(value: float) -> str:
+    """Name of the column that counts one value of the scale."""
+    return f"count_{value:g}"
+
+
+def check(request: Request) -> None:
+    """Raise if the request contradicts itself."""
+    if not request.item:
+        raise ColumnError("item", "no column named", "Name the column that says what was rated")
+    if bool(request.rating) == bool(request.counts):
+        raise ColumnError(
+            "rating",
+            "both rating and counts columns named" if request.rating else "no column named",
+            "Name the rating column of a table with a row per rating, or the columns of counts",
+        )
+    if request.counts and len(request.counts) != request.scale.m:
+        raise ColumnError(
+            "counts",
+            f"{len(request.counts)} columns for a scale of {request.scale.m} values",
+            "Name one column for each value of the scale, lowest first",
+        )
+    _check_names(request)
+    _check_choices(request)
+    against = objection(request.method, request.assumption.kind, request.n_known)
+    if against is not None:
+        raise against
+    if not AGGREGATORS[request.method].closed_form:
+        raise MethodError(
+            "method",
+            f"{request.method} is not a closed form",
+            "Use midpoint or bea for tables, or estimate for single histograms",
+        )
+
+
+def _check_names(request: Request) -> None:
+    seen: set[str] = set()
+    for name in (*request.item, *request.strata):
+        if name.lower() in seen:
+            raise ColumnError("item", f"{name!r} named twice", "Name each column once")
+        seen.add(name.lower())
+        extra = {column.lower() for column in request.compared_within}
+        if name.lower() in extra | set(RESULT_COLUMNS) or _OURS.fullmatch(name):
+            raise ColumnError(
+                "item",
+                f"{name!r} is also the name of a column of the result",
+                "Rename that column of the table",
+            )
+
+
+_CHOICES = {
+    "nulls": ("refuse", "drop", "nonresponse"),
+    "off_scale": ("refuse", "drop"),
+    "duplicates": ("refuse", "latest"),
+    "covers": ("mean", "people"),
+}
+
+
+def _check_choices(request: Request) -> None:
+    for name, allowed in _CHOICES.items():
+        value = getattr(request, name)
+        if value not in allowed:
+            raise OptionError(name, f"{value!r} found", f"Choose {' or '.join(allowed)}")
+    if request.level is not None and not (
+        isinstance(request.level, int | float) and 0 < request.level < 1
+    ):
+        raise OptionError(
+            "level", f"{request.level!r} found", "Give a number between 0 and 1, such as 0.95"
+        )
+    if request.covers == "people" and not request.n_known:
+        raise OptionError(
+            "covers", "people asked for, and n is unknown", "Give n, or cover the mean"
+        )
+    if request.strata and not request.n_known:
+        raise OptionError(
+            "strata", "n is unknown", "Give the size of each group as n, by a column or a table"
+        )
+    if request.duplicates == "latest" and (request.rater is None or request.time is None):
+        raise OptionError(
+            "duplicates", "latest asked for without a rater and a time", "Name both columns"
+        )
+    if request.counts and request.nulls == "nonresponse":
+        raise OptionError(
+            "nulls", "nonresponse asked for with counts", "Give n: counts have no empty ratings"
+        )
+
+
+def read_window(time: str | None, window: str | None, every: str | None) -> Window | None:
+    """Read the arguments that group by time."""
+    if window is None and every is None:
+        return None
+    if time is None or window is None:
+        raise OptionError(
+            "window",
+            "a time column and a length are needed, and one is missing",
+            "Name the column with time and give the length with window, such as '30 days'",
+        )
+    length = Span.parse(window, "window")
+    step = length if every is None else Span.parse(every, "every")
+    if step.unit != length.unit or length.length % step.length:
+        raise OptionError(
+            "every",
+            f"{every!r} does not divide {window!r}",
+            "Give a step that fits the window a whole number of times",
+        )
+    return Window(step, length.length // step.length)
+
+
+def default_method_for(assumption: Participation, n_known: bool) -> str:
+    """Name of the method used when none is asked for."""
+    return default_method(assumption.kind, n_known)
+
+
+def names(given: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Read one name or several."""
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def check_columns(
+    wanted: Sequence[tuple[str, str]], columns: Mapping[str, Kind], where: str
+) -> None:
+    """Raise if a column is not there, and say which one may have been meant."""
+    for name, place in wanted:
+        if name in columns:
+            continue
+        folded = {column.lower(): column for column in columns}
+        near = difflib.get_close_matches(name.lower(), list(folded), n=1)
+        there = ", ".join(list(columns)[:12]) + (", ..." if len(columns) > 12 else "")
+        guess = f"Did you mean {folded[near[0]]!r}? " if near else ""
+        raise ColumnError(
+            place, f"{where} has no column {name!r}", f"{guess}It has: {there or 'no columns'}"
+        )

@@ -1,0 +1,350 @@
+"""One suite for every engine: the same cases, equal to the NumPy core."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unheard as uh
+from tests.tables.engines import BENCHES, SQL_BENCHES, Bench, bench
+from tests.tables.oracle import answers, expected, rows_by, same
+
+RESULT = {
+    "n_ratings": pa.int64(), "n": pa.int64(), "average": pa.float64(), "estimate": pa.float64(),
+    "lower": pa.float64(), "upper": pa.float64(), "ci_lower": pa.float64(),
+    "ci_upper": pa.float64(), "best_rank": pa.int64(), "worst_rank": pa.int64(),
+    "flags": pa.string(),
+}  # fmt: skip
+FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
+ODD_NAMES = ["o'hare", 'the "inn"', "two\nlines", "🏨", "'; drop table ratings; --", "", "a\\b", "null"]
+
+
+def ratings(seed: int, size: int = 300, names: Any = None, values: Any = FIVE) -> pa.Table:
+    """Lopsided ratings of a few items; one item has a single rating."""
+    rng = np.random.default_rng(seed)
+    names = names or ["A", "B", "C", "D", "E", "F"]
+    weights = np.arange(1, len(names) + 1) ** 2.0
+    item = rng.choice(len(names), size, p=weights / weights.sum())
+    shape = np.geomspace(1, 6, len(values))[rng.permutation(len(values))]
+    rating = rng.choice(np.array(values), size, p=shape / shape.sum())
+    whole = all(float(v).is_integer() for v in values)
+    return pa.table(
+        {
+            "item": pa.array([*(names[i] for i in item), "alone"]),
+            "rating": pa.array([*rating, values[0]], pa.int64() if whole else pa.float64()),
+        }
+    )
+
+
+@pytest.fixture(params=list(BENCHES))
+def engine(request: pytest.FixtureRequest) -> Bench:
+    return bench(request.param)
+
+
+@pytest.fixture(params=SQL_BENCHES)
+def sql_engine(request: pytest.FixtureRequest) -> Bench:
+    return bench(request.param)
+
+
+def check(engine: Bench, table: pa.Table, wanted: Any, item: Any = ("item",), **asked: Any) -> Any:
+    source, where = engine.load(table)
+    result = engine.rows(uh.rate(source, list(item), **asked, **where))
+    extra = [name for name in result.column_names if name not in RESULT and name not in item]
+    assert result.column_names == [*item, *extra, *RESULT]
+    for name, kind in RESULT.items():
+        got = result.schema.field(name).type
+        if engine.name == "pandas" and result[name].null_count:
+            continue  # pandas has floating point for whole numbers that are missing
+        assert got == kind or (kind == pa.string() and pa.types.is_large_string(got)), name
+    found = rows_by(result, [*item, *extra])
+    assert found.keys() == wanted.keys()
+    for key, row in wanted.items():
+        same({k: _plain(v) for k, v in found[key].items()}, row, key)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+ASSUMPTIONS: list[dict[str, Any]] = [
+    {"q": 0.3},
+    {"q": 0.15, "quiet": "low"},
+    {"q": 0.2, "quiet": "high", "level": 0.8},
+    {"q": 0.1, "quiet": "middle"},
+    {"participation": [(0.1, 0.4), (0.2, 0.5), (0.2, 0.9), (0.3, 0.9), (0.5, 1.0)]},
+    {"g": [0.2, 0.3, 0.3, 0.4, 0.6]},
+    {"q": 0.3, "level": None},
+    {"q": 0.4, "method": "spectral"},
+]
+
+
+@pytest.mark.parametrize("assumption", ASSUMPTIONS, ids=str)
+def test_without_n(engine: Bench, assumption: dict[str, Any]) -> None:
+    table = ratings(1)
+    check(engine, table, expected(table, ["item"], "rating", FIVE, **assumption),
+          rating="rating", **assumption)
+
+
+@pytest.mark.parametrize(
+    "assumption",
+    [a for a in ASSUMPTIONS if "method" not in a]
+    + [{"q": 0.3, "method": "bea"}, {"q": 0.2, "covers": "people"}, {"q": 0.3, "method": "paa"}],
+    ids=str,
+)
+def test_with_n_of_a_column(engine: Bench, assumption: dict[str, Any]) -> None:
+    table = ratings(2)
+    people = {"A": 40, "B": 60, "C": 90, "D": 5000, "E": 600, "F": 900, "alone": 3}
+    n = [people[name] for name in table["item"].to_pylist()]
+    wanted = expected(table, ["item"], "rating", FIVE, n={(k,): v for k, v in people.items()}, **assumption)
+    check(engine, table.append_column("guests", pa.array(n)), wanted, rating="rating", n="guests", **assumption)
+
+
+def test_one_n_for_all_and_bea(engine: Bench) -> None:
+    table = ratings(3)
+    for method in ("midpoint", "bea"):
+        wanted = expected(table, ["item"], "rating", FIVE, n=400, q=0.2, method=method)
+        check(engine, table, wanted, rating="rating", n=400, q=0.2, method=method)
+
+
+def test_q_by_column(engine: Bench) -> None:
+    table = ratings(4)
+    voices = {"A": 0.1, "B": 0.2, "C": 0.3, "D": 0.5, "E": 0.9, "F": 1.0, "alone": 0.05}
+    wanted = expected(table, ["item"], "rating", FIVE, q={(k,): v for k, v in voices.items()})
+    table = table.append_column("voice", pa.array([voices[i] for i in table["item"].to_pylist()]))
+    check(engine, table, wanted, rating="rating", q="voice")
+
+
+@pytest.mark.parametrize(
+    "values", [(0.5, 1.0, 1.5, 2.0, 2.5), (1.0, 2.0, 4.0), tuple(range(0, 11)), tuple(range(1, 21)), (-2.0, -1.0, 0.0, 1.0)],
+    ids=str,
+)
+def test_scales(engine: Bench, values: Any) -> None:
+    values = tuple(float(v) for v in values)
+    table = ratings(5, values=values)
+    wanted = expected(table, ["item"], "rating", values, q=0.3)
+    check(engine, table, wanted, rating="rating", q=0.3, scale=list(values))
+
+
+def test_ratings_as_text(engine: Bench) -> None:
+    table = ratings(6)
+    wanted = expected(table, ["item"], "rating", FIVE, q=0.3)
+    words = pa.array([f"{v}.0" if i % 2 else f" {v}" for i, v in enumerate(table["rating"].to_pylist())])
+    check(engine, table.set_column(1, "rating", words), wanted, rating="rating", q=0.3)
+
+
+def test_odd_item_names(engine: Bench) -> None:
+    table = ratings(7, names=ODD_NAMES)
+    wanted = expected(table, ["item"], "rating", FIVE, q=0.3)
+    check(engine, table, wanted, rating="rating", q=0.3)
+
+
+def test_odd_column_names_and_several_keys(engine: Bench) -> None:
+    table = ratings(8).rename_columns(["Item 'x' \"y\"", "order"])
+    table = table.append_column("group", pa.array([i % 3 for i in range(table.num_rows)]))
+    item = ["Item 'x' \"y\"", "group"]
+    wanted = expected(table, item, "order", FIVE, q=0.3)
+    check(engine, table, wanted, item=item, rating="order", q=0.3)
+
+
+def test_nulls_and_off_scale_by_choice(engine: Bench) -> None:
+    table = ratings(9)
+    given = table["rating"].to_pylist()
+    given = [None if i % 11 == 0 else 7 if i % 13 == 0 else -3 if i % 17 == 0 else 0 if i % 19 == 0 else v for i, v in enumerate(given)]
+    dirty = table.set_column(1, "rating", pa.array(given))
+    source, where = engine.load(dirty)
+    with pytest.raises(uh.DataError, match=r"rows have no rating.*for example.*not on the scale 1 to 5") as refused:
+        uh.rate(source, "item", "rating", q=0.3, **where)
+    assert f"{given.count(None)} rows" in str(refused.value)
+    off = sum(v in (7, -3, 0) for v in given)
+    assert f"{off} ratings are" in str(refused.value)
+    plain = expected(dirty, ["item"], "rating", FIVE, q=0.3)
+    dropped = {key for key in plain if any(i == key[0] and v in (None, 7, -3, 0) for i, v in zip(dirty["item"].to_pylist(), given, strict=True))}
+    for key in dropped:
+        plain[key]["flags"] = "rows_dropped"
+    with pytest.warns(uh.RowsLeftOutWarning) as told:
+        check(engine, dirty, plain, rating="rating", q=0.3, nulls="drop", off_scale="drop")
+    assert {str(w.message).split()[0] for w in told} == {str(off), str(given.count(None))}
+
+
+def test_nulls_as_people_who_said_nothing(engine: Bench) -> None:
+    table = ratings(10)
+    given = [None if i % 3 == 0 else v for i, v in enumerate(table["rating"].to_pylist())]
+    dirty = table.set_column(1, "rating", pa.array(given))
+    people: dict[Any, int] = {}
+    silent: dict[Any, int] = {}
+    for name, value in zip(dirty["item"].to_pylist(), given, strict=True):
+        people[(name,)] = people.get((name,), 0) + 1
+        silent[(name,)] = silent.get((name,), 0) + (value is None)
+    wanted = expected(dirty, ["item"], "rating", FIVE, q=0.5, n=people)
+    for key, many in silent.items():
+        if many:
+            wanted[key]["flags"] = f"{wanted[key]['flags']} nulls_counted".strip()
+    with pytest.warns(uh.RowsLeftOutWarning, match="people who said nothing"):
+        check(engine, dirty, wanted, rating="rating", q=0.5, nulls="nonresponse")
+
+
+def test_second_tables(engine: Bench) -> None:
+    table = ratings(11)
+    people = {"A": 40, "B": 60, "C": 90, "D": 5000, "E": 600, "F": 900, "alone": 3, "nobody": 12}
+    hotels = pa.table({"item": list(people), "guests": pa.array(list(people.values()), pa.int64())})
+    voices = pa.table({"item": list(people), "q": [0.1, 0.2, 0.3, 0.01, 0.05, 0.2, 0.3, 0.4]})
+    for method in ("midpoint", "bea"):
+        got = expected(table, ["item"], "rating", FIVE, q=0.1, n={(k,): v for k, v in people.items()}, method=method)
+        keys = [*got, ("nobody",)]
+        cells = _cells(table, keys)
+        q = dict(zip(((k,) for k in people), voices["q"].to_pylist(), strict=True))
+        wanted = answers(keys, cells, FIVE, q=q, n={(k,): v for k, v in people.items()}, method=method)
+        found = check(engine, table, wanted, rating="rating", n="guests", n_table=hotels, q_table=voices, method=method)
+        assert found[("nobody",)]["flags"].startswith("no_ratings")
+
+
+def _cells(table: pa.Table, keys: Any) -> Any:
+    cells = np.zeros((len(keys), 5), np.int64)
+    place = {key[0]: i for i, key in enumerate(keys)}
+    for name, value in zip(table["item"].to_pylist(), table["rating"].to_pylist(), strict=True):
+        cells[place[name], int(value) - 1] += 1
+    return cells
+
+
+def test_counts_are_mergeable(engine: Bench) -> None:
+    table = ratings(12)
+    first, second = table.slice(0, 120), table.slice(120)
+    days = []
+    for day in (first, second):
+        source, where = engine.load(day)
+        days.append(engine.rows(uh.counts(source, "item", "rating", **where)))
+    stored = pa.concat_tables([day.cast(days[0].schema) for day in days])
+    wanted = expected(table, ["item"], "rating", FIVE, q=0.3)
+    names = [f"count_{v}" for v in range(1, 6)]
+    check(engine, stored, wanted, counts=names, q=0.3)
+
+
+def test_a_billion_of_one_rating(engine: Bench) -> None:
+    table = pa.table({"item": ["x", "y"], **{f"c{v}": pa.array([10**9 if v == 4 else v, 3], pa.int64()) for v in range(1, 6)}})
+    cells = np.array([[1, 2, 3, 10**9, 5], [3] * 5])
+    wanted = answers([("x",), ("y",)], cells, FIVE, q=0.3, n=3 * 10**9)
+    check(engine, table, wanted, counts=[f"c{v}" for v in range(1, 6)], q=0.3, n=3 * 10**9)
+
+
+def test_several_attributes(engine: Bench) -> None:
+    table = ratings(13)
+    rng = np.random.default_rng(13)
+    other = pa.array(rng.choice(5, table.num_rows, p=[0.5, 0.1, 0.1, 0.1, 0.2]) + 1)
+    table = table.append_column("clean", other)
+    wanted = {}
+    for name in ("rating", "clean"):
+        for key, row in expected(table, ["item"], name, FIVE, q=0.3).items():
+            wanted[(*key, name)] = row
+    check(engine, table, wanted, rating=["rating", "clean"], q=0.3)
+
+
+def days(table: pa.Table) -> list[date]:
+    rng = np.random.default_rng(14)
+    start = date(2024, 2, 20)
+    return [start + timedelta(days=int(d)) for d in rng.integers(0, 100, table.num_rows)]
+
+
+def test_months(engine: Bench) -> None:
+    table = ratings(14)
+    when = days(table)
+    wanted = {}
+    for first, after in ((date(2024, 2, 1), date(2024, 3, 1)), (date(2024, 3, 1), date(2024, 4, 1)), (date(2024, 4, 1), date(2024, 5, 1)), (date(2024, 5, 1), date(2024, 6, 1))):
+        kept = table.filter(pa.array([first <= d < after for d in when]))
+        for key, row in expected(kept, ["item"], "rating", FIVE, q=0.3).items():
+            wanted[(*key, first, after)] = row
+    check(engine, table.append_column("day", pa.array(when)), wanted, rating="rating", q=0.3, time="day", window="month")
+
+
+def test_rolling_weeks(engine: Bench) -> None:
+    table = ratings(15)
+    when = days(table)
+    monday = date(2024, 2, 19)
+    last = max(when)
+    wanted = {}
+    for week in range(-3, 20):
+        first = monday + timedelta(weeks=week)
+        after = first + timedelta(weeks=4)
+        if first + timedelta(weeks=3) > last:
+            continue
+        kept = table.filter(pa.array([first <= d < after for d in when]))
+        if kept.num_rows:
+            for key, row in expected(kept, ["item"], "rating", FIVE, q=0.3).items():
+                wanted[(*key, first, after)] = row
+    check(engine, table.append_column("day", pa.array(when)), wanted, rating="rating", q=0.3, time="day", window="4 weeks", every="week")
+
+
+def test_strata(engine: Bench) -> None:
+    table = ratings(16)
+    wing = ["east" if i % 4 else "west" for i in range(table.num_rows - 1)] + ["east"]
+    table = table.append_column("wing", pa.array(wing))
+    parts = expected(table, ["item", "wing"], "rating", FIVE, q=0.2)
+    n = {key: 3 * row["n_ratings"] + (40 if key[1] == "west" else 2) for key, row in parts.items()}
+    parts = expected(table, ["item", "wing"], "rating", FIVE, q=0.2, n=n)
+    source, where = engine.load(table.append_column("rooms", pa.array([n[k] for k in zip(table["item"].to_pylist(), wing, strict=True)])))
+    result = engine.rows(uh.rate(source, "item", "rating", q=0.2, n="rooms", strata="wing", **where))
+    for row in result.to_pylist():
+        mine = [(n[key], part) for key, part in parts.items() if key[0] == row["item"]]
+        size = sum(k for k, _ in mine)
+        assert row["n"] == size
+        assert row["n_ratings"] == sum(part["n_ratings"] for _, part in mine)
+        for name in ("estimate", "lower", "upper"):
+            assert row[name] == pytest.approx(sum(k * p[name] for k, p in mine) / size, rel=1e-12)
+        low = np.sqrt(sum((k * (p["lower"] - p["ci_lower"])) ** 2 for k, p in mine)) / size
+        assert row["ci_lower"] == pytest.approx(row["lower"] - low, rel=1e-12)
+        assert set(row["flags"].split()) == {f for _, p in mine for f in p["flags"].split()}
+
+
+def test_somebody_rated_twice(engine: Bench) -> None:
+    table = ratings(17)
+    people = [f"p{i}" for i in range(table.num_rows)]
+    people[5] = people[4] = "p4"
+    same_item = pa.array(["A" if i in (4, 5) else v for i, v in enumerate(table["item"].to_pylist())])
+    table = table.set_column(0, "item", same_item).append_column("who", pa.array(people))
+    table = table.append_column("day", pa.array([date(2024, 1, 1) + timedelta(days=i) for i in range(table.num_rows)]))
+    source, where = engine.load(table)
+    with pytest.raises(uh.DataError, match=r"1 pair of rater and item.*who='p4'"):
+        uh.rate(source, "item", "rating", q=0.3, rater="who", **where)
+    kept = table.filter(pa.array([i != 4 for i in range(table.num_rows)]))
+    wanted = expected(kept, ["item"], "rating", FIVE, q=0.3)
+    check(engine, table, wanted, rating="rating", q=0.3, rater="who", time="day", duplicates="latest")
+
+
+def test_no_rows(engine: Bench) -> None:
+    check(engine, ratings(18).slice(0, 0), {}, rating="rating", q=0.3)
+
+
+def test_missing_column(engine: Bench) -> None:
+    source, where = engine.load(ratings(19))
+    with pytest.raises(uh.ColumnError, match="no column 'ratng'. Did you mean 'rating'"):
+        uh.rate(source, "item", "ratng", q=0.3, **where)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"q": 0.3},
+        {"q": 0.2, "n": "guests", "method": "bea"},
+        {"q": 0.2, "n": "guests"},
+        {"q": 0.4, "quiet": "low", "level": None},
+        {"g": [0.2, 0.3, 0.3, 0.4, 0.6], "n": 5000},
+    ],
+    ids=str,
+)
+def test_text_through_the_engines_own_client(sql_engine: Bench, asked: dict[str, Any]) -> None:
+    table = ratings(20)
+    people = {"A": 40, "B": 60, "C": 90, "D": 5000, "E": 600, "F": 900, "alone": 3}
+    table = table.append_column("guests", pa.array([people[i] for i in table["item"].to_pylist()]))
+    text = uh.sql("item", "rating", dialect=sql_engine.dialect, table="stays", **asked)
+    core = dict(asked)
+    if core.get("n") == "guests":
+        core["n"] = {(k,): v for k, v in people.items()}
+    wanted = expected(table, ["item"], "rating", FIVE, **core)
+    found = rows_by(sql_engine.run(text, {"stays": table}), ["item"])
+    assert found.keys() == wanted.keys()
+    for key, row in wanted.items():
+        same(found[key], row, key)
