@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import balance, coverage, game, imports, kernels
+from benchmarks import balance, coverage, game, imports, kernels, tables
 
 ALL = {
     "imports": imports.run,
     "kernels": kernels.run,
     "balance": balance.run,
     "game": game.run,
+    "tables": tables.run,
     "coverage": coverage.run,
 }
 

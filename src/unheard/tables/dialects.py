@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import cache
 from typing import TypeVar
 
 from sqlglot import Dialect, exp
@@ -55,8 +56,8 @@ def column(name: str, table: str | None = None) -> exp.Column:
 
 def render(query: exp.Expression, dialect: str, *, pretty: bool = False) -> str:
     """Write a query in a dialect."""
-    tree = query.copy()
-    reserved = Dialect.get_or_raise(dialect).tokenizer_class.KEYWORDS
+    tree = _for_sqlite(query.copy()) if dialect == "sqlite" else query.copy()
+    reserved = _reserved(dialect)
     for node in tree.find_all(exp.Identifier):
         name = node.name
         # A name in plain lower case means the same with and without quotes, or, where engines
@@ -69,3 +70,33 @@ def render(query: exp.Expression, dialect: str, *, pretty: bool = False) -> str:
         for step in tree.find_all(exp.CTE):
             step.set("materialized", True)
     return tree.sql(dialect, pretty=pretty)
+
+
+@cache
+def _reserved(dialect: str) -> frozenset[str]:
+    """Words that mean something to an engine, and are quoted as names."""
+    keywords = Dialect.get_or_raise(dialect).tokenizer_class.KEYWORDS
+    return frozenset(word for keyword in keywords for word in keyword.split())
+
+
+def _for_sqlite(tree: exp.Expression) -> exp.Expression:
+    """Say what SQLite has no words for: parts of dates, and names for listed rows."""
+
+    def said(node: exp.Expression) -> exp.Expression:
+        if isinstance(node, exp.Extract):
+            sign = {"YEAR": "%Y", "MONTH": "%m"}[node.name.upper()]
+            text = exp.Anonymous(
+                this="STRFTIME", expressions=[exp.Literal.string(sign), node.expression]
+            )
+            return exp.cast(text, "int")
+        if isinstance(node, exp.Values) and node.args.get("alias") is not None:
+            alias = node.args["alias"]
+            named = [
+                exp.alias_(exp.column(f"column{index}"), name.copy())
+                for index, name in enumerate(alias.columns, start=1)
+            ]
+            rows = exp.Values(expressions=node.expressions)
+            return exp.select(*named).from_(rows.copy()).subquery(alias.this.copy())
+        return node
+
+    return tree.transform(said)

@@ -114,8 +114,10 @@ class Sheet:
         """Return 1/(1 + exp(-a)); BEA's argument is small."""
         return 1.0 / (1.0 + self.cell("exp", -a))
 
-    def where(self, condition: Operand, yes: Operand, no: Operand) -> Operand:
-        """Choose row by row."""
+    def where(self, condition: Operand | bool, yes: Operand, no: Operand) -> Operand:
+        """Choose row by row; a condition on numbers alone is settled here and now."""
+        if isinstance(condition, bool):
+            return yes if condition else no
         return self.cell("where", condition, yes, no)
 
     def _either(
@@ -158,6 +160,18 @@ def _binary(sign: type[exp.Binary]) -> Callable[..., exp.Expression]:
     return write
 
 
+def _either(choice: type[exp.Func]) -> Callable[..., exp.Expression]:
+    """Write the least or greatest; of one that is itself compared, in one go."""
+
+    def write(a: exp.Expression, b: exp.Expression) -> exp.Expression:
+        if isinstance(a, choice):
+            there = [a.this, *a.expressions]
+            return a if b in there else choice(this=a.this, expressions=[*a.expressions, b])
+        return choice(this=a, expressions=[b])
+
+    return write
+
+
 def _divide(a: exp.Expression, b: exp.Expression) -> exp.Expression:
     return _SQL["div"](a, exp.Nullif(this=b, expression=exp.Literal.number(0)))
 
@@ -176,14 +190,18 @@ _SQL: dict[str, Callable[..., exp.Expression]] = {
     "ge": _binary(exp.GTE),
     "lt": _binary(exp.LT),
     "le": _binary(exp.LTE),
-    "least": lambda a, b: exp.Least(this=a, expressions=[b], ignore_nulls=True),
-    "greatest": lambda a, b: exp.Greatest(this=a, expressions=[b], ignore_nulls=True),
+    "least": _either(exp.Least),
+    "greatest": _either(exp.Greatest),
     "divide": _divide,
     "sqrt": lambda a: exp.Sqrt(this=a),
     "ln": lambda a: exp.Ln(this=a),
     "exp": lambda a: exp.Exp(this=a),
     "where": _where,
 }
+
+
+_DEEPEST = 8
+"""An expression this deep gets a name: for readers, and for engines whose parsers give up."""
 
 
 @dataclass
@@ -194,6 +212,7 @@ class _Layout:
     uses: dict[int, int] = field(default_factory=dict)
     order: list[Cell] = field(default_factory=list)
     level: dict[int, int] = field(default_factory=dict)
+    depth: dict[int, int] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -203,12 +222,23 @@ class _Layout:
             below = max((self.level.get(id(a), 0) for a in _cells_in(cell)), default=0)
             # Not every engine has columns that are true or false.
             plain = cell.operation not in ("column", "gt", "ge", "lt", "le")
-            shared = plain and self.uses[id(cell)] > 1
+            nested = self._nesting(cell)
+            shared = plain and (self.uses[id(cell)] > 1 or nested >= _DEEPEST)
+            self.depth[id(cell)] = 0 if shared else nested
             self.level[id(cell)] = below + shared
             if shared:
                 self.names[id(cell)] = f"x{len(self.names) + 1}"
             elif cell.operation == "column":
                 self.names[id(cell)] = cell.arguments[0]
+
+    def _nesting(self, cell: Cell) -> int:
+        """How many brackets deep the expression for a cell is."""
+        inner = [self.depth[id(a)] for a in _cells_in(cell)]
+        if cell.operation in ("add", "sub", "mul", "least", "greatest"):
+            # What comes first needs no brackets.
+            inner = [depth + (place > 0) for place, depth in enumerate(inner)]
+            return max(inner, default=0)
+        return 1 + max(inner, default=0) if inner else 0
 
     def _visit(self, top: Operand) -> None:
         """Count uses and list cells so that each comes after what it is made of."""

@@ -107,26 +107,20 @@ def table(name: str, *qualifiers: str) -> exp.Table:
 
 
 def inline(name: str, rows: pa.Table) -> exp.Expression:
-    """Write a small table into the query: the first row names the columns."""
-    selects = []
-    for row in rows.to_pylist():
-        values = [exp.alias_(literal(value), key) for key, value in row.items()]
-        selects.append(exp.select(*values))
-    if not selects:
+    """Write a small table into the query."""
+    if not rows.num_rows:
         nothing = [exp.alias_(exp.cast(exp.null(), "double"), key) for key in rows.column_names]
         return exp.select(*nothing).where(exp.false()).subquery(name)
-    if len(selects) == 1:
-        return selects[0].subquery(name)
-    values_list = [
-        exp.Tuple(expressions=[literal(value) for value in row.values()])
-        for row in rows.to_pylist()
-    ]
-    return exp.Values(
-        expressions=values_list,
+    listed = exp.Values(
+        expressions=[
+            exp.Tuple(expressions=[literal(value) for value in row.values()])
+            for row in rows.to_pylist()
+        ],
         alias=exp.TableAlias(
-            this=identifier(name), columns=[identifier(key) for key in rows.column_names]
+            this=identifier("listed"), columns=[identifier(key) for key in rows.column_names]
         ),
     )
+    return exp.select("*").from_(listed).subquery(name)
 
 
 def literal(value: object) -> exp.Expression:

@@ -1,0 +1,86 @@
+"""Results written to files: beside the target first, then put in its place in one step."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlglot import exp
+
+from unheard.errors import OptionError
+from unheard.tables.engines.base import Engine
+from unheard.tables.engines.duckdb import DuckDB
+
+_FORMATS = {
+    ".csv": "format csv, header true",
+    ".tsv": "format csv, header true, delimiter '\t'",
+    ".parquet": "format parquet",
+    ".json": "format json, array true",
+    ".jsonl": "format json, array false",
+    ".ndjson": "format json, array false",
+}
+
+
+def check_target(path: Path, source: object) -> None:
+    """Raise unless a result can be written there."""
+    if path.suffix.lower() not in _FORMATS:
+        raise OptionError(
+            "output", f"{path} has an unknown ending", f"Choose one of {', '.join(_FORMATS)}"
+        )
+    if not path.parent.is_dir():
+        raise OptionError("output", f"there is no folder {path.parent}", "Make it first")
+    if path.is_dir():
+        raise OptionError("output", f"{path} is a folder", "Name a file")
+    given = Path(str(source))
+    if path.exists() and given.exists() and path.samefile(given):
+        raise OptionError("output", f"{path} is the table itself", "Write to another file")
+
+
+def write(engine: Engine, query: exp.Query, path: Path, *, flags: bool) -> None:
+    """Write a result to a file whose ending tells the format.
+
+    Parameters
+    ----------
+    engine, query
+        What to write, and where it is worked out.
+    path
+        The file; one that is there is replaced.
+    flags
+        Whether the result has a column of flags.
+    """
+    if isinstance(engine, DuckDB):
+        _copy(engine, query, path, flags)
+        return
+    writer = DuckDB()
+    try:
+        rows = writer.register(engine.arrow(query))
+        _copy(writer, exp.select("*").from_(rows), path, flags)
+    finally:
+        writer.close()
+
+
+@contextmanager
+def beside(path: Path) -> Iterator[Path]:
+    """Yield a file next to the target; it takes the target's place only if all went well."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield partial
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _copy(engine: DuckDB, query: exp.Query, path: Path, flags: bool) -> None:
+    ending = path.suffix.lower()
+    text = engine.text(query)
+    if flags and "json" in _FORMATS[ending]:
+        # In JSON the flags are a list, as in the answers to single histograms.
+        text = (
+            "select * replace (case when flags = '' then [] else string_split(flags, ' ') end "
+            f"as flags) from ({text})"
+        )
+    with beside(path) as partial:
+        place = str(partial).replace("'", "''")
+        engine.execute(f"copy ({text}) to '{place}' ({_FORMATS[ending]})")
