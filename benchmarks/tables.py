@@ -130,7 +130,7 @@ def _task(task: dict[str, Any]) -> dict[str, float]:
         import unheard as uh
 
         def work() -> object:
-            return uh.rate(path, "item", "rating", q=0.3, scale=f"1:{m}", **task)
+            return uh.rate(path, "item", "rating", q=0.3, scale=f"1:{m}", sort=False, **task)
 
     best = seconds(work, repeats)
     return {
@@ -154,7 +154,7 @@ def _spark_task(path: str) -> dict[str, float]:
         ).write.format("noop").mode("overwrite").save()
 
     def ours(**settings: Any) -> None:
-        result = uh.rate(frame, "item", "rating", q=0.3, **settings)
+        result = uh.rate(frame, "item", "rating", q=0.3, sort=False, **settings)
         result.write.format("noop").mode("overwrite").save()
         spark.catalog.clearCache()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
@@ -18,7 +18,7 @@ from unheard.tables import checks
 from unheard.tables.counting import counting
 from unheard.tables.dialects import check_dialect, column, identifier, render
 from unheard.tables.engines.base import Engine, inline
-from unheard.tables.rating import Prepared, SecondTable, people, rating
+from unheard.tables.rating import Prepared, SecondTable, people, ranks, rating
 from unheard.tables.request import (
     Kind,
     Request,
@@ -168,6 +168,11 @@ def prepare(source: Any, request: Request, where: Where, watch: Watch | None = N
             together = people(request, given)
             checks.check_numbers(request, opened, given.counts, together)
             given = _balances(request, opened, given, together)
+        if request.ranks and opened.engine.keeps:
+            with watch("ranking", opened.engine):
+                # Done first, so that its memory is free again when the result is made.
+                kept = opened.engine.keep("ranks", ranks(request, given))
+            given = replace(given, ranks=kept)
         return Job(request, opened, rating(request, given), _notes(request, found), found)
     except BaseException:
         opened.engine.close()
@@ -311,6 +316,7 @@ def rate(
     off_scale: str = "refuse",
     duplicates: str = "refuse",
     ranks: bool = True,
+    sort: bool = True,
     engine: str | None = None,
     table: str | None = None,
     query: str | None = None,
@@ -361,6 +367,8 @@ def rate(
         Somebody who rated an item twice: ``refuse``, or keep the ``latest``, by ``time``.
     ranks
         Whether to work out the best and worst rank that each item can have.
+    sort
+        Whether to sort the rows by item; without it they come in any order, a little sooner.
     engine, spark_master
         ``"spark"`` to read files with Spark, and where it runs.
     table, query
@@ -387,7 +395,7 @@ def rate(
     [3.87, 3.69]
     """
     arguments = dict(locals())
-    for name in ("source", "engine", "table", "query", "memory", "spark_master"):
+    for name in ("source", "sort", "engine", "table", "query", "memory", "spark_master"):
         del arguments[name]
     job = prepare(
         source,
@@ -395,7 +403,7 @@ def rate(
         Where(engine, table, query, memory, spark_master),
     )
     try:
-        return _handed_over(job, job.query)
+        return _handed_over(job, in_order(job.query, job.request) if sort else job.query)
     finally:
         job.close()
 
@@ -403,12 +411,12 @@ def rate(
 def _handed_over(job: Job, query: exp.Query) -> Any:
     for note in job.notes:
         warnings.warn(note, RowsLeftOutWarning, stacklevel=4)
-    return job.opened.back(in_order(query, job.request))
+    return job.opened.back(query)
 
 
 def in_order(query: exp.Query, request: Request) -> exp.Query:
     """Sort a result by the columns that name its rows."""
-    return query.order_by(*(column(name) for name in request.result_keys))
+    return query.order_by(*(column(name) for name in request.result_keys), copy=False)
 
 
 def counts(
@@ -466,7 +474,7 @@ def counts(
         Where(engine, table, query, memory, spark_master),
     )
     try:
-        return _handed_over(job, counts_query(job))
+        return _handed_over(job, in_order(counts_query(job), job.request))
     finally:
         job.close()
 

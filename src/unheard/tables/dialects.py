@@ -55,8 +55,12 @@ def column(name: str, table: str | None = None) -> exp.Column:
 
 
 def render(query: exp.Expression, dialect: str, *, pretty: bool = False) -> str:
-    """Write a query in a dialect."""
-    tree = _for_sqlite(query.copy()) if dialect == "sqlite" else query.copy()
+    """Write a query in a dialect.
+
+    Every part of the query must be ours: names are quoted as needed, which would change the meaning
+    of a query that somebody else wrote.
+    """
+    tree = _for_sqlite(query) if dialect == "sqlite" else query
     reserved = _reserved(dialect)
     for node in tree.find_all(exp.Identifier):
         name = node.name
@@ -66,6 +70,18 @@ def render(query: exp.Expression, dialect: str, *, pretty: bool = False) -> str:
     for choice in tree.find_all(exp.Least, exp.Greatest):
         # Nothing compared here is ever null in a row that counts; take the plain function.
         choice.set("ignore_nulls", dialect == "duckdb")
+    if dialect == "duckdb":
+        # It divides by zero as IEEE 754 says; a guard would cost a tenth of the time.
+        for guard in list(tree.find_all(exp.Nullif)):
+            guarded = guard.this
+            guard.replace(exp.paren(guarded) if isinstance(guarded, exp.Binary) else guarded)
+        for step in tree.find_all(exp.CTE):
+            # What follows needs different columns of the answers: working the few that ranks need
+            # out again takes less memory than keeping all. The counts must not be made again.
+            if step.alias in ("rated", "combined"):
+                step.set("materialized", False)
+            elif step.alias == "counts" and step.find(exp.Group) is not None:
+                step.set("materialized", True)
     if dialect in FENCED:
         for step in tree.find_all(exp.CTE):
             step.set("materialized", True)

@@ -17,7 +17,7 @@ from unheard.core.formula import Items, Setting, answers
 from unheard.core.participation import fixed_box
 from unheard.core.response import Limits, test_level, verdict
 from unheard.core.strata import Answer, combined, terms
-from unheard.tables.dialects import column
+from unheard.tables.dialects import column, identifier
 from unheard.tables.expressions import Layer, Operand, Sheet, layers, number
 from unheard.tables.request import Request
 
@@ -62,6 +62,9 @@ class Prepared:
         Second tables that hold n and q.
     balances
         A table of BEA's lambda with columns n, q and balance.
+    ranks
+        The ranks, as made by :func:`ranks`, where the engine keeps them; otherwise they are worked
+        out in the same query.
     unchecked
         Whether the rows may contradict what is asked, because nobody looked at them before: then
         flags tell.
@@ -71,6 +74,7 @@ class Prepared:
     n_table: SecondTable | None = None
     q_table: SecondTable | None = None
     balances: exp.Expression | None = None
+    ranks: exp.Expression | None = None
     unchecked: bool = False
 
 
@@ -96,6 +100,24 @@ class Steps:
 
 def rating(request: Request, given: Prepared) -> exp.Select:
     """Write the query from counts to results."""
+    steps, latest, flags = _answered(request, given)
+    if request.ranks:
+        if given.ranks is None:
+            _rank(request, steps, latest)
+        else:
+            steps.add("ranks", exp.select("*").from_(given.ranks.copy()))
+        latest = _with_ranks(request, steps, latest)
+    return steps.closing(_final(request, latest, flags))
+
+
+def ranks(request: Request, given: Prepared) -> exp.Select:
+    """Write the query for the ranks alone, for engines that keep them for :func:`rating`."""
+    steps, latest, _ = _answered(request, given)
+    _rank(request, steps, latest)
+    return steps.closing(exp.select("*").from_("ranks"))
+
+
+def _answered(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]:
     steps = Steps()
     latest = steps.add(
         "counts", exp.select("*").from_(given.counts), "How often each rating was given."
@@ -104,9 +126,7 @@ def rating(request: Request, given: Prepared) -> exp.Select:
     latest, flags = _answer(request, given, steps, latest)
     if request.strata:
         latest = _combine(request, steps, latest, flags)
-    if request.ranks:
-        latest = _rank(request, steps, latest)
-    return steps.closing(_final(request, latest, flags))
+    return steps, latest, flags
 
 
 def people(request: Request, given: Prepared) -> exp.Select:
@@ -308,10 +328,13 @@ def _flags(
 def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -> str:
     for index, step in enumerate(plan, start=1):
         final = index == len(plan)
-        query = exp.select(
-            *(column(made_name) if made is None else exp.alias_(made, made_name)
-              for made_name, made in step)
-        ).from_(latest)
+        # Built by hand: the builders of sqlglot copy, which adds up over hundreds of columns.
+        query = exp.Select(
+            expressions=[
+                column(made_name) if made is None else exp.Alias(this=made, alias=identifier(made_name))
+                for made_name, made in step
+            ]
+        ).from_(latest, copy=False)
         words = "Estimate, intervals and flags." if final else ""
         if index == 1 and not final:
             words = "The closed forms, step by step: what is used twice has a name."
@@ -351,7 +374,7 @@ def _combine(request: Request, steps: Steps, latest: str, flags: Sequence[str]) 
     return _write_layers(layers(outputs, keys), steps, latest, "combined")
 
 
-def _rank(request: Request, steps: Steps, latest: str) -> str:
+def _rank(request: Request, steps: Steps, latest: str) -> None:
     """Best and worst possible rank of each item by one sort of all interval ends.
 
     Going down from the highest end, an item's best rank is one more than the lower ends passed
@@ -371,9 +394,9 @@ def _rank(request: Request, steps: Steps, latest: str) -> str:
     )
     steps.add("ends", ends, "All ends of intervals, sorted once, tell the possible ranks.")
 
-    def passed(what: exp.Expression) -> exp.Expression:
+    def along(what: exp.Expression, **frame: exp.Expression) -> exp.Expression:
         return exp.Window(
-            this=exp.Sum(this=what),
+            this=what,
             partition_by=[column(name) for name in within],
             order=exp.Order(
                 expressions=[
@@ -381,21 +404,23 @@ def _rank(request: Request, steps: Steps, latest: str) -> str:
                     exp.Ordered(this=column("is_lower")),
                 ]
             ),
-            spec=exp.WindowSpec(
-                kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"
-            ),
+            **frame,
         )
 
+    so_far = exp.WindowSpec(
+        kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"
+    )
+    lower = exp.case().when(column("is_lower").eq(1), exp.Literal.number(1))
     placed = exp.select(
         *map(column, keys),
         column("is_lower"),
-        exp.alias_(passed(column("is_lower")), "lowers"),
-        exp.alias_(passed(1 - column("is_lower")), "uppers"),
+        exp.alias_(along(exp.RowNumber()), "passed"),
+        exp.alias_(along(exp.Count(this=lower), spec=so_far), "lowers"),
     ).from_("ends")
     steps.add("placed", placed)
     best = exp.case().when(column("is_lower").eq(0), column("lowers") + 1)
-    worst = exp.case().when(column("is_lower").eq(1), column("uppers"))
-    ranks = (
+    worst = exp.case().when(column("is_lower").eq(1), column("passed") - column("lowers"))
+    found = (
         exp.select(
             *map(column, keys),
             exp.alias_(exp.Max(this=best), "best_rank"),
@@ -404,7 +429,11 @@ def _rank(request: Request, steps: Steps, latest: str) -> str:
         .from_("placed")
         .group_by(*map(column, keys))
     )
-    steps.add("ranks", ranks)
+    steps.add("ranks", found)
+
+
+def _with_ranks(request: Request, steps: Steps, latest: str) -> str:
+    keys = request.result_keys
     on = exp.and_(
         *(exp.EQ(this=column(key, latest), expression=column(key, "ranks")) for key in keys)
     )

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 import narwhals as nw
 from sqlglot import exp
 
-from unheard.errors import OptionError, SourceError
+from unheard.errors import OptionError, QueryError, SourceError
 from unheard.tables.engines.base import Engine
 from unheard.tables.engines.duckdb import DuckDB, Relation
 from unheard.tables.engines.sqlite import SQLite, is_sqlite
@@ -182,18 +182,12 @@ def _open_url(text: str, scheme: str, where: Where) -> Opened:
 
 def _open_database(engine: Any, text: str, where: Where) -> Opened:
     if where.query is not None:
-        from sqlglot import parse_one
-        from sqlglot.errors import SqlglotError
-
+        # The user's own words go to the engine as they are.
         try:
-            parsed = parse_one(where.query.rstrip().rstrip(";"), dialect=engine.dialect)
-        except SqlglotError as error:
-            raise OptionError(
-                "query", f"it cannot be read: {str(error).splitlines()[0]}", "Give one SELECT"
-            ) from None
-        if not isinstance(parsed, exp.Query):
-            raise OptionError("query", "it is no SELECT", "Give one SELECT")
-        return _opened(engine, parsed.subquery("ratings"), f"the query on {text}")
+            relation = engine.view(where.query.strip().rstrip(";"))
+        except QueryError as error:
+            raise OptionError("query", f"{error.engine} says: {error.words}", "Give one SELECT") from None
+        return _opened(engine, relation, f"the query on {text}")
     there = engine.tables()
     name = where.table
     if name is None:
@@ -307,7 +301,8 @@ def _read_file(
     try:
         if form == "parquet":
             engine.counts_rows_for_nothing = True
-            return engine.view(f"select * from read_parquet('{place}', union_by_name = true)")
+            several = ", union_by_name = true" if len(files) > 1 else ""
+            return engine.view(f"select * from read_parquet('{place}'{several})")
         if form == "json":
             return _read_json(engine, place, as_text)
         return _read_csv(engine, place, form, as_text)

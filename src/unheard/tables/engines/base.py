@@ -31,6 +31,8 @@ class Engine(ABC):
         The SQL it speaks.
     packs
         Whether it has the fast way of counting.
+    keeps
+        Whether it can store a result, so that it need not be worked out again.
     counts_rows_for_nothing
         Whether the number of rows of its tables is known without reading them.
     """
@@ -38,6 +40,7 @@ class Engine(ABC):
     name: str
     dialect: str
     packs = False
+    keeps = False
     counts_rows_for_nothing = False
 
     @abstractmethod

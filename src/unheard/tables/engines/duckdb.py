@@ -47,6 +47,7 @@ class DuckDB(Engine):
 
     name = "DuckDB"
     dialect = "duckdb"
+    keeps = True
     packs = True
 
     def __init__(self, memory: str | None = None) -> None:
@@ -54,6 +55,9 @@ class DuckDB(Engine):
         self._folder = Path(tempfile.mkdtemp(prefix="unheard-"))
         # Rows of a result have no order of their own; without one, sorts and scans spill better.
         self.connection.execute("set preserve_insertion_order = false")
+        # Whole numbers up to two million that name items are counted in a plain array; the
+        # default stops at four thousand. It halves the time and costs at most some 100 MB.
+        self.connection.execute("set perfect_ht_threshold = 21")
         self.connection.execute(f"set temp_directory = '{_quoted(str(self._folder))}'")
         if memory is not None:
             try:

@@ -30,6 +30,7 @@ class Postgres(Engine):
 
     name = "PostgreSQL"
     dialect = "postgres"
+    keeps = True
 
     def __init__(self, url: str) -> None:
         try:
@@ -117,6 +118,12 @@ class Postgres(Engine):
                 for row in batch.to_pylist():
                     copy.write_row(tuple(row.values()))
         self.execute(f"analyze {stored}")
+        return table(stored)
+
+    def view(self, sql: str) -> exp.Expression:
+        """Give a query a name."""
+        stored = fresh("source")
+        self.execute(f"create temp view {stored} as {sql}")
         return table(stored)
 
     def lookup(self, place: str, name: str) -> exp.Expression:

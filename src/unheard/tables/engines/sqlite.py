@@ -31,6 +31,7 @@ class SQLite(Engine):
 
     name = "SQLite"
     dialect = "sqlite"
+    keeps = True
 
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         try:
@@ -104,6 +105,12 @@ class SQLite(Engine):
         self.execute(f"create temp table {stored} ({columns})")
         rows = (tuple(row.values()) for batch in table_.to_batches() for row in batch.to_pylist())
         self.connection.executemany(f"insert into {stored} values ({marks})", rows)
+        return table(stored)
+
+    def view(self, sql: str) -> exp.Expression:
+        """Give a query a name."""
+        stored = fresh("source")
+        self.execute(f"create temp view {stored} as {sql}")
         return table(stored)
 
     def lookup(self, place: str, name: str) -> exp.Expression:
