@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.timing import report, seconds
 
-_ROWS = int(os.environ.get("UNHEARD_ROWS", 10**8))
+_ROWS = int(os.environ.get("UNHEARD_ROWS", "100000000"))
 _PEER = "avg and count"
 
 
@@ -149,9 +149,9 @@ def _spark_task(path: str) -> dict[str, float]:
 
     def plain() -> None:
         frame.createOrReplaceTempView("ratings")
-        spark.sql(
-            "select item, avg(rating), count(*) from ratings group by item"
-        ).write.format("noop").mode("overwrite").save()
+        spark.sql("select item, avg(rating), count(*) from ratings group by item").write.format(
+            "noop"
+        ).mode("overwrite").save()
 
     def ours(**settings: Any) -> None:
         result = uh.rate(frame, "item", "rating", q=0.3, sort=False, **settings)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 METHODS = tuple(AGGREGATORS)
 """Names of the methods that :func:`estimate` knows."""
 
-_LATER = {name: "unheard.tables" for name in ("RowsLeftOutWarning", "counts", "rate", "sql")}
+_LATER = dict.fromkeys(("RowsLeftOutWarning", "counts", "rate", "sql"), "unheard.tables")
 """Names that load an engine, and are fetched when first used."""
 
 __all__ = [

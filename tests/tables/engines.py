@@ -51,7 +51,9 @@ class SQLiteBench(Bench):
     name, dialect = "sqlite", "sqlite"
 
     def _fill(self, connection: sqlite3.Connection, name: str, table: pa.Table) -> None:
-        columns = ", ".join(f'"{f.name.replace(chr(34), chr(34) * 2)}" {_sqlite_type(f.type)}' for f in table.schema)
+        columns = ", ".join(
+            f'"{f.name.replace(chr(34), chr(34) * 2)}" {_sqlite_type(f.type)}' for f in table.schema
+        )
         connection.execute(f'create table "{name}" ({columns})')
         marks = ", ".join("?" * table.num_columns)
         rows = [tuple(map(_plain, row.values())) for row in table.to_pylist()]
@@ -92,7 +94,7 @@ class DuckDBFileBench(Bench):
         with duckdb.connect() as connection:
             for name, table in tables.items():
                 connection.register(name, table)
-            return connection.sql(sql).to_arrow_table().to_pylist()
+            return list(connection.sql(sql).to_arrow_table().to_pylist())
 
 
 class ParquetBench(DuckDBFileBench):
@@ -211,7 +213,9 @@ class PostgresBench(Bench):
                 return "timestamp"
             return "date" if pa.types.is_date(given) else "text"
 
-        columns = ", ".join(f'"{f.name.replace(chr(34), chr(34) * 2)}" {kind(f.type)}' for f in table.schema)
+        columns = ", ".join(
+            f'"{f.name.replace(chr(34), chr(34) * 2)}" {kind(f.type)}' for f in table.schema
+        )
         connection.execute(f'create table "{name}" ({columns})')
         with connection.cursor() as cursor, cursor.copy(f'copy "{name}" from stdin') as copy:
             for row in table.to_pylist():

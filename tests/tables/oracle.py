@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 import unheard as uh
 
@@ -67,7 +68,7 @@ def same(found: dict[str, Any], wanted: dict[str, Any], key: object) -> None:
         got = found[name]
         if isinstance(value, float | np.floating):
             assert got is not None, (key, name)
-            assert abs(got - value) <= 1e-12 * max(1.0, abs(value)), (key, name, got, value)
+            assert got == pytest.approx(float(value), rel=1e-12, abs=1e-12), (key, name, got, value)
         else:
             assert got == value, (key, name, got, value)
 

@@ -33,7 +33,7 @@ _CLOSED = [one.name for one in AGGREGATORS.values() if one.closed_form]
 _WHAT = (
     click.option(
         "--item", "item", multiple=True, metavar="COLUMN,...",
-        help="Column that says what was rated; several, with commas between, rate each combination.",
+        help="Column that says what was rated; several, with commas between, together.",
     ),
     click.option(
         "--rating", "rating", multiple=True, metavar="COLUMN,...",
@@ -174,8 +174,10 @@ def _with(*groups: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], Any]:
 @click.option("--top", metavar="ROWS", default="20", show_default=True, help="Rows to show.")
 @json_option
 def rate(source: str, **given: Any) -> None:
-    """Rate every item of a table: SOURCE is a CSV, TSV, Parquet or JSON lines file, a glob, a DuckDB
-    or SQLite file, a database URL, or - for standard input.
+    """Rate every item of a table.
+
+    SOURCE is a CSV, TSV, Parquet or JSON lines file, a glob, a DuckDB or SQLite file, a database
+    URL, or - for standard input.
 
     \b
     Examples:
@@ -183,7 +185,7 @@ def rate(source: str, **given: Any) -> None:
       unheard rate stays.csv --item hotel --rating stars --q 0.3 -o rated.parquet
       unheard rate totals.csv --item hotel --counts n1,n2,n3,n4,n5 --q 0.3
       unheard rate postgresql://me@host/db --table stays --item hotel --rating stars --q 0.3
-    """  # noqa: D205
+    """
     from unheard.cli.progress import watched
     from unheard.tables.api import counts_query, prepare, read_request
     from unheard.tables.output import check_target, write
@@ -233,7 +235,9 @@ def rate(source: str, **given: Any) -> None:
     help="bigquery, clickhouse, databricks, duckdb, mysql, postgres, redshift, snowflake, spark, "
     "sqlite, trino or tsql.",
 )
-@click.option("--table", default="ratings", show_default=True, metavar="NAME", help="Table to read.")
+@click.option(
+    "--table", default="ratings", show_default=True, metavar="NAME", help="Table to read."
+)
 @click.option("--view", metavar="NAME", help="Write a statement that makes a view.")
 @click.option("--text-ratings", is_flag=True, help="The ratings are stored as text.")
 @_with(_WHAT)
@@ -382,9 +386,7 @@ class _Shown:
         console.print(table, soft_wrap=False)
         more = self.total - len(rows)
         if more:
-            console.print(
-                f"\n[dim]{more:,} more rows; --top shows more, -o FILE writes all.[/]"
-            )
+            console.print(f"\n[dim]{more:,} more rows; --top shows more, -o FILE writes all.[/]")
         self._notes(console, rows, text_width(console))
 
     def _columns(self) -> list[tuple[str, bool, Callable[[dict[str, Any]], str]]]:
@@ -396,7 +398,7 @@ class _Shown:
         ]
         if not self.sort:
             names = [*request.count_columns, "n_rows"]
-            return columns + [(n, True, lambda row, n=n: f"{row[n]:,}") for n in names]  # type: ignore[misc]
+            return columns + [(n, True, lambda row, n=n: f"{row[n]:,}") for n in names]
         columns.append(("ratings", True, lambda row: f"{row['n_ratings']:,}"))
         if request.n_known:
             columns.append(("people", True, lambda row: f"{row['n']:,}"))

@@ -161,9 +161,7 @@ def objection(method: str, kind: str, n_known: bool) -> MethodError | None:
     """Why a method cannot be used with this kind of assumption and n known or not."""
     one = AGGREGATORS.get(method)
     if one is None:
-        return MethodError(
-            "method", f"{method!r} found", f"Choose one of {', '.join(AGGREGATORS)}"
-        )
+        return MethodError("method", f"{method!r} found", f"Choose one of {', '.join(AGGREGATORS)}")
     if one.needs_n and not n_known:
         return MethodError("method", f"{method} needs n, and n is unknown", "Give n, or use paa")
     if one.kinds and kind not in one.kinds:

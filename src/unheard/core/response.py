@@ -95,15 +95,13 @@ def _too_few(seen: Column, unseen: Column, share: Column, z: float, ops: Operati
     few, many = seen + 0.5, ops.greatest(unseen - 0.5, 0.5)
     away = few - n * share
     shift = (few + 1 / 6) - (n + 1 / 3) * share
-    shift = shift + 0.02 * (
-        rest / (few + 0.5) - share / (many + 0.5) + (rest - 0.5) / (n + 1.0)
-    )
+    shift = shift + 0.02 * (rest / (few + 0.5) - share / (many + 0.5) + (rest - 0.5) / (n + 1.0))
     expected, other = ops.greatest(n * share, 1e-300), ops.greatest(n * rest, 1e-300)
     deviance = 2.0 * (few * ops.log(few / expected) + many * ops.log(many / other))
     far = shift * shift * deviance > (z * z) * (1.0 + 1.0 / (6.0 * n + 1e-300)) * (away * away)
     # The test is one-sided: with more seen than expected there is nothing to refute.
     # Around the expectation itself both sides of the comparison are rounding noise.
-    below = ops.where(-0.01 > away, ops.where(0.0 > shift, 1.0, 0.0), 0.0)
+    below = ops.where(away < -0.01, ops.where(shift < 0.0, 1.0, 0.0), 0.0)
     return ops.where(unseen > 0.0, ops.where(far, below, 0.0), 0.0)
 
 

@@ -106,7 +106,7 @@ def read_request(
     if q_table is not None and not (q is None or isinstance(q, str)):
         raise OptionError("q", "a number and a table given together", "Give one of them")
     assumption = stated(
-        1.0 if q_column is not None else q,  # type: ignore[arg-type]
+        1.0 if q_column is not None else q,
         quiet,
         participation,
         g,
@@ -203,11 +203,11 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, checks.Tally]:
             made = counting(request, relation, opened.kinds, packed=False)
             counts = engine.keep("counts", made.query)
             found = checks.tally(request, engine, counts)
-    checks.check_rows(request, opened, counts, found)
+    checks.check_rows(request, opened, found)
     return Prepared(counts), found
 
 
-def _number_of_rows(engine: Engine, relation: exp.Expression) -> int:
+def _number_of_rows(engine: Engine, relation: exp.Expr) -> int:
     many = exp.select(exp.alias_(exp.Count(this=exp.Star()), "many")).from_(relation.copy())
     return int(engine.rows(many)[0]["many"])
 
@@ -245,9 +245,7 @@ def _kinds_of_groups(request: Request, opened: Opened) -> dict[str, Kind]:
     return ours | {name: opened.kinds[name] for name in (*request.item, *request.strata)}
 
 
-def _balances(
-    request: Request, opened: Opened, given: Prepared, together: exp.Query
-) -> Prepared:
+def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Query) -> Prepared:
     """Work out BEA's lambda for every n and q that occur, where the large-n form is not exact."""
     if request.method != "bea" or (request.n is not None and request.q_column is None):
         return given
@@ -328,8 +326,9 @@ def rate(
     Parameters
     ----------
     source
-        A frame (pandas, Polars, PyArrow, DuckDB relation, ibis table, Spark frame), a path or glob of
-        CSV, TSV, Parquet or JSON lines files, a DuckDB or SQLite file, or a database URL.
+        A frame (pandas, Polars, PyArrow, DuckDB relation, ibis table, Spark frame), a path or
+        glob of CSV, TSV, Parquet or JSON lines files, a DuckDB or SQLite file, or a database
+        URL.
     item
         The column that says what was rated, or several.
     rating
@@ -392,7 +391,7 @@ def rate(
     >>> [row["hotel"] for row in result.to_pylist()]
     ['A', 'B']
     >>> [round(row["estimate"], 2) for row in result.to_pylist()]
-    [3.87, 3.69]
+    [3.95, 3.7]
     """
     arguments = dict(locals())
     for name in ("source", "sort", "engine", "table", "query", "memory", "spark_master"):
@@ -544,9 +543,7 @@ def sql(
         q_table=q_table,
         **settings,
     )
-    kinds: dict[str, Kind] = {
-        name: "text" if text_ratings else "real" for name in request.rating
-    }
+    kinds: dict[str, Kind] = dict.fromkeys(request.rating, "text" if text_ratings else "real")
     made = counting(request, _named(table), kinds, packed=False)
     given = Prepared(
         made.query.subquery("counted"),
@@ -584,7 +581,7 @@ def _second_by_name(
     return SecondTable(_named(name), keys, value, everything)
 
 
-def _all_balances(request: Request) -> exp.Expression | None:
+def _all_balances(request: Request) -> exp.Expr | None:
     """Write BEA's lambda out for every n for which the large-n form is not exact."""
     if request.method != "bea" or (request.n is not None and request.q_column is None):
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
@@ -37,6 +38,10 @@ class Tally:
         Most rows of any one item.
     items
         Rows of the result, or of counts if there are strata.
+    nameless
+        Rows without a name for their item.
+    bad
+        Rows of a table of counts that hold something else.
     """
 
     rows: int
@@ -45,6 +50,8 @@ class Tally:
     off_scale: int
     largest: int
     items: int
+    nameless: int
+    bad: int
 
 
 def check_kinds(request: Request, opened: Opened) -> None:
@@ -63,12 +70,15 @@ def check_kinds(request: Request, opened: Opened) -> None:
                 raise ColumnError(place, f"column {name!r} holds {what}", remedy)
 
 
-def tally(request: Request, engine: Engine, counts: exp.Expression) -> Tally:
+def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
     """Add the counts up."""
-    counted: exp.Expression = column(request.count_columns[0])
+    counted: exp.Expr = column(request.count_columns[0])
     for name in request.count_columns[1:]:
         counted = counted + column(name)
-    nulls = column("n_null") if request.rating else exp.Literal.number(0)
+    zero = exp.Literal.number(0)
+    nulls = column("n_null") if request.rating else zero
+    bad = column("n_bad") if request.counts else zero
+    nameless = exp.or_(*(column(name).is_(exp.null()) for name in request.groups))
     (row,) = engine.rows(
         exp.select(
             exp.alias_(exp.Sum(this=column("n_rows")), "n_rows"),
@@ -76,6 +86,11 @@ def tally(request: Request, engine: Engine, counts: exp.Expression) -> Tally:
             exp.alias_(exp.Sum(this=nulls), "nulls"),
             exp.alias_(exp.Max(this=column("n_rows")), "largest"),
             exp.alias_(exp.Count(this=exp.Star()), "items"),
+            exp.alias_(
+                exp.Sum(this=exp.case().when(nameless, column("n_rows")).else_(zero.copy())),
+                "nameless",
+            ),
+            exp.alias_(exp.Sum(this=bad), "bad"),
         ).from_(counts.copy())
     )
     found = {name: int(value or 0) for name, value in row.items()}
@@ -87,15 +102,30 @@ def tally(request: Request, engine: Engine, counts: exp.Expression) -> Tally:
         rows - found["counted"] - found["nulls"],
         found["largest"],
         found["items"],
+        found["nameless"],
+        found["bad"],
     )
 
 
-def check_rows(request: Request, opened: Opened, counts: exp.Expression, found: Tally) -> None:
+def check_rows(request: Request, opened: Opened, found: Tally) -> None:
     """Raise if rows cannot be used and nobody said what to do with them."""
-    _check_keys(request, opened, counts)
+    if found.nameless:
+        raise DataError(
+            f"item of {opened.words}",
+            f"{_plural(found.nameless, 'row has', 'rows have')} nothing in "
+            f"{' or '.join(_given(request))}",
+            "Fill it in, or leave such rows out",
+        )
     problems = []
-    if request.counts:
-        problems += _bad_counts(request, opened, counts)
+    if found.bad:
+        wrong = exp.or_(*(bad_count(name) for name in request.counts))
+        problems.append(
+            (
+                f"{_plural(found.bad, 'row holds', 'rows hold')} something that is no count"
+                f"{_examples(request, opened, wrong)}",
+                "A count is a non-negative whole number, zero included; none may be missing",
+            )
+        )
     windows = request.window.steps if request.window else 1
     if found.nulls and request.nulls == "refuse":
         many = _plural(found.nulls // windows, "row has", "rows have")
@@ -123,7 +153,7 @@ def check_rows(request: Request, opened: Opened, counts: exp.Expression, found: 
 
 def describe_scale(values: Sequence[float]) -> str:
     """Write a scale: its ends, or a short one in full."""
-    if len(values) <= 3 or len({b - a for a, b in zip(values, values[1:], strict=False)}) > 1:
+    if len(values) <= 3 or len({b - a for a, b in pairwise(values)}) > 1:
         shown = [f"{value:g}" for value in values]
         return ", ".join(shown if len(shown) <= 8 else [*shown[:3], "...", shown[-1]])
     step = values[1] - values[0]
@@ -131,7 +161,7 @@ def describe_scale(values: Sequence[float]) -> str:
     return f"{values[0]:g} to {values[-1]:g}{by}"
 
 
-def check_duplicates(request: Request, opened: Opened, source: exp.Expression) -> None:
+def check_duplicates(request: Request, opened: Opened, source: exp.Expr) -> None:
     """Raise if somebody rated an item more than once."""
     if request.rater is None:
         return
@@ -158,15 +188,13 @@ def check_duplicates(request: Request, opened: Opened, source: exp.Expression) -
         )
 
 
-def check_numbers(
-    request: Request, opened: Opened, counts: exp.Expression, people: exp.Query
-) -> None:
+def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: exp.Query) -> None:
     """Raise if n or q, where they vary from item to item, cannot be what they should."""
     engine, keys = opened.engine, request.groups
 
     def refuse(
-        source: exp.Expression,
-        condition: exp.Expression,
+        source: exp.Expr,
+        condition: exp.Expr,
         show: Iterable[str],
         error: type[PopulationError] | type[ParticipationError],
         name: str,
@@ -195,7 +223,7 @@ def check_numbers(
             )
     given_people = people.subquery("given")
     if request.n_known and request.n is None:
-        seen: exp.Expression = column(request.count_columns[0])
+        seen: exp.Expr = column(request.count_columns[0])
         for count in request.count_columns[1:]:
             seen = seen + column(count)
         n = column("n")
@@ -233,7 +261,7 @@ def check_numbers(
 
 
 def check_second(
-    request: Request, opened: Opened, counts: exp.Expression, second: Any, name: str, where: str
+    request: Request, opened: Opened, counts: exp.Expr, second: Any, name: str, where: str
 ) -> None:
     """Raise unless a second table has exactly one row for each row of counts."""
     keys = second.keys
@@ -272,25 +300,8 @@ def check_second(
         )
 
 
-def _text_if(expression: exp.Expression, as_text: bool) -> exp.Expression:
+def _text_if(expression: exp.Expr, as_text: bool) -> exp.Expr:
     return exp.cast(expression, "text") if as_text else expression
-
-
-def _check_keys(request: Request, opened: Opened, counts: exp.Expression) -> None:
-    empty = exp.or_(*(column(name).is_(exp.null()) for name in request.groups))
-    (row,) = opened.engine.rows(
-        exp.select(exp.alias_(exp.Sum(this=column("n_rows")), "many"))
-        .from_(counts.copy())
-        .where(empty)
-    )
-    many = int(row["many"] or 0)
-    if many:
-        raise DataError(
-            f"item of {opened.words}",
-            f"{_plural(many, 'row has', 'rows have')} nothing in "
-            f"{' or '.join(_given(request))}",
-            "Fill it in, or leave such rows out",
-        )
 
 
 def _given(request: Request) -> list[str]:
@@ -298,30 +309,11 @@ def _given(request: Request) -> list[str]:
     return [repr(name) for name in (*request.item, *request.strata, *time)]
 
 
-def _bad_counts(
-    request: Request, opened: Opened, counts: exp.Expression
-) -> list[tuple[str, str]]:
-    (row,) = opened.engine.rows(
-        exp.select(exp.alias_(exp.Sum(this=column("n_bad")), "many")).from_(counts.copy())
-    )
-    many = int(row["many"] or 0)
-    if not many:
-        return []
-    wrong = exp.or_(*(bad_count(name) for name in request.counts))
-    return [
-        (
-            f"{_plural(many, 'row holds', 'rows hold')} something that is no count"
-            f"{_examples(request, opened, wrong)}",
-            "A count is a non-negative whole number, zero included; none may be missing",
-        )
-    ]
-
-
-def _empty(request: Request) -> exp.Expression:
+def _empty(request: Request) -> exp.Expr:
     return exp.or_(*(column(name).is_(exp.null()) for name in request.rating))
 
 
-def _off_scale(request: Request, kinds: dict[str, Kind]) -> exp.Expression:
+def _off_scale(request: Request, kinds: dict[str, Kind]) -> exp.Expr:
     wrong = []
     for name in request.rating:
         hits = [is_value(name, kinds[name], value) for value in request.scale.values]
@@ -330,7 +322,7 @@ def _off_scale(request: Request, kinds: dict[str, Kind]) -> exp.Expression:
     return exp.or_(*wrong)
 
 
-def _examples(request: Request, opened: Opened, condition: exp.Expression) -> str:
+def _examples(request: Request, opened: Opened, condition: exp.Expr) -> str:
     names = (*request.item, *request.strata, *request.rating, *request.counts)
     rows = opened.engine.rows(
         exp.select(*map(column, names))

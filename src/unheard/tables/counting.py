@@ -1,7 +1,7 @@
 """From a table to counts per item and rating: the one pass over the user's rows.
 
-Plain counting (``count(case when rating = 4 then 1 end)`` for each value) runs everywhere. DuckDB has
-a faster way: each rating is looked up in a list of powers of two, and one sum of these holds
+Plain counting (``count(case when rating = 4 then 1 end)`` for each value) runs everywhere. DuckDB
+has a faster way: each rating is looked up in a list of powers of two, and one sum of these holds
 several counts side by side, 20 or 30 bits each. The number of values looked up is counted too, so
 the first count follows by subtraction, and ratings off the list, which are null, show as a
 difference to the number of rows. A count that outgrows its bits would run into its neighbour,
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlglot import exp
 
@@ -37,7 +38,7 @@ class Counting:
 
 def counting(
     request: Request,
-    relation: exp.Expression,
+    relation: exp.Expr,
     kinds: dict[str, Kind],
     *,
     packed: bool,
@@ -71,8 +72,8 @@ def counting(
     if len(request.rating) == 1 and request.scale.m >= _LONG_SCALE:
         query = _by_value(request, source, keys, kinds)
     else:
-        inner: list[exp.Expression] = []
-        outer: list[list[exp.Expression]] = []
+        inner: list[exp.Expr] = []
+        outer: list[list[exp.Expr]] = []
         for index, name in enumerate(request.rating):
             packing = _packing(request.scale, name, kinds[name]) if packed else None
             if packing is None:
@@ -91,9 +92,9 @@ def counting(
     return Counting(query, most)
 
 
-def _rows(request: Request) -> list[exp.Expression]:
+def _rows(request: Request) -> list[exp.Expr]:
     """Count all rows, and those with a rating, whatever it is."""
-    rows: list[exp.Expression] = [exp.alias_(exp.Count(this=exp.Star()), "n_rows")]
+    rows: list[exp.Expr] = [exp.alias_(exp.Count(this=exp.Star()), "n_rows")]
     rows += [
         exp.alias_(exp.Count(this=column(name)), f"n_answers_{index}")
         for index, name in enumerate(request.rating)
@@ -101,7 +102,7 @@ def _rows(request: Request) -> list[exp.Expression]:
     return rows
 
 
-def _source(request: Request, relation: exp.Expression) -> exp.Expression:
+def _source(request: Request, relation: exp.Expr) -> exp.Expr:
     """Return the rows to count: of several ratings by one person the latest, if so asked."""
     if request.duplicates != "latest":
         return relation
@@ -118,9 +119,9 @@ def _source(request: Request, relation: exp.Expression) -> exp.Expression:
     return exp.select("*").from_(ranked.subquery("ranked")).where(kept).subquery("ratings")
 
 
-def _keys(request: Request, kinds: dict[str, Kind]) -> list[tuple[str, exp.Expression]]:
+def _keys(request: Request, kinds: dict[str, Kind]) -> list[tuple[str, exp.Expr]]:
     names = [*request.item, *request.strata]
-    keys: list[tuple[str, exp.Expression]] = [(name, column(name)) for name in names]
+    keys: list[tuple[str, exp.Expr]] = [(name, column(name)) for name in names]
     if request.window is not None:
         assert request.time is not None  # checked with the request
         keys.append(("bucket", _bucket(request.time, request.window)))
@@ -128,20 +129,18 @@ def _keys(request: Request, kinds: dict[str, Kind]) -> list[tuple[str, exp.Expre
 
 
 def _grouped(
-    source: exp.Expression,
-    keys: Sequence[tuple[str, exp.Expression]],
-    aggregates: Sequence[exp.Expression],
+    source: exp.Expr,
+    keys: Sequence[tuple[str, exp.Expr]],
+    aggregates: Sequence[exp.Expr],
 ) -> exp.Select:
-    named = [
-        key if isinstance(key, exp.Column) else exp.alias_(key, name) for name, key in keys
-    ]
+    named = [key if isinstance(key, exp.Column) else exp.alias_(key, name) for name, key in keys]
     query = exp.select(*named, *aggregates).from_(source)
     return query.group_by(*(key.copy() for _, key in keys))
 
 
-def _per_item(request: Request) -> list[exp.Expression]:
+def _per_item(request: Request) -> list[exp.Expr]:
     """Aggregate what must be the same in all rows of an item: n and q given as columns."""
-    found: list[exp.Expression] = []
+    found: list[exp.Expr] = []
     for name, made_of, table in (
         ("n", request.n_column, request.n_table),
         ("q", request.q_column, request.q_table),
@@ -156,10 +155,10 @@ def _per_item(request: Request) -> list[exp.Expression]:
     return found
 
 
-def _merged(request: Request) -> list[exp.Expression]:
+def _merged(request: Request) -> list[exp.Expr]:
     """Add counts up; a row counts as bad if one of its counts cannot be a count."""
-    sums: list[exp.Expression] = []
-    bad: exp.Expression = exp.false()
+    sums: list[exp.Expr] = []
+    bad: exp.Expr = exp.false()
     for given, name in zip(request.counts, request.count_columns, strict=True):
         value = column(given)
         sums.append(exp.alias_(exp.cast(exp.Sum(this=value), "bigint"), name))
@@ -169,18 +168,18 @@ def _merged(request: Request) -> list[exp.Expression]:
     return [*sums, rows, exp.alias_(_count_if(bad), "n_bad")]
 
 
-def bad_count(name: str) -> exp.Expression:
+def bad_count(name: str) -> exp.Expr:
     """Condition that a column holds no count: nothing, a negative number or a fraction."""
     value = column(name)
     fraction = exp.NEQ(this=value.copy(), expression=exp.Floor(this=value.copy()))
     return exp.or_(value.copy().is_(exp.null()), value.copy() < 0, fraction)
 
 
-def _count_if(condition: exp.Expression) -> exp.Expression:
+def _count_if(condition: exp.Expr) -> exp.Expr:
     return exp.Count(this=exp.case().when(condition, exp.Literal.number(1)))
 
 
-def is_value(name: str, kind: Kind, value: float) -> exp.Expression:
+def is_value(name: str, kind: Kind, value: float) -> exp.Expr:
     """Condition that a column holds one value of the scale."""
     if kind == "text":
         spellings = dict.fromkeys(
@@ -200,8 +199,8 @@ def is_value(name: str, kind: Kind, value: float) -> exp.Expression:
 
 def _plain_counts(
     scale: Scale, name: str, kind: Kind, index: int
-) -> tuple[list[exp.Expression], list[exp.Expression]]:
-    inner: list[exp.Expression] = [
+) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    inner: list[exp.Expr] = [
         exp.alias_(_count_if(is_value(name, kind, value)), f"c_{index}_{place}")
         for place, value in enumerate(scale.values)
     ]
@@ -222,7 +221,7 @@ class _Packing:
         Number of values.
     """
 
-    position: exp.Expression
+    position: exp.Expr
     places: tuple[int | None, ...]
     m: int
 
@@ -245,8 +244,8 @@ class _Packing:
         """Up to how many ratings of one item no count can run into the next."""
         return int(2**self._bits - 1)
 
-    def _lookup(self, which: int) -> exp.Expression:
-        powers: list[exp.Expression] = []
+    def _lookup(self, which: int) -> exp.Expr:
+        powers: list[exp.Expr] = []
         for place in self.places:
             if place is None:
                 powers.append(exp.null())
@@ -259,10 +258,10 @@ class _Packing:
         # Position 0 and positions off the list give null.
         return exp.Anonymous(this="list_extract", expressions=[table, self.position.copy()])
 
-    def columns(self, index: int) -> tuple[list[exp.Expression], list[exp.Expression]]:
+    def columns(self, index: int) -> tuple[list[exp.Expr], list[exp.Expr]]:
         """Return the packed aggregates, and the counts unpacked from them."""
-        inner: list[exp.Expression] = []
-        counts: list[exp.Expression] = []
+        inner: list[exp.Expr] = []
+        counts: list[exp.Expr] = []
         for which in range(self._sums):
             total = exp.Coalesce(
                 this=exp.Sum(this=self._lookup(which)), expressions=[exp.Literal.number(0)]
@@ -272,23 +271,27 @@ class _Packing:
         for place in range(1, self.m):
             which, field = divmod(place - 1, self._fields)
             counts.append(self._unpacked(f"p_{index}_{which}", field, which))
-        first: exp.Expression = column(f"p_{index}_n")
+        first: exp.Expr = column(f"p_{index}_n")
         for count in counts:
             first = first - count.copy()
         return inner, [first, *counts]
 
-    def _unpacked(self, packed: str, field: int, which: int) -> exp.Expression:
+    def _unpacked(self, packed: str, field: int, which: int) -> exp.Expr:
         shifted = exp.BitwiseRightShift(
             this=column(packed), expression=exp.Literal.number(self._bits * field)
         )
         last = min(self._fields, self.m - 1 - which * self._fields) - 1
-        value = exp.cast(exp.paren(shifted), "bigint") if field == last else exp.cast(
-            exp.paren(
-                exp.BitwiseAnd(
-                    this=exp.paren(shifted), expression=exp.Literal.number(2**self._bits - 1)
-                )
-            ),
-            "bigint",
+        value = (
+            exp.cast(exp.paren(shifted), "bigint")
+            if field == last
+            else exp.cast(
+                exp.paren(
+                    exp.BitwiseAnd(
+                        this=exp.paren(shifted), expression=exp.Literal.number(2**self._bits - 1)
+                    )
+                ),
+                "bigint",
+            )
         )
         return value
 
@@ -296,12 +299,11 @@ class _Packing:
 def _packing(scale: Scale, name: str, kind: Kind) -> _Packing | None:
     """Return how to look a rating up in a list, if the scale has equal steps or nearly so."""
     values = scale.values
-    step = min(b - a for a, b in zip(values, values[1:], strict=False))
+    step = min(b - a for a, b in pairwise(values))
     size = round(scale.width / step) + 1
     on_grid = [round((value - values[0]) / step) for value in values]
     regular = all(
-        abs(values[0] + k * step - v) < 1e-9 * step
-        for k, v in zip(on_grid, values, strict=True)
+        abs(values[0] + k * step - v) < 1e-9 * step for k, v in zip(on_grid, values, strict=True)
     )
     if not regular or size > _WIDEST_LIST or kind not in ("whole", "real", "single", "text"):
         return None
@@ -312,18 +314,16 @@ def _packing(scale: Scale, name: str, kind: Kind) -> _Packing | None:
     if kind == "whole" and whole_scale:
         shifted = column(name) - int(values[0] - 1) if values[0] != 1 else column(name)
         # A negative position would count from the end of the list.
-        position: exp.Expression = exp.Greatest(this=shifted, expressions=[number(0)])
+        position: exp.Expr = exp.Greatest(this=shifted, expressions=[number(0)])
         return _Packing(position, tuple(places), scale.m)
     real = exp.DataType.build("float" if kind == "single" else "double")
-    rating: exp.Expression = column(name)
+    rating: exp.Expr = column(name)
     if kind == "text":
         rating = exp.TryCast(this=exp.Trim(this=rating), to=real.copy())
     offset = exp.paren(rating.copy() - number(values[0])) / number(step) + number(1)
     offset.find(exp.Div).set("typed", True)  # type: ignore[union-attr]
     guess = exp.Greatest(
-        this=exp.TryCast(
-            this=exp.Round(this=offset), to=exp.DataType.build("bigint")
-        ),
+        this=exp.TryCast(this=exp.Round(this=offset), to=exp.DataType.build("bigint")),
         expressions=[number(0)],
     )
     grid = [exp.null() if p is None else number(values[p]) for p in places]
@@ -341,15 +341,15 @@ def _packing(scale: Scale, name: str, kind: Kind) -> _Packing | None:
 
 def _by_value(
     request: Request,
-    source: exp.Expression,
-    keys: Sequence[tuple[str, exp.Expression]],
+    source: exp.Expr,
+    keys: Sequence[tuple[str, exp.Expr]],
     kinds: dict[str, Kind],
 ) -> exp.Select:
     """Count a long scale: first the rows per item and rating, then side by side."""
     (name,) = request.rating
     rows = exp.alias_(exp.Count(this=exp.Star()), "n_rows")
     inner = _grouped(source, [*keys, (name, column(name))], [rows, *_per_item(request)])
-    counts: list[exp.Expression] = [
+    counts: list[exp.Expr] = [
         exp.alias_(
             exp.Sum(
                 this=exp.case()
@@ -388,7 +388,7 @@ def _kept(request: Request) -> list[tuple[str, type[exp.AggFunc]]]:
 def _unfolded(
     request: Request,
     grouped: exp.Select,
-    counts: Sequence[Sequence[exp.Expression]],
+    counts: Sequence[Sequence[exp.Expr]],
     *,
     lean: bool,
 ) -> exp.Select:
@@ -398,7 +398,6 @@ def _unfolded(
     nulls = [
         column("n_rows") - column(f"n_answers_{index}") for index in range(len(request.rating))
     ]
-    alias = {"alias": "grouped"}
     if not request.attributes:
         named = [
             exp.alias_(count.copy(), name)
@@ -411,7 +410,7 @@ def _unfolded(
                 exp.alias_(exp.cast(exp.Literal.number(0), "bigint"), "n_null"),
             ]
         return exp.select(*map(column, keys), *named, *rows, *map(column, kept)).from_(
-            grouped.subquery(**alias)
+            grouped.subquery("grouped")
         )
     which = [
         exp.select(
@@ -422,7 +421,7 @@ def _unfolded(
     ]
     listed = which[0] if len(which) == 1 else exp.union(*which, distinct=False)
 
-    def chosen(options: Sequence[exp.Expression]) -> exp.Expression:
+    def chosen(options: Sequence[exp.Expr]) -> exp.Expr:
         case = exp.case()
         for index, option in enumerate(options):
             case = case.when(column("x_attribute").eq(index), option.copy())
@@ -434,22 +433,24 @@ def _unfolded(
     ]
     return (
         exp.select(
-            *map(column, keys), column("attribute"), *named, column("n_rows"),
-            exp.alias_(chosen(nulls), "n_null"), *map(column, kept),
+            *map(column, keys),
+            column("attribute"),
+            *named,
+            column("n_rows"),
+            exp.alias_(chosen(nulls), "n_null"),
+            *map(column, kept),
         )
-        .from_(grouped.subquery(**alias))
+        .from_(grouped.subquery("grouped"))
         .join(listed.subquery("attributes"), join_type="cross")
     )
 
 
-def _bucket(time: str, window: Window) -> exp.Expression:
+def _bucket(time: str, window: Window) -> exp.Expr:
     """Number the steps of time."""
     day = exp.cast(column(time), "date")
     origin = exp.cast(exp.Literal.string(_ORIGIN[window.step.unit]), "date")
     if window.step.unit == "day":
-        count: exp.Expression = exp.DateDiff(
-            this=day, expression=origin, unit=exp.Var(this="DAY")
-        )
+        count: exp.Expr = exp.DateDiff(this=day, expression=origin, unit=exp.Var(this="DAY"))
     else:
         year = exp.Extract(this=exp.Var(this="YEAR"), expression=day)
         month = exp.Extract(this=exp.Var(this="MONTH"), expression=day.copy())
@@ -483,9 +484,7 @@ def _windowed(request: Request, window: Window, query: exp.Select) -> exp.Select
         )
         # A window that ends after the last rating would be cut short by the calendar alone.
         whole = (column("bucket") + (window.steps - 1)) <= column("x_last")
-        sums: list[exp.Expression] = [
-            exp.alias_(exp.Sum(this=column(name)), name) for name in counts
-        ]
+        sums: list[exp.Expr] = [exp.alias_(exp.Sum(this=column(name)), name) for name in counts]
         sums += [exp.alias_(how(this=column(name)), name) for name, how in _kept(request)]
         query = (
             exp.select(*map(column, keys), column("bucket"), *sums)
@@ -503,7 +502,7 @@ def _windowed(request: Request, window: Window, query: exp.Select) -> exp.Select
     ).from_(query.subquery("windows"))
 
 
-def _date(bucket: exp.Expression, window: Window, later: int) -> exp.Expression:
+def _date(bucket: exp.Expr, window: Window, later: int) -> exp.Expr:
     """Return the day on which a window begins, or the one after its end."""
     position = bucket + later if later else bucket
     steps = exp.paren(position) * window.step.length
@@ -512,4 +511,3 @@ def _date(bucket: exp.Expression, window: Window, later: int) -> exp.Expression:
     return exp.cast(
         exp.DateAdd(this=origin, expression=exp.cast(exp.paren(steps), "int"), unit=unit), "date"
     )
-

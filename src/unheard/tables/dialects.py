@@ -31,7 +31,7 @@ FENCED = ("postgres", "sqlite")
 """Engines that would merge the steps of a query again, and repeat every shared expression."""
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
-Tree = TypeVar("Tree", bound=exp.Expression)
+Tree = TypeVar("Tree", bound=exp.Expr)
 
 
 def check_dialect(name: str) -> None:
@@ -54,7 +54,7 @@ def column(name: str, table: str | None = None) -> exp.Column:
     return exp.Column(this=identifier(name), table=None if table is None else identifier(table))
 
 
-def render(query: exp.Expression, dialect: str, *, pretty: bool = False) -> str:
+def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     """Write a query in a dialect.
 
     Every part of the query must be ours: names are quoted as needed, which would change the meaning
@@ -95,10 +95,10 @@ def _reserved(dialect: str) -> frozenset[str]:
     return frozenset(word for keyword in keywords for word in keyword.split())
 
 
-def _for_sqlite(tree: exp.Expression) -> exp.Expression:
+def _for_sqlite(tree: exp.Expr) -> exp.Expr:
     """Say what SQLite has no words for: parts of dates, and names for listed rows."""
 
-    def said(node: exp.Expression) -> exp.Expression:
+    def said(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Extract):
             sign = {"YEAR": "%Y", "MONTH": "%m"}[node.name.upper()]
             text = exp.Anonymous(

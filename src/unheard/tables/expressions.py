@@ -1,10 +1,10 @@
 """Columns that are SQL: the closed forms of the core, written down instead of carried out.
 
-The formulas of :mod:`unheard.core` work on whatever understands ``+ - * /`` and ``>``. Here that is a
-:class:`Cell`, which remembers how it was made. Equal cells are one cell, so the result is a graph
-without repetition, and :func:`layers` lays it out as a chain of SELECTs: what is used more than once
-becomes a named column of one step and is only referred to in the next. Written as one expression
-the confidence interval would fill megabytes.
+The formulas of :mod:`unheard.core` work on whatever understands ``+ - * /`` and ``>``. Here that is
+a :class:`Cell`, which remembers how it was made. Equal cells are one cell, so the result is a graph
+without repetition, and :func:`layers` lays it out as a chain of SELECTs: what is used more than
+once becomes a named column of one step and is only referred to in the next. Written as one
+expression the confidence interval would fill megabytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from unheard.tables.dialects import column
 
 Operand: TypeAlias = "Cell | float"
 
-Layer: TypeAlias = "list[tuple[str, exp.Expression | None]]"
+Layer: TypeAlias = "list[tuple[str, exp.Expr | None]]"
 """The columns of one step; None hands a column on from the step before."""
 
 
@@ -128,7 +128,7 @@ class Sheet:
         return known(a, b)
 
 
-def number(value: float) -> exp.Expression:
+def number(value: float) -> exp.Expr:
     """Write a number so that every engine reads it as it is, in double precision if fractional."""
     if float(value).is_integer() and abs(value) < 2**53:
         return exp.Literal.number(int(value)) if value >= 0 else exp.Neg(this=number(-value))
@@ -138,18 +138,18 @@ def number(value: float) -> exp.Expression:
     return literal if value > 0 else exp.Neg(this=literal)
 
 
-_BINDS = {exp.Add: 1, exp.Sub: 1, exp.Mul: 2, exp.Div: 2, exp.Neg: 3}
+_BINDS: dict[type[exp.Expr], int] = {exp.Add: 1, exp.Sub: 1, exp.Mul: 2, exp.Div: 2, exp.Neg: 3}
 """How tightly signs bind; comparisons bind least, and whatever has brackets of its own most."""
 
 
-def _binary(sign: type[exp.Binary]) -> Callable[..., exp.Expression]:
+def _binary(sign: type[exp.Binary]) -> Callable[..., exp.Expr]:
     """Write two operands with a sign between, in brackets where the order would change.
 
     Also ``a + (b + c)`` keeps its brackets: floating point rounds in the order it is told to.
     """
     strength = _BINDS.get(sign, 0)
 
-    def write(a: exp.Expression, b: exp.Expression) -> exp.Expression:
+    def write(a: exp.Expr, b: exp.Expr) -> exp.Expr:
         left = exp.paren(a) if _BINDS.get(type(a), 9) < strength else a
         loose = isinstance(b, exp.Neg) or _BINDS.get(type(b), 9) <= strength
         right = exp.paren(b) if loose else b
@@ -160,10 +160,10 @@ def _binary(sign: type[exp.Binary]) -> Callable[..., exp.Expression]:
     return write
 
 
-def _either(choice: type[exp.Func]) -> Callable[..., exp.Expression]:
+def _either(choice: type[exp.Func]) -> Callable[..., exp.Expr]:
     """Write the least or greatest; of one that is itself compared, in one go."""
 
-    def write(a: exp.Expression, b: exp.Expression) -> exp.Expression:
+    def write(a: exp.Expr, b: exp.Expr) -> exp.Expr:
         if isinstance(a, choice):
             there = [a.this, *a.expressions]
             return a if b in there else choice(this=a.this, expressions=[*a.expressions, b])
@@ -172,15 +172,15 @@ def _either(choice: type[exp.Func]) -> Callable[..., exp.Expression]:
     return write
 
 
-def _divide(a: exp.Expression, b: exp.Expression) -> exp.Expression:
+def _divide(a: exp.Expr, b: exp.Expr) -> exp.Expr:
     return _SQL["div"](a, exp.Nullif(this=b, expression=exp.Literal.number(0)))
 
 
-def _where(condition: exp.Expression, yes: exp.Expression, no: exp.Expression) -> exp.Expression:
+def _where(condition: exp.Expr, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
     return exp.case().when(condition, yes).else_(no)
 
 
-_SQL: dict[str, Callable[..., exp.Expression]] = {
+_SQL: dict[str, Callable[..., exp.Expr]] = {
     "add": _binary(exp.Add),
     "sub": _binary(exp.Sub),
     "mul": _binary(exp.Mul),
@@ -255,7 +255,7 @@ class _Layout:
                 stack.append((cell, True))
                 stack.extend((a, False) for a in reversed(list(_cells_in(cell))))
 
-    def write(self, cell: Operand, top: bool = False) -> exp.Expression:
+    def write(self, cell: Operand, top: bool = False) -> exp.Expr:
         """Write a cell as an expression over named columns."""
         if not isinstance(cell, Cell):
             return number(cell)
@@ -276,9 +276,7 @@ def _cells_in(cell: Cell) -> Iterable[Cell]:
     return (a for a in cell.arguments if isinstance(a, Cell))
 
 
-def layers(
-    outputs: Mapping[str, Operand], carried: Sequence[str]
-) -> list[Layer]:
+def layers(outputs: Mapping[str, Operand], carried: Sequence[str]) -> list[Layer]:
     """Lay a computation out in steps.
 
     Parameters

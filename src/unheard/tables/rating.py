@@ -43,7 +43,7 @@ class SecondTable:
         Keys that are compared as text, because the two tables hold them in different types.
     """
 
-    relation: exp.Expression
+    relation: exp.Expr
     keys: tuple[str, ...]
     value: str
     everything: bool
@@ -70,11 +70,11 @@ class Prepared:
         flags tell.
     """
 
-    counts: exp.Expression
+    counts: exp.Expr
     n_table: SecondTable | None = None
     q_table: SecondTable | None = None
-    balances: exp.Expression | None = None
-    ranks: exp.Expression | None = None
+    balances: exp.Expr | None = None
+    ranks: exp.Expr | None = None
     unchecked: bool = False
 
 
@@ -137,7 +137,7 @@ def people(request: Request, given: Prepared) -> exp.Select:
     return steps.closing(exp.select("*").from_(latest))
 
 
-def _double(expression: exp.Expression, name: str) -> exp.Expression:
+def _double(expression: exp.Expr, name: str) -> exp.Expr:
     return exp.alias_(exp.cast(expression, "double"), name)
 
 
@@ -149,11 +149,11 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     base = "people" if outer else "counts"
     zero = exp.Literal.number(0)
 
-    def count(name: str) -> exp.Expression:
+    def count(name: str) -> exp.Expr:
         value = column(name, "counts")
         return exp.Coalesce(this=value, expressions=[zero]) if outer else value
 
-    selected: list[exp.Expression] = [exp.alias_(column(key, base), key) for key in keys]
+    selected: list[exp.Expr] = [exp.alias_(column(key, base), key) for key in keys]
     selected += [_double(count(name), name) for name in request.count_columns]
     rows = ["n_rows", "n_null"] if request.rating else ["n_rows"]
     selected += [_double(count(name), name) for name in rows]
@@ -181,7 +181,7 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     if given.balances is None:
         return latest
     # BEA's lambda depends on n and q alone: a small table of those that occur.
-    same = exp.EQ(this=column("n", "people"), expression=column("n", "balances"))
+    same: exp.Condition = exp.EQ(this=column("n", "people"), expression=column("n", "balances"))
     if request.q_column is not None:
         same = exp.and_(
             same, exp.EQ(this=column("q", "people"), expression=column("q", "balances"))
@@ -190,24 +190,22 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
         exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("people")))
         .select(column("balance", "balances"))
         .from_("people")
-        .join(
-            exp.alias_(given.balances.copy(), "balances", table=True), on=same, join_type="left"
-        )
+        .join(exp.alias_(given.balances.copy(), "balances", table=True), on=same, join_type="left")
     )
     return steps.add("balanced", joined, "BEA's lambda, which depends on n and q alone.")
 
 
-def _match(table: SecondTable, alias: str, anchor: str = "counts") -> exp.Expression:
+def _match(table: SecondTable, alias: str, anchor: str = "counts") -> exp.Expr:
     conditions = []
     for key in table.keys:
-        pair: list[exp.Expression] = [column(key, anchor), column(key, alias)]
+        pair: list[exp.Expr] = [column(key, anchor), column(key, alias)]
         if key in table.as_text:
             pair = [exp.cast(one, "text") for one in pair]
         conditions.append(exp.EQ(this=pair[0], expression=pair[1]))
     return exp.and_(*conditions)
 
 
-def _n_column(request: Request, n_table: SecondTable | None) -> exp.Expression | None:
+def _n_column(request: Request, n_table: SecondTable | None) -> exp.Expr | None:
     if n_table is not None:
         return column(n_table.value, "people")
     if request.n_column is not None:
@@ -227,9 +225,7 @@ def _setting(request: Request) -> Setting:
     )
 
 
-def _answer(
-    request: Request, given: Prepared, steps: Steps, latest: str
-) -> tuple[str, list[str]]:
+def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tuple[str, list[str]]:
     """Run the closed forms of the core; they come out as columns of a chain of steps."""
     sheet = Sheet()
     counts = [sheet.column(name) for name in request.count_columns]
@@ -249,8 +245,9 @@ def _answer(
         "lower": lower,
         "upper": upper,
     }
-    if ci[0] is not None:
-        outputs |= {"ci_lower": ci[0], "ci_upper": ci[1]}
+    low, high = ci
+    if low is not None and high is not None:
+        outputs |= {"ci_lower": low, "ci_upper": high}
     if n is not None:
         outputs["n"] = n
     flags = _flags(request, given, sheet, items, outputs)
@@ -331,7 +328,9 @@ def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -
         # Built by hand: the builders of sqlglot copy, which adds up over hundreds of columns.
         query = exp.Select(
             expressions=[
-                column(made_name) if made is None else exp.Alias(this=made, alias=identifier(made_name))
+                column(made_name)
+                if made is None
+                else exp.Alias(this=made, alias=identifier(made_name))
                 for made_name, made in step
             ]
         ).from_(latest, copy=False)
@@ -394,7 +393,7 @@ def _rank(request: Request, steps: Steps, latest: str) -> None:
     )
     steps.add("ends", ends, "All ends of intervals, sorted once, tell the possible ranks.")
 
-    def along(what: exp.Expression, **frame: exp.Expression) -> exp.Expression:
+    def along(what: exp.Expr, **frame: exp.Expr) -> exp.Expr:
         return exp.Window(
             this=what,
             partition_by=[column(name) for name in within],
@@ -452,10 +451,10 @@ def _with_ranks(request: Request, steps: Steps, latest: str) -> str:
 def _final(request: Request, latest: str, flags: Sequence[str]) -> exp.Select:
     """Put the columns of the contract in their order and types."""
     null = exp.null()
-    n: exp.Expression = null
+    n: exp.Expr = null
     if request.strata or request.n_known:
         n = column("n")
-    selected: list[exp.Expression] = [column(key) for key in request.result_keys]
+    selected: list[exp.Expr] = [column(key) for key in request.result_keys]
     selected += [
         exp.alias_(exp.cast(column("n_ratings"), "bigint"), "n_ratings"),
         exp.alias_(exp.cast(n, "bigint"), "n"),
@@ -470,9 +469,9 @@ def _final(request: Request, latest: str, flags: Sequence[str]) -> exp.Select:
     return exp.select(*selected).from_(latest)
 
 
-def _flag_text(flags: Sequence[str]) -> exp.Expression:
+def _flag_text(flags: Sequence[str]) -> exp.Expr:
     """Spell the flags that are raised, with spaces between."""
-    text: exp.Expression | None = None
+    text: exp.Expr | None = None
     for name in flags:
         spelled = (
             exp.case()

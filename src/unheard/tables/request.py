@@ -49,7 +49,7 @@ class Span:
     def parse(cls, text: str, place: str) -> Span:
         """Read ``30 days``, ``week``, ``2 months``, ``quarter``, ``year``."""
         found = _SPAN.fullmatch(text)
-        if found is None or found[1] is not None and int(found[1]) == 0:
+        if found is None or (found[1] is not None and int(found[1]) == 0):
             raise OptionError(
                 place, f"{text!r} found", "Give a length such as '30 days', 'week' or '3 months'"
             )
@@ -163,9 +163,7 @@ class Request:
     @property
     def n_known(self) -> bool:
         """Whether the number of people is known."""
-        return (
-            self.n is not None or self.n_column is not None or self.nulls == "nonresponse"
-        )
+        return self.n is not None or self.n_column is not None or self.nulls == "nonresponse"
 
     @property
     def n_from_rows(self) -> bool:
@@ -251,9 +249,7 @@ def _check_choices(request: Request) -> None:
         value = getattr(request, name)
         if value not in allowed:
             raise OptionError(name, f"{value!r} found", f"Choose {' or '.join(allowed)}")
-    if request.level is not None and not (
-        isinstance(request.level, int | float) and 0 < request.level < 1
-    ):
+    if request.level is not None and not 0 < request.level < 1:
         raise OptionError(
             "level", f"{request.level!r} found", "Give a number between 0 and 1, such as 0.95"
         )

@@ -52,10 +52,10 @@ class Opened:
     """
 
     engine: Engine
-    relation: exp.Expression
+    relation: exp.Expr
     kinds: dict[str, Kind]
     words: str
-    back: Callable[[exp.Expression], Any]
+    back: Callable[[exp.Expr], Any]
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,9 @@ def _open_url(text: str, scheme: str, where: Where) -> Opened:
         path = Path(unquote(urlsplit(text).path)[1:])
         if not path.is_file():
             raise SourceError(
-                text, f"there is no file {path}", "Write sqlite:///folder/file.db, or an absolute "
-                "path after four slashes"
+                text,
+                f"there is no file {path}",
+                "Write sqlite:///folder/file.db, or an absolute path after four slashes",
             )
         if scheme == "sqlite":
             engine = SQLite(path, writable=where.writable)
@@ -186,7 +187,9 @@ def _open_database(engine: Any, text: str, where: Where) -> Opened:
         try:
             relation = engine.view(where.query.strip().rstrip(";"))
         except QueryError as error:
-            raise OptionError("query", f"{error.engine} says: {error.words}", "Give one SELECT") from None
+            raise OptionError(
+                "query", f"{error.engine} says: {error.words}", "Give one SELECT"
+            ) from None
         return _opened(engine, relation, f"the query on {text}")
     there = engine.tables()
     name = where.table
@@ -220,7 +223,7 @@ def _open_with_spark(text: str, request: Request, where: Where) -> Opened:
     return replace(opened, back=lambda query: engine.arrow(query).read_all())
 
 
-def _opened(engine: Engine, relation: exp.Expression, words: str) -> Opened:
+def _opened(engine: Engine, relation: exp.Expr, words: str) -> Opened:
     return Opened(engine, relation, engine.columns(relation), words, engine.native)
 
 
@@ -231,8 +234,9 @@ def _not_found(text: str) -> SourceError:
         near = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1)
     guess = f"Did you mean {path.parent / near[0]}? " if near else ""
     return SourceError(
-        text, "there is no such file", f"{guess}Give a file, a glob, a database URL, or - for "
-        "standard input"
+        text,
+        "there is no such file",
+        f"{guess}Give a file, a glob, a database URL, or - for standard input",
     )
 
 
@@ -276,13 +280,11 @@ def _form(text: str) -> str | None:
     return _FORMS.get(name.rpartition(".")[2])
 
 
-def _read(engine: DuckDB, text: str, as_text: tuple[str, ...]) -> exp.Expression:
+def _read(engine: DuckDB, text: str, as_text: tuple[str, ...]) -> exp.Expr:
     return _read_file(engine, text, as_text, text)
 
 
-def _read_file(
-    engine: DuckDB, path: str, as_text: tuple[str, ...], words: str
-) -> exp.Expression:
+def _read_file(engine: DuckDB, path: str, as_text: tuple[str, ...], words: str) -> exp.Expr:
     files = _files(path)
     empty = [one for one in files if os.path.getsize(one) == 0]
     if empty:
@@ -318,7 +320,7 @@ def _refuse_binary(head: bytes, words: str, path: str) -> None:
         raise SourceError(words, "it is no text", "Give a CSV, TSV, Parquet or JSON lines file")
 
 
-def _read_csv(engine: DuckDB, place: str, form: str, as_text: tuple[str, ...]) -> exp.Expression:
+def _read_csv(engine: DuckDB, place: str, form: str, as_text: tuple[str, ...]) -> exp.Expr:
     settings = "header = true, union_by_name = true, sample_size = 100000"
     if form == "tsv":
         settings += ", delim = '\t'"
@@ -332,7 +334,7 @@ def _read_csv(engine: DuckDB, place: str, form: str, as_text: tuple[str, ...]) -
     return engine.view(f"select * from read_csv('{place}', {settings})")
 
 
-def _read_json(engine: DuckDB, place: str, as_text: tuple[str, ...]) -> exp.Expression:
+def _read_json(engine: DuckDB, place: str, as_text: tuple[str, ...]) -> exp.Expr:
     source = f"read_json('{place}', union_by_name = true)"
     found = engine.execute(f"describe select * from {source}").fetchall()
     # A column of numbers and text comes as JSON; its values are taken out as text.
@@ -350,7 +352,8 @@ def _read_json(engine: DuckDB, place: str, as_text: tuple[str, ...]) -> exp.Expr
 
 def _implementation(source: Any) -> nw.Implementation:
     try:
-        return nw.from_native(source).implementation
+        found: nw.Implementation = nw.from_native(source).implementation
+        return found
     except TypeError:
         raise SourceError(
             "table",
@@ -406,7 +409,7 @@ def _pandas_column(values: Any) -> pa.ChunkedArray | pa.Array:
 
 
 def _same_kind(
-    source: Any, implementation: nw.Implementation, engine: DuckDB, query: exp.Expression
+    source: Any, implementation: nw.Implementation, engine: DuckDB, query: exp.Expr
 ) -> Any:
     """Return a result as the kind of frame that came in."""
     rows = engine.arrow(query).read_all()
@@ -418,6 +421,6 @@ def _same_kind(
         return ibis.memtable(rows)
     if implementation.is_pandas():
         return rows.to_pandas()
-    frame = nw.from_arrow(rows, backend=implementation)
+    frame = nw.from_arrow(rows, backend=implementation)  # type: ignore[arg-type]
     lazy = isinstance(nw.from_native(source), nw.LazyFrame)
     return (frame.lazy() if lazy else frame).to_native()

@@ -44,26 +44,26 @@ class Engine(ABC):
     counts_rows_for_nothing = False
 
     @abstractmethod
-    def columns(self, relation: exp.Expression) -> dict[str, Kind]:
+    def columns(self, relation: exp.Expr) -> dict[str, Kind]:
         """Say what the columns of a table hold."""
 
     @abstractmethod
-    def rows(self, query: exp.Expression) -> list[dict[str, Any]]:
+    def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
         """Fetch a small result."""
 
     @abstractmethod
-    def native(self, query: exp.Expression) -> Any:
+    def native(self, query: exp.Expr) -> Any:
         """Return a result as the kind of frame that this engine's users hold."""
 
     @abstractmethod
-    def arrow(self, query: exp.Expression) -> pa.RecordBatchReader:
+    def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
 
-    def keep(self, name: str, query: exp.Query) -> exp.Expression:
+    def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """Store a result inside the engine; by default it is a subquery, worked out when used."""
         return query.subquery(name)
 
-    def upload(self, name: str, table: pa.Table) -> exp.Expression:
+    def upload(self, name: str, table: pa.Table) -> exp.Expr:
         """Bring a small table into the engine; by default it is written into the query."""
         if table.num_rows > _MOST_INLINE:
             raise SourceError(
@@ -73,13 +73,13 @@ class Engine(ABC):
             )
         return inline(name, table)
 
-    def lookup(self, place: str, name: str) -> exp.Expression:
+    def lookup(self, place: str, name: str) -> exp.Expr:
         """Return a table that the engine holds, by its name."""
         raise SourceError(
             place, f"{name!r} is neither a file nor a frame", "Give a file or a frame"
         )
 
-    def create(self, name: str, query: exp.Expression) -> None:
+    def create(self, name: str, query: exp.Expr) -> None:
         """Write a result into a new table of the database."""
         raise SourceError(
             "to_table", f"{self.name} holds no database here", "Write to a file instead"
@@ -89,11 +89,11 @@ class Engine(ABC):
         """How much of the running query is done, if the engine tells."""
         return None
 
-    def text(self, query: exp.Expression) -> str:
+    def text(self, query: exp.Expr) -> str:
         """Write a query in the engine's dialect."""
         return render(query, self.dialect)
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 (most engines hold nothing)
         """Give back what the engine holds."""
 
 
@@ -109,7 +109,7 @@ def table(name: str, *qualifiers: str) -> exp.Table:
     return exp.Table(**dict(zip(keys, reversed(parts), strict=False)))
 
 
-def inline(name: str, rows: pa.Table) -> exp.Expression:
+def inline(name: str, rows: pa.Table) -> exp.Expr:
     """Write a small table into the query."""
     if not rows.num_rows:
         nothing = [exp.alias_(exp.cast(exp.null(), "double"), key) for key in rows.column_names]
@@ -126,7 +126,7 @@ def inline(name: str, rows: pa.Table) -> exp.Expression:
     return exp.select("*").from_(listed).subquery(name)
 
 
-def literal(value: object) -> exp.Expression:
+def literal(value: object) -> exp.Expr:
     """Write a value into a query."""
     if value is None:
         return exp.null()
@@ -169,9 +169,9 @@ RESULT_TYPES = {
     "window_start": "date32",
     "window_end": "date32",
 }
-RESULT_TYPES |= {
-    name: "float64" for name in ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper")
-}
+RESULT_TYPES |= dict.fromkeys(
+    ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper"), "float64"
+)
 """Arrow types of the columns that are ours, for engines whose drivers do not tell."""
 
 

@@ -42,7 +42,7 @@ class DuckDB(Engine):
     Parameters
     ----------
     memory
-        Most memory to use, such as ``"1GiB"``; by default DuckDB's own limit, most of the machine's.
+        Most memory to use, such as ``"1GiB"``; by default DuckDB's own limit.
     """
 
     name = "DuckDB"
@@ -79,29 +79,29 @@ class DuckDB(Engine):
         except duckdb.Error as error:
             raise failed(self, error, sql) from error
 
-    def columns(self, relation: exp.Expression) -> dict[str, Kind]:
+    def columns(self, relation: exp.Expr) -> dict[str, Kind]:
         """Say what the columns of a table hold."""
         query = exp.select("*").from_(relation.copy())
         found = self.execute(f"describe {self.text(query)}").fetchall()
         return {row[0]: kind_of(row[1]) for row in found}
 
-    def keep(self, name: str, query: exp.Query) -> exp.Expression:
+    def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """Store a result in a temporary table."""
         stored = fresh(name)
         self.execute(f"create temp table {stored} as {self.text(query)}")
         return table(stored)
 
-    def rows(self, query: exp.Expression) -> list[dict[str, Any]]:
+    def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
         """Fetch a small result."""
         cursor = self.execute(self.text(query))
         names = [column[0] for column in cursor.description or []]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    def native(self, query: exp.Expression) -> Any:
+    def native(self, query: exp.Expr) -> Any:
         """Return a result as an Arrow table."""
         return self.arrow(query).read_all()
 
-    def arrow(self, query: exp.Expression) -> pa.RecordBatchReader:
+    def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
         sql = self.text(query)
         try:
@@ -109,17 +109,17 @@ class DuckDB(Engine):
         except duckdb.Error as error:
             raise failed(self, error, sql) from error
 
-    def upload(self, name: str, table_: pa.Table) -> exp.Expression:
+    def upload(self, name: str, table_: pa.Table) -> exp.Expr:
         """Let DuckDB read an Arrow table where it is."""
         stored = fresh(name)
         self.connection.register(stored, table_)
         return table(stored)
 
-    def lookup(self, place: str, name: str) -> exp.Expression:
+    def lookup(self, place: str, name: str) -> exp.Expr:
         """Return a table of the attached database."""
         return table(name)
 
-    def create(self, name: str, query: exp.Expression) -> None:
+    def create(self, name: str, query: exp.Expr) -> None:
         """Write a result into a new table of the attached database."""
         target = table(name).sql("duckdb", identify=True)
         self.execute(f"create table {target} as {self.text(query)}")
@@ -136,13 +136,13 @@ class DuckDB(Engine):
 
     # Where rows come from.
 
-    def view(self, sql: str) -> exp.Expression:
+    def view(self, sql: str) -> exp.Expr:
         """Give a query a name."""
         stored = fresh("source")
         self.execute(f"create temp view {stored} as {sql}")
         return table(stored)
 
-    def register(self, frame: object) -> exp.Expression:
+    def register(self, frame: object) -> exp.Expr:
         """Let DuckDB read Arrow data where they are."""
         stored = fresh("source")
         self.connection.register(stored, frame)
@@ -177,37 +177,38 @@ class Relation(Engine):
         self._relation, self._view = relation, fresh("source")
 
     @property
-    def source(self) -> exp.Expression:
+    def source(self) -> exp.Expr:
         """The relation, as a table to read from."""
         return table(self._view)
 
-    def columns(self, relation: exp.Expression) -> dict[str, Kind]:
+    def columns(self, relation: exp.Expr) -> dict[str, Kind]:
         """Say what the columns of a table hold."""
         found = self._run(exp.select("*").from_(relation.copy()))
         return {
-            name: kind_of(str(kind))
-            for name, kind in zip(found.columns, found.types, strict=True)
+            name: kind_of(str(kind)) for name, kind in zip(found.columns, found.types, strict=True)
         }
 
-    def rows(self, query: exp.Expression) -> list[dict[str, Any]]:
+    def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
         """Fetch a small result."""
         found = self._run(query)
         return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
 
-    def native(self, query: exp.Expression) -> Any:
+    def native(self, query: exp.Expr) -> Any:
         """Return a result as a relation, to be worked out when it is used."""
         return self._run(query)
 
-    def arrow(self, query: exp.Expression) -> pa.RecordBatchReader:
+    def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
         return self._run(query).to_arrow_reader()
 
-    def _run(self, query: exp.Expression) -> duckdb.DuckDBPyRelation:
+    def _run(self, query: exp.Expr) -> duckdb.DuckDBPyRelation:
         sql = self.text(query)
         try:
-            return self._relation.query(self._view, sql)
+            found = self._relation.query(self._view, sql)
         except duckdb.Error as error:
             raise failed(self, error, sql) from error
+        assert found is not None  # a SELECT has a result
+        return found
 
 
 def _quoted(text: str) -> str:

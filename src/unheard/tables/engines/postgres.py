@@ -53,7 +53,7 @@ class Postgres(Engine):
         except self._error as error:
             raise failed(self, error, sql) from error
 
-    def columns(self, relation: exp.Expression) -> dict[str, Kind]:
+    def columns(self, relation: exp.Expr) -> dict[str, Kind]:
         """Say what the columns of a table hold."""
         cursor = self.execute(self.text(exp.select("*").from_(relation.copy()).limit(0)))
         types = self.connection.adapters.types
@@ -63,24 +63,24 @@ class Postgres(Engine):
             found[one.name] = _KINDS.get(known.name if known else "", "other")
         return found
 
-    def keep(self, name: str, query: exp.Query) -> exp.Expression:
+    def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """Store a result in a temporary table."""
         stored = fresh(name)
         self.execute(f"create temp table {stored} as {self.text(query)}")
         self.execute(f"analyze {stored}")
         return table(stored)
 
-    def rows(self, query: exp.Expression) -> list[dict[str, Any]]:
+    def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
         """Fetch a small result."""
         cursor = self.execute(self.text(query))
         names = [column.name for column in cursor.description or []]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    def native(self, query: exp.Expression) -> Any:
+    def native(self, query: exp.Expr) -> Any:
         """Return a result as an Arrow table."""
         return self.arrow(query).read_all()
 
-    def arrow(self, query: exp.Expression) -> pa.RecordBatchReader:
+    def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
         cursor = self.execute(self.text(query))
         names = [column.name for column in cursor.description or []]
@@ -97,7 +97,7 @@ class Postgres(Engine):
 
         return batches(read(), schema)
 
-    def upload(self, name: str, table_: pa.Table) -> exp.Expression:
+    def upload(self, name: str, table_: pa.Table) -> exp.Expr:
         """Copy a small table into a temporary one."""
         import pyarrow as pa
 
@@ -120,13 +120,13 @@ class Postgres(Engine):
         self.execute(f"analyze {stored}")
         return table(stored)
 
-    def view(self, sql: str) -> exp.Expression:
+    def view(self, sql: str) -> exp.Expr:
         """Give a query a name."""
         stored = fresh("source")
         self.execute(f"create temp view {stored} as {sql}")
         return table(stored)
 
-    def lookup(self, place: str, name: str) -> exp.Expression:
+    def lookup(self, place: str, name: str) -> exp.Expr:
         """Return a table of the database; a schema may stand before a point."""
         *schema, last = name.split(".")
         return table(last, *schema[-1:])
@@ -140,7 +140,7 @@ class Postgres(Engine):
         )
         return [row[0] for row in found.fetchall()]
 
-    def create(self, name: str, query: exp.Expression) -> None:
+    def create(self, name: str, query: exp.Expr) -> None:
         """Write a result into a new table of the database, all of it or nothing."""
         target = self.lookup("to_table", name).sql("postgres", identify=True)
         self.execute(f"create table {target} as {self.text(query)}")

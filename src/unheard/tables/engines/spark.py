@@ -65,15 +65,14 @@ class Spark(Engine):
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
-        self._kept: list[DataFrame] = []
 
-    def source(self, frame: DataFrame) -> exp.Expression:
+    def source(self, frame: DataFrame) -> exp.Expr:
         """Give a frame a name."""
         stored = fresh("source")
         frame.createOrReplaceTempView(stored)
         return table(stored)
 
-    def sql(self, query: exp.Expression) -> DataFrame:
+    def sql(self, query: exp.Expr) -> DataFrame:
         """Run a query; an error comes back with it."""
         text = self.text(query)
         try:
@@ -81,7 +80,7 @@ class Spark(Engine):
         except Exception as error:
             raise failed(self, error, text) from error
 
-    def columns(self, relation: exp.Expression) -> dict[str, Kind]:
+    def columns(self, relation: exp.Expr) -> dict[str, Kind]:
         """Say what the columns of a table hold."""
         frame = self.sql(exp.select("*").from_(relation.copy()))
         return {
@@ -89,15 +88,20 @@ class Spark(Engine):
             for name, kind in frame.dtypes
         }
 
-    def keep(self, name: str, query: exp.Query) -> exp.Expression:
-        """Keep a result on the executors, in memory or on their disks."""
-        from pyspark import StorageLevel
+    def keep(self, name: str, query: exp.Query) -> exp.Expr:
+        """Keep a result on the executors, in memory or on their disks.
 
-        frame = self.sql(query).persist(StorageLevel.MEMORY_AND_DISK)
-        self._kept.append(frame)
-        return self.source(frame)
+        In the folder for checkpoints, if the session has one, it outlives the loss of an executor.
+        """
+        frame = self.sql(query)
+        lasting = self.spark.sparkContext.getCheckpointDir() is not None
+        try:
+            kept = frame.checkpoint() if lasting else frame.localCheckpoint()
+        except Exception as error:
+            raise failed(self, error, self.text(query)) from error
+        return self.source(kept)
 
-    def rows(self, query: exp.Expression) -> list[dict[str, Any]]:
+    def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
         """Fetch a small result."""
         frame = self.sql(query)
         try:
@@ -105,24 +109,24 @@ class Spark(Engine):
         except Exception as error:
             raise failed(self, error, self.text(query)) from error
 
-    def native(self, query: exp.Expression) -> Any:
+    def native(self, query: exp.Expr) -> Any:
         """Return a result as a Spark frame, worked out when it is used."""
         return self.sql(query)
 
-    def arrow(self, query: exp.Expression) -> pa.RecordBatchReader:
+    def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records; this does collect it."""
         return self.sql(query).toArrow().to_reader()
 
-    def upload(self, name: str, table_: pa.Table) -> exp.Expression:
+    def upload(self, name: str, table_: pa.Table) -> exp.Expr:
         """Bring a small table into the engine."""
         return self.source(self.spark.createDataFrame(table_))
 
-    def lookup(self, place: str, name: str) -> exp.Expression:
+    def lookup(self, place: str, name: str) -> exp.Expr:
         """Return a table of the session's catalog."""
         *where, last = name.split(".")
         return table(last, *where[-2:])
 
-    def create(self, name: str, query: exp.Expression) -> None:
+    def create(self, name: str, query: exp.Expr) -> None:
         """Write a result into a new table of the catalog."""
         self.sql(query).write.saveAsTable(name)
 
@@ -135,7 +139,12 @@ class Spark(Engine):
             if form == "json":
                 return reader.json(path)
             separator = "\t" if form == "tsv" else ","
-            options = {"header": True, "sep": separator, "escape": '"', "multiLine": True}
+            options: dict[str, Any] = {
+                "header": True,
+                "sep": separator,
+                "escape": '"',
+                "multiLine": True,
+            }
             guessed = reader.options(inferSchema=True, **options).csv(path)
             fields = [
                 f"`{name.replace('`', '``')}` {'string' if name in as_text else kind}"

@@ -51,7 +51,7 @@ class SQLite(Engine):
         except sqlite3.Error as error:
             raise failed(self, error, sql) from error
 
-    def columns(self, relation: exp.Expression) -> dict[str, Kind]:
+    def columns(self, relation: exp.Expr) -> dict[str, Kind]:
         """Say what the columns of a table hold: as declared, or else as found in its first rows."""
         query = exp.select("*").from_(relation.copy())
         view = fresh("look")
@@ -75,29 +75,29 @@ class SQLite(Engine):
             return "whole"
         return "real" if types and types <= {"integer", "real"} else "text"
 
-    def keep(self, name: str, query: exp.Query) -> exp.Expression:
+    def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """Store a result in a temporary table."""
         stored = fresh(name)
         self.execute(f"create temp table {stored} as {self.text(query)}")
         return table(stored)
 
-    def rows(self, query: exp.Expression) -> list[dict[str, Any]]:
+    def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
         """Fetch a small result."""
         cursor = self.execute(self.text(query))
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    def native(self, query: exp.Expression) -> Any:
+    def native(self, query: exp.Expr) -> Any:
         """Return a result as an Arrow table."""
         return self.arrow(query).read_all()
 
-    def arrow(self, query: exp.Expression) -> pa.RecordBatchReader:
+    def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
         cursor = self.execute(self.text(query))
         names = [column[0] for column in cursor.description]
         return batches(*_typed(cursor, names))
 
-    def upload(self, name: str, table_: pa.Table) -> exp.Expression:
+    def upload(self, name: str, table_: pa.Table) -> exp.Expr:
         """Bring a small table into the engine."""
         stored = fresh(name)
         columns = ", ".join('"' + c.replace('"', '""') + '"' for c in table_.column_names)
@@ -107,13 +107,13 @@ class SQLite(Engine):
         self.connection.executemany(f"insert into {stored} values ({marks})", rows)
         return table(stored)
 
-    def view(self, sql: str) -> exp.Expression:
+    def view(self, sql: str) -> exp.Expr:
         """Give a query a name."""
         stored = fresh("source")
         self.execute(f"create temp view {stored} as {sql}")
         return table(stored)
 
-    def lookup(self, place: str, name: str) -> exp.Expression:
+    def lookup(self, place: str, name: str) -> exp.Expr:
         """Return a table of the database."""
         return table(name)
 
@@ -125,7 +125,7 @@ class SQLite(Engine):
         )
         return [row[0] for row in found.fetchall()]
 
-    def create(self, name: str, query: exp.Expression) -> None:
+    def create(self, name: str, query: exp.Expr) -> None:
         """Write a result into a new table of the database."""
         quoted = '"' + name.replace('"', '""') + '"'
         with self.connection:
