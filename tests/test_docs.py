@@ -21,6 +21,7 @@ def test_readme_session(
         r"```console\n\$ \.venv/bin/(.+?)\n(.*?)```", README.read_text(), re.DOTALL
     )
     assert sessions
+    monkeypatch.chdir(README.parent)
     for command, shown in sessions:
         monkeypatch.setattr(sys, "argv", shlex.split(command))
         assert _run() == 0

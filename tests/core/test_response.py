@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
 import unheard as uh
 
@@ -25,9 +25,28 @@ def test_p_value_and_largest_q(seen: int, unseen: int, q: float) -> None:
 def test_refuted_exactly_when_the_test_rejects(seen: int, unseen: int, q: float) -> None:
     flags = uh.estimate([seen, 0], q, n=seen + unseen).flags
     p_value = binomtest(seen, seen + unseen, q, alternative="less").pvalue
-    assume(abs(p_value - 0.05) > 1e-9)
+    # The flag uses a closed form that is right to the third digit of the p-value.
+    assume(abs(p_value - 0.05) > 0.002)
     assert ("refuted" in flags) == (p_value < 0.05)
     assert ("low_response" in flags) == (seen / (seen + unseen) < q * (1 - 1e-11))
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+def test_closed_form_of_the_test_decides_as_the_exact_one(level: float) -> None:
+    for n in (1, 2, 3, 5, 8, 13, 40, 200, 1000, 100_000):
+        for q in np.linspace(0.02, 0.98, 25):
+            seen = np.unique(np.linspace(max(0, n * q - 8 * np.sqrt(n)), n * q, 60).astype(int))
+            cells = np.column_stack([seen, np.zeros_like(seen)])
+            about = uh.inquire(cells, q, n=n, level=level).response()
+            assert about is not None
+            exact = binom.cdf(seen, n, q)
+            clear = np.abs(exact / (1 - level) - 1) > 0.05
+            assert (about.refuted == (exact < 1 - level))[clear].all(), (n, q)
+
+
+def test_everybody_answers_is_refuted_by_one_silent_person() -> None:
+    assert "refuted" in uh.estimate([3, 6], 1.0, n=10).flags
+    assert uh.estimate([3, 6], 1.0, n=9).flags == ()
 
 
 def test_too_many_answers_refute_a_box_below_one() -> None:

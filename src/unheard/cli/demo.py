@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 HOTELS = {"Hotel A": (40, 5, 15, 35, 105), "Hotel B": (5, 10, 35, 120, 30)}
 """Two hotels with one average: guests of A loved or hated it, guests of B rather liked it."""
 
+MORE_HOTELS = {"Hotel C": (2, 3, 10, 40, 45), "Hotel D": (0, 0, 0, 1, 3)}
+
 GUESTS = 450
 _Q = 0.3
 
@@ -54,12 +56,14 @@ def demo(as_json: bool) -> None:
         console.print(f"\n[bold]{name}[/]  ", end="")
         show_estimate(question, question.answer(["paa"]))
     _show_table(console)
+    _show_rated(console)
     console.print(
-        "\nBoth averages are 3.80, but the silence behind A can hide far more than that\n"
+        "\nThe averages of A and B are both 3.80, but the silence behind A can hide far more than that\n"
         "behind B. Knowing how many guests there were narrows both, if at least 0.3 of\n"
         "them, whatever they think, write a review.\n\n"
         f"Now yours:  {_command()} estimate 40 5 15 35 105 --q 0.3\n"
-        f"            {_command()} estimate --help"
+        f"            {_command()} rate FILE.csv --item hotel --rating stars --q 0.3\n"
+        f"            {_command()} --help"
     )
 
 
@@ -83,3 +87,27 @@ def _show_table(console: Console) -> None:
         table.add_row(words, *(f"{one.lower:.2f} to {one.upper:.2f}" for one in found))
     console.print()
     console.print(table)
+
+
+def _show_rated(console: Console) -> None:
+    """Rate a table with a row per review, in the embedded database."""
+    import pyarrow as pa
+
+    from unheard.cli.tables import Shown
+    from unheard.tables.api import prepare, read_request
+    from unheard.tables.sources import Where
+
+    reviews = [
+        (name, stars)
+        for name, counts in (HOTELS | MORE_HOTELS).items()
+        for stars, many in enumerate(counts, start=1)
+        for _ in range(many)
+    ]
+    table = pa.table({"hotel": [name for name, _ in reviews], "stars": [s for _, s in reviews]})
+    request = read_request(item="hotel", rating="stars", q=_Q)
+    console.print("\n[bold]The same for a whole table[/], with a row per review:\n")
+    job = prepare(table, request, Where())
+    try:
+        Shown(job, job.opened.engine.keep("result", job.query), "estimate", 20).on_screen()
+    finally:
+        job.close()

@@ -210,7 +210,7 @@ def rate(source: str, **given: Any) -> None:
         query = counts_query(job) if given["counts_only"] else job.query
         with watched("rating", engine.fraction):
             result = engine.keep("result", query)
-        shown = _Shown(job, result, None if given["counts_only"] else sort, top)
+        shown = Shown(job, result, None if given["counts_only"] else sort, top)
         if target is not None:
             with watched("writing", engine.fraction):
                 write(engine, shown.everything(), target, flags=not given["counts_only"])
@@ -313,7 +313,7 @@ def _read_sort(text: str) -> str:
     return text
 
 
-class _Shown:
+class Shown:
     """A result that the engine keeps, and the ways to show it."""
 
     def __init__(self, job: Job, result: Any, sort: str | None, top: int) -> None:
@@ -359,7 +359,6 @@ class _Shown:
 
     def on_screen(self) -> None:
         """Show the first rows, what their flags mean, and the assumption."""
-        from rich.table import Table
         from rich.text import Text
 
         from unheard.cli.screen import make_console, text_width
@@ -372,18 +371,12 @@ class _Shown:
         what = "rows" if self.request.compared_within or not self.sort else "items"
         size = f"{_plural(self.job.found.counted, 'rating')}, {_plural(self.total, what[:-1])}"
         console.print(Text(f"{size}, scale {self._scale()}", "bold"))
-        table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
         columns = self._columns()
-        keys = len(self.request.groups)
-        for place, (name, right, _) in enumerate(columns):
-            # Names may be broken, numbers may not.
-            table.add_column(
-                name, justify="right" if right else "left", overflow="fold", no_wrap=place >= keys
-            )
-        for row in rows:
-            table.add_row(*(Text(show(row)) for _, _, show in columns))
+        cells = [[name for name, _, _ in columns]]
+        cells += [[show(row) for _, _, show in columns] for row in rows]
         console.print()
-        console.print(table, soft_wrap=False)
+        for place, line in enumerate(_aligned(cells, [right for _, right, _ in columns])):
+            console.print(Text(line, "bold" if place == 0 else ""))
         more = self.total - len(rows)
         if more:
             console.print(f"\n[dim]{more:,} more rows; --top shows more, -o FILE writes all.[/]")
@@ -412,7 +405,7 @@ class _Shown:
             columns.append((name, False, lambda row: self._range(row, "ci_lower", "ci_upper")))
         if request.ranks:
             columns.append(("rank", False, _ranks))
-        columns.append(("flags", False, lambda row: row["flags"] or ""))
+        columns.append(("flags", False, lambda row: row["flags"]))
         return columns
 
     def _notes(self, console: Any, rows: list[dict[str, Any]], width: int) -> None:
@@ -445,6 +438,21 @@ class _Shown:
 
     def _range(self, row: dict[str, Any], low: str, high: str) -> str:
         return f"{self._number(row[low])} to {self._number(row[high])}"
+
+
+def _aligned(rows: list[list[str]], right: list[bool]) -> list[str]:
+    """Set cells in columns; a line that is too long for the terminal is not cut."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        padded = []
+        for cell, width, at_right in zip(row, widths, right, strict=True):
+            space = " " * (width - cell_len(cell))
+            padded.append(space + cell if at_right else cell + space)
+        lines.append("  ".join(padded).rstrip())
+    return lines
 
 
 def _plural(many: int, one: str) -> str:

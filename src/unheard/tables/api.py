@@ -391,7 +391,7 @@ def rate(
     >>> [row["hotel"] for row in result.to_pylist()]
     ['A', 'B']
     >>> [round(row["estimate"], 2) for row in result.to_pylist()]
-    [3.95, 3.7]
+    [3.95, 3.69]
     """
     arguments = dict(locals())
     for name in ("source", "sort", "engine", "table", "query", "memory", "spark_master"):

@@ -90,6 +90,10 @@ class Sheet:
         """Return a column of the table that the computation starts from."""
         return self.cell("column", name)
 
+    def missing(self) -> Cell:
+        """Return a column without values."""
+        return self.cell("missing")
+
     def least(self, a: Operand, b: Operand) -> Operand:
         """Smaller of two, row by row."""
         return self._either("least", min, a, b)
@@ -197,6 +201,7 @@ _SQL: dict[str, Callable[..., exp.Expr]] = {
     "ln": lambda a: exp.Ln(this=a),
     "exp": lambda a: exp.Exp(this=a),
     "where": _where,
+    "missing": exp.null,
 }
 
 

@@ -240,7 +240,10 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
     (estimate,) = rest
     outputs: dict[str, Operand] = {
         "n_ratings": total(counts),
-        "average": average(counts, request.scale.values, sheet),
+        # Nobody's average is nothing, whatever an engine makes of zero divided by zero.
+        "average": sheet.where(
+            total(counts) > 0.0, average(counts, request.scale.values, sheet), sheet.missing()
+        ),
         "estimate": estimate,
         "lower": lower,
         "upper": upper,
@@ -362,7 +365,7 @@ def _combine(request: Request, steps: Steps, latest: str, flags: Sequence[str]) 
     outputs: dict[str, Operand] = {
         "n_ratings": seen,
         "n": sheet.column("sum_0"),
-        "average": sheet.divide(ratings, seen),
+        "average": sheet.where(seen > 0.0, sheet.divide(ratings, seen), sheet.missing()),
         "estimate": whole.estimate,
         "lower": whole.lower,
         "upper": whole.upper,
