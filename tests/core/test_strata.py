@@ -34,7 +34,9 @@ def test_interval_is_everything_that_the_strata_allow() -> None:
             b_eq=n - counts.sum(axis=1),
             bounds=[(0, c * (1 / q - 1)) for c in seen],
         )
-        assert end == pytest.approx((people @ seen + sign * best.fun) / n.sum(), rel=1e-9)
+        assert end == pytest.approx(
+            (people @ seen + sign * float(best.fun or 0)) / n.sum(), rel=1e-9
+        )
 
 
 def test_one_stratum_is_itself() -> None:

@@ -15,7 +15,7 @@ from unheard.core.estimate import stated
 from unheard.core.scale import Scale
 from unheard.errors import ColumnError, OptionError, PopulationError
 from unheard.tables import checks
-from unheard.tables.counting import counting
+from unheard.tables.counting import counting, rows_to_count, windowed
 from unheard.tables.dialects import check_dialect, column, identifier, render
 from unheard.tables.engines.base import Engine, inline
 from unheard.tables.rating import Prepared, SecondTable, people, ranks, rating
@@ -181,13 +181,11 @@ def prepare(source: Any, request: Request, where: Where, watch: Watch | None = N
 
 def _count(request: Request, opened: Opened) -> tuple[Prepared, checks.Tally]:
     engine, relation = opened.engine, opened.relation
-    if request.duplicates == "refuse":
-        checks.check_duplicates(request, opened, relation)
+    checks.check_duplicates(request, opened, rows_to_count(request, relation))
     lean = (
         engine.counts_rows_for_nothing
         and request.nulls == request.off_scale == "refuse"
         and request.duplicates == "refuse"
-        and request.window is None
     )
     made = counting(request, relation, opened.kinds, packed=engine.packs, lean=lean)
     counts = engine.keep("counts", made.query)
@@ -204,6 +202,8 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, checks.Tally]:
             counts = engine.keep("counts", made.query)
             found = checks.tally(request, engine, counts)
     checks.check_rows(request, opened, found)
+    if request.window is not None:
+        counts = engine.keep("windows", windowed(request, request.window, counts))
     return Prepared(counts), found
 
 
@@ -544,9 +544,13 @@ def sql(
         **settings,
     )
     kinds: dict[str, Kind] = dict.fromkeys(request.rating, "text" if text_ratings else "real")
-    made = counting(request, _named(table), kinds, packed=False)
+    counted: exp.Expr = counting(request, _named(table), kinds, packed=False).query.subquery(
+        "counted"
+    )
+    if request.window is not None:
+        counted = windowed(request, request.window, counted).subquery("windows")
     given = Prepared(
-        made.query.subquery("counted"),
+        counted,
         _second_by_name(request, n_table, request.n_column, everything=True),
         _second_by_name(request, q_table, request.q_column, everything=False),
         _all_balances(request),

@@ -78,7 +78,9 @@ def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
     zero = exp.Literal.number(0)
     nulls = column("n_null") if request.rating else zero
     bad = column("n_bad") if request.counts else zero
-    nameless = exp.or_(*(column(name).is_(exp.null()) for name in request.groups))
+    time = ["bucket"] if request.window is not None else []
+    names = (*request.item, *request.strata, *time)
+    nameless = exp.or_(*(column(name).is_(exp.null()) for name in names))
     (row,) = engine.rows(
         exp.select(
             exp.alias_(exp.Sum(this=column("n_rows")), "n_rows"),
@@ -126,9 +128,8 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
                 "A count is a non-negative whole number, zero included; none may be missing",
             )
         )
-    windows = request.window.steps if request.window else 1
     if found.nulls and request.nulls == "refuse":
-        many = _plural(found.nulls // windows, "row has", "rows have")
+        many = _plural(found.nulls, "row has", "rows have")
         problems.append(
             (
                 f"{many} no rating{_examples(request, opened, _empty(request))}",
@@ -138,7 +139,7 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
         )
     if found.off_scale and request.off_scale == "refuse":
         scale = request.scale
-        many = _plural(found.off_scale // windows, "rating is", "ratings are")
+        many = _plural(found.off_scale, "rating is", "ratings are")
         problems.append(
             (
                 f"{many} not on the scale {describe_scale(scale.values)}"

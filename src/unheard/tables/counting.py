@@ -46,7 +46,8 @@ def counting(
 ) -> Counting:
     """Write the query that counts.
 
-    Its columns: those of ``request.groups``, the counts, ``n_rows``, ``n_null`` (of long tables),
+    Its columns: those of ``request.groups`` (of a window the number of the step, ``bucket``; see
+    :func:`windowed`), the counts, ``n_rows``, ``n_null`` (of long tables),
     ``n_bad`` (of tables of counts), and the smallest and largest n and q where these are columns.
 
     Parameters
@@ -64,7 +65,7 @@ def counting(
         difference to: ``n_rows`` is then the number of ratings, and the caller compares its sum
         with the number of rows.
     """
-    source = _source(request, relation)
+    source = rows_to_count(request, relation)
     keys = _keys(request, kinds)
     if request.counts:
         return Counting(_grouped(source, keys, [*_merged(request), *_per_item(request)]), None)
@@ -87,8 +88,6 @@ def counting(
         rows = [] if lean else _rows(request)
         query = _grouped(source, keys, [*inner, *rows, *_per_item(request)])
         query = _unfolded(request, query, outer, lean=lean)
-    if request.window is not None:
-        query = _windowed(request, request.window, query)
     return Counting(query, most)
 
 
@@ -102,7 +101,7 @@ def _rows(request: Request) -> list[exp.Expr]:
     return rows
 
 
-def _source(request: Request, relation: exp.Expr) -> exp.Expr:
+def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
     """Return the rows to count: of several ratings by one person the latest, if so asked."""
     if request.duplicates != "latest":
         return relation
@@ -182,10 +181,7 @@ def _count_if(condition: exp.Expr) -> exp.Expr:
 def is_value(name: str, kind: Kind, value: float) -> exp.Expr:
     """Condition that a column holds one value of the scale."""
     if kind == "text":
-        spellings = dict.fromkeys(
-            (f"{value:g}", repr(float(value)), f"{value:.1f}", f"{value:.2f}")
-        )
-        texts = [exp.Literal.string(one) for one in spellings if float(one) == value]
+        texts = [exp.Literal.string(one) for one in _spellings(value)]
         return exp.In(this=exp.Trim(this=column(name)), expressions=texts)
     if kind == "single" and not float(value).is_integer():
         # 0.1 in single precision is not 0.1 in double precision.
@@ -195,6 +191,12 @@ def is_value(name: str, kind: Kind, value: float) -> exp.Expr:
             high=number(value + 1e-6 * abs(value)),
         )
     return exp.EQ(this=column(name), expression=number(value))
+
+
+def _spellings(value: float) -> list[str]:
+    """How a rating may be written as text: 4, 4.0 or 4.00."""
+    ways = dict.fromkeys((f"{value:g}", repr(float(value)), f"{value:.1f}", f"{value:.2f}"))
+    return [way for way in ways if float(way) == value]
 
 
 def _plain_counts(
@@ -253,10 +255,8 @@ class _Packing:
             owner, field = divmod(place - 1, self._fields)
             power = 2 ** (self._bits * field) if place and owner == which else 0
             powers.append(exp.Literal.number(power))
-        big = exp.DataType.build("bigint[]", dialect="duckdb")
-        table = exp.cast(exp.Array(expressions=powers), big)
         # Position 0 and positions off the list give null.
-        return exp.Anonymous(this="list_extract", expressions=[table, self.position.copy()])
+        return _call("list_extract", _list(powers, "bigint[]"), self.position.copy())
 
     def columns(self, index: int) -> tuple[list[exp.Expr], list[exp.Expr]]:
         """Return the packed aggregates, and the counts unpacked from them."""
@@ -297,46 +297,58 @@ class _Packing:
 
 
 def _packing(scale: Scale, name: str, kind: Kind) -> _Packing | None:
-    """Return how to look a rating up in a list, if the scale has equal steps or nearly so."""
-    values = scale.values
-    step = min(b - a for a, b in pairwise(values))
-    size = round(scale.width / step) + 1
-    on_grid = [round((value - values[0]) / step) for value in values]
-    regular = all(
-        abs(values[0] + k * step - v) < 1e-9 * step for k, v in zip(on_grid, values, strict=True)
+    """Return how to look a rating up in a list; None where no list would do."""
+    if kind == "text":
+        spelled = [(way, place) for place, v in enumerate(scale.values) for way in _spellings(v)]
+        words = exp.Array(expressions=[exp.Literal.string(way) for way, _ in spelled])
+        found = _call("list_position", words, exp.Trim(this=column(name)))
+        return _Packing(found, tuple(place for _, place in spelled), scale.m)
+    places = _grid(scale)
+    if places is None:
+        return None
+    lowest, step = scale.lowest, min(b - a for a, b in pairwise(scale.values))
+    if kind == "whole" and step == 1 and lowest.is_integer():
+        rating: exp.Expr = column(name)
+        if lowest != 1:
+            rating = exp.cast(rating, "bigint") - number(lowest - 1)
+        # A negative position would count from the end of the list.
+        return _Packing(exp.Greatest(this=rating, expressions=[number(0)]), places, scale.m)
+    steps = exp.Div(
+        this=exp.paren(column(name) - number(lowest)), expression=number(step), typed=True
     )
-    if not regular or size > _WIDEST_LIST or kind not in ("whole", "real", "single", "text"):
+    nearest = exp.TryCast(this=exp.Round(this=steps + number(1)), to=exp.DataType.build("bigint"))
+    guess = exp.Greatest(this=nearest, expressions=[number(0)])
+    # The guess counts only if the value in its place is the rating itself.
+    values = [exp.null() if place is None else number(scale.values[place]) for place in places]
+    precision = "float[]" if kind == "single" else "double[]"
+    there = _call("list_extract", _list(values, precision), guess)
+    same = exp.EQ(this=there, expression=column(name))
+    return _Packing(exp.case().when(same, guess.copy()), places, scale.m)
+
+
+def _grid(scale: Scale) -> tuple[int | None, ...] | None:
+    """Lay a scale on a grid of equal steps, if it fits a short one."""
+    values, step = scale.values, min(b - a for a, b in pairwise(scale.values))
+    size = round(scale.width / step) + 1
+    spots = [round((value - values[0]) / step) for value in values]
+    fits = all(
+        abs(values[0] + spot * step - v) < 1e-9 * step
+        for spot, v in zip(spots, values, strict=True)
+    )
+    if not fits or size > _WIDEST_LIST:
         return None
     places: list[int | None] = [None] * size
-    for index, k in enumerate(on_grid):
-        places[k] = index
-    whole_scale = all(value.is_integer() for value in values) and step == 1
-    if kind == "whole" and whole_scale:
-        shifted = column(name) - int(values[0] - 1) if values[0] != 1 else column(name)
-        # A negative position would count from the end of the list.
-        position: exp.Expr = exp.Greatest(this=shifted, expressions=[number(0)])
-        return _Packing(position, tuple(places), scale.m)
-    real = exp.DataType.build("float" if kind == "single" else "double")
-    rating: exp.Expr = column(name)
-    if kind == "text":
-        rating = exp.TryCast(this=exp.Trim(this=rating), to=real.copy())
-    offset = exp.paren(rating.copy() - number(values[0])) / number(step) + number(1)
-    offset.find(exp.Div).set("typed", True)  # type: ignore[union-attr]
-    guess = exp.Greatest(
-        this=exp.TryCast(this=exp.Round(this=offset), to=exp.DataType.build("bigint")),
-        expressions=[number(0)],
-    )
-    grid = [exp.null() if p is None else number(values[p]) for p in places]
-    listed = exp.cast(
-        exp.Array(expressions=grid),
-        exp.DataType.build("float[]" if kind == "single" else "double[]", dialect="duckdb"),
-    )
-    there = exp.Anonymous(this="list_extract", expressions=[listed, guess])
-    return _Packing(
-        exp.case().when(exp.EQ(this=there, expression=rating.copy()), guess.copy()),
-        tuple(places),
-        scale.m,
-    )
+    for place, spot in enumerate(spots):
+        places[spot] = place
+    return tuple(places)
+
+
+def _call(function: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=function, expressions=list(arguments))
+
+
+def _list(values: list[exp.Expr], kind: str) -> exp.Expr:
+    return exp.cast(exp.Array(expressions=values), exp.DataType.build(kind, dialect="duckdb"))
 
 
 def _by_value(
@@ -462,35 +474,36 @@ def _bucket(time: str, window: Window) -> exp.Expr:
     return exp.cast(exp.Floor(this=division), "bigint")
 
 
-def _windowed(request: Request, window: Window, query: exp.Select) -> exp.Select:
-    """Replace step numbers by the windows that hold them."""
+def windowed(request: Request, window: Window, counts: exp.Expr) -> exp.Select:
+    """Write the query from counts per step of time to counts per window."""
     attribute = ["attribute"] if request.attributes else []
     keys = [*request.item, *request.strata, *attribute]
-    counts = [*request.count_columns, "n_rows", "n_null"]
+    counted = [*request.count_columns, "n_rows", "n_null"]
     if window.steps > 1:
         back = [
             exp.select(exp.alias_(exp.Literal.number(k), "x_back")) for k in range(window.steps)
         ]
         last = exp.Window(this=exp.Max(this=column("bucket")))
-        ended = exp.select("*", exp.alias_(last, "x_last")).from_(query.subquery("steps"))
+        ended = exp.select("*", exp.alias_(last, "x_last")).from_(counts)
         spread = (
             exp.select(
                 *map(column, keys),
                 exp.alias_(column("bucket") - column("x_back"), "bucket"),
-                *map(column, [*counts, *(name for name, _ in _kept(request)), "x_last"]),
+                *map(column, [*counted, *(name for name, _ in _kept(request)), "x_last"]),
             )
             .from_(ended.subquery("steps"))
             .join(exp.union(*back, distinct=False).subquery("back"), join_type="cross")
         )
         # A window that ends after the last rating would be cut short by the calendar alone.
         whole = (column("bucket") + (window.steps - 1)) <= column("x_last")
-        sums: list[exp.Expr] = [exp.alias_(exp.Sum(this=column(name)), name) for name in counts]
+        sums: list[exp.Expr] = [exp.alias_(exp.Sum(this=column(name)), name) for name in counted]
         sums += [exp.alias_(how(this=column(name)), name) for name, how in _kept(request)]
-        query = (
+        counts = (
             exp.select(*map(column, keys), column("bucket"), *sums)
             .from_(spread.subquery("spread"))
             .where(whole)
             .group_by(*map(column, keys), column("bucket"))
+            .subquery("windows")
         )
     start = _date(column("bucket"), window, 0)
     end = _date(column("bucket"), window, window.steps)
@@ -498,8 +511,8 @@ def _windowed(request: Request, window: Window, query: exp.Select) -> exp.Select
         *map(column, keys),
         exp.alias_(start, "window_start"),
         exp.alias_(end, "window_end"),
-        *map(column, [*counts, *(name for name, _ in _kept(request))]),
-    ).from_(query.subquery("windows"))
+        *map(column, [*counted, *(name for name, _ in _kept(request))]),
+    ).from_(counts)
 
 
 def _date(bucket: exp.Expr, window: Window, later: int) -> exp.Expr:
