@@ -198,7 +198,7 @@ def test_query(tmp_path: Path, database: Any) -> None:
     check(path, wanted, query="select hotel, stars from stays where hotel <> 'Central';\n")
     with pytest.raises(uh.OptionError, match=r"query: .* says: .*\. Give one SELECT"):
         uh.rate(path, "hotel", "stars", q=0.3, query="selec hotel from stays")
-    with pytest.raises(uh.ColumnError, match="the query on .* has no column 'stars'"):
+    with pytest.raises(uh.ColumnError, match=r"the query on .* has no column 'stars'"):
         uh.rate(path, "hotel", "stars", q=0.3, query="select hotel from stays")
 
 
@@ -390,8 +390,15 @@ def test_rating_and_counts() -> None:
         uh.rate(STAYS, "hotel", "stars", counts=["a", "b"], q=0.3)
     with pytest.raises(uh.ColumnError, match="counts: 4 columns for a scale of 5 values"):
         uh.rate(STAYS, "hotel", counts=list("abcd"), scale="1:5", q=0.3)
-    with pytest.raises(uh.ColumnError, match="counts: 1 columns? for a scale of 5 values"):
+    with pytest.raises(uh.ColumnError, match=r"counts: 1 columns? for a scale of 5 values"):
         uh.rate(STAYS, "hotel", counts="stars", q=0.3)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow"])
+def test_column_that_is_there_twice(kind: str) -> None:
+    table = pa.table([["A"], [5], [4]], names=["hotel", "stars", "stars"])
+    frame = pd.DataFrame([["A", 5, 4]], columns=table.column_names)
+    refused(frame if kind == "pandas" else table, "stars", uh.InputError)
 
 
 def test_mixed_column_of_pandas() -> None:
@@ -543,8 +550,8 @@ def test_n_table(tmp_path: Path) -> None:
     (tmp_path / "n.parquet").write_bytes(as_parquet(second))
     for given in (second, tmp_path / "n.csv", tmp_path / "n.parquet", second.to_pandas()):
         check(STAYS, wanted, n_table=given)
-    path = in_sqlite(tmp_path / "both.db", stays=STAYS, people=second)
-    check(path, wanted, table="stays", n_table="people")
+    path = in_sqlite(tmp_path / "both.db", stays=STAYS, guests=second)
+    check(path, wanted, table="stays", n_table="guests")
     check(path, wanted, table="stays", n_table=tmp_path / "n.csv")
     twice = pa.concat_tables([second, second.slice(1, 1)])
     words = r"an item occurs twice \(for example hotel='Bellevue'\)"
@@ -556,6 +563,16 @@ def test_n_table(tmp_path: Path) -> None:
     renamed = second.rename_columns(["hotel", "guests"])
     refused(STAYS, r"n: .* has no column 'n'", uh.ColumnError, n_table=renamed)
     check(STAYS, wanted, n_table=renamed, n="guests")
+
+
+@DATABASES
+@pytest.mark.parametrize("name", ["people", "counts", "rated", "ranks", "Order", "a b"])
+def test_tables_named_like_steps_of_ours(tmp_path: Path, database: Any, name: str) -> None:
+    second = pa.table({"hotel": HOTELS, "n": [400] * len(HOTELS)})
+    wanted = expected(STAYS, ["hotel"], "stars", FIVE, q=0.3, n=400)
+    check(database(tmp_path / "one.db", **{name: STAYS}), table=name)
+    path = database(tmp_path / "two.db", stays=STAYS, **{name: second})
+    check(path, wanted, table="stays", n_table=name)
 
 
 def test_n_table_with_an_item_that_is_null() -> None:
@@ -594,7 +611,7 @@ def test_q_by_segment() -> None:
     assert found.keys() == wanted.keys()
     for key, row in wanted.items():
         same(found[key], row, key)
-    with pytest.raises(uh.ParticipationError, match="nothing is said .*trip='leisure'"):
+    with pytest.raises(uh.ParticipationError, match=r"nothing is said .*trip='leisure'"):
         uh.rate(table, ["hotel", "trip"], "stars", q_table=second.slice(0, 1))
     with pytest.raises(uh.OptionError, match="a number and a table given together"):
         uh.rate(table, ["hotel", "trip"], "stars", q=0.3, q_table=second)
@@ -702,7 +719,8 @@ def test_unsorted_has_the_same_rows() -> None:
 
 ASKED: list[dict[str, Any]] = [
     {"q": 0.3},
-    {"q": 0.3, "n": "guests", "method": "bea", "create_view": "best.rated"},
+    {"q": 0.3, "n": "guests", "create_view": "best.rated"},
+    {"q": 0.3, "n": 900, "method": "bea"},
     {"q": 0.2, "quiet": "low", "n_table": "people", "strata": ["wing"]},
     {"q_table": "voices", "time": "day", "window": "month", "text_ratings": True},
     {"q": 0.3, "scale": "1:20", "level": None, "ranks": False, "nulls": "nonresponse"},
@@ -742,7 +760,7 @@ def test_text_refuses_what_rate_refuses() -> None:
         uh.sql("hotel", "stars", dialect="duckdb", q=1.5)
     with pytest.raises(uh.ColumnError, match="both rating and counts"):
         uh.sql("hotel", "stars", counts=["a", "b"], dialect="duckdb", q=0.3)
-    with pytest.raises(uh.OptionError, match="table: 'a.b.c.d' has 4 parts"):
+    with pytest.raises(uh.OptionError, match=r"table: 'a\.b\.c\.d' has 4 parts"):
         uh.sql("hotel", "stars", dialect="duckdb", q=0.3, table="a.b.c.d")
 
 
@@ -763,6 +781,28 @@ def run_view(dialect: str, text: str, table: pa.Table) -> list[dict[str, Any]]:
     rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
     connection_.close()
     return rows
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("name", ["counts", "people", "rated"])
+def test_text_for_tables_named_like_steps_of_ours(dialect: str, name: str) -> None:
+    text = uh.sql("hotel", "stars", dialect=dialect, table=name, q=0.3)
+    columns = ", ".join(["hotel", *COLUMNS])
+    if dialect == "duckdb":
+        with duckdb.connect() as connection:
+            connection.execute(f'create table "{name}" as from STAYS')
+            rows: list[Any] = connection.execute(text).fetchall()
+    else:
+        connection_ = sqlite3.connect(":memory:")
+        connection_.execute(f'create table "{name}" (hotel text, stars integer)')
+        given = [tuple(row.values()) for row in STAYS.to_pylist()]
+        connection_.executemany(f'insert into "{name}" values (?, ?)', given)
+        rows = connection_.execute(text).fetchall()
+        connection_.close()
+    found = rows_by([dict(zip(columns.split(", "), row, strict=True)) for row in rows], ["hotel"])
+    assert found.keys() == WANTED.keys()
+    for key, row in WANTED.items():
+        same(found[key], row, key)
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])

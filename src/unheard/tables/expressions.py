@@ -219,6 +219,7 @@ class _Layout:
     level: dict[int, int] = field(default_factory=dict)
     depth: dict[int, int] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
+    named: int = 0
 
     def __post_init__(self) -> None:
         for cell in self.outputs.values():
@@ -232,7 +233,8 @@ class _Layout:
             self.depth[id(cell)] = 0 if shared else nested
             self.level[id(cell)] = below + shared
             if shared:
-                self.names[id(cell)] = f"x{len(self.names) + 1}"
+                self.named += 1
+                self.names[id(cell)] = f"x{self.named}"
             elif cell.operation == "column":
                 self.names[id(cell)] = cell.arguments[0]
 

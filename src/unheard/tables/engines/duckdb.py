@@ -55,6 +55,9 @@ class DuckDB(Engine):
         self._folder = Path(tempfile.mkdtemp(prefix="unheard-"))
         # Rows of a result have no order of their own; without one, sorts and scans spill better.
         self.connection.execute("set preserve_insertion_order = false")
+        # So that it can be asked how far it is; it prints nothing itself.
+        self.connection.execute("set enable_progress_bar = true")
+        self.connection.execute("set enable_progress_bar_print = false")
         # Whole numbers up to two million that name items are counted in a plain array; the
         # default stops at four thousand. It halves the time and costs at most some 100 MB.
         self.connection.execute("set perfect_ht_threshold = 21")
