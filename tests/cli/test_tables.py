@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +166,7 @@ def test_dropped_rows_are_told(run: Any, tmp_path: Path) -> None:
     assert done.code == 0
     flags = {row["hotel"]: row["flags"] for row in json.loads(done.out)}
     assert flags == {"A": ["rows_dropped"], "B": []}
-    assert "1 ratings not on the scale" in done.err or "1 rating not on the scale" in done.err
+    assert "1 rating was left out, not on the scale 1 to 5" in done.err
     assert re.search(r"1 rows? without a rating", done.err)
     shown = run(*words)
     assert "rows_dropped" in shown.out
@@ -280,7 +281,7 @@ def test_to_table(run: Any, tmp_path: Path, kind: str, url: bool) -> None:
     same_rows(rows)
     again = run("rate", source, "--table", "stays", *RATE, "--to-table", "Rated now")
     assert again.code == 2
-    assert "already exists" in again.err
+    assert "already has a table" in again.err
     assert table_of(path, "Rated now") == rows
 
 
@@ -422,9 +423,9 @@ def test_output_refused(run: Any, stays: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.csv"
     link.symlink_to(stays)
     for target, told in (
-        (stays, "is the table itself"),
-        (link, "is the table itself"),
-        (tmp_path / "." / "stays.csv", "is the table itself"),
+        (stays, "is read as a table"),
+        (link, "is read as a table"),
+        (tmp_path / "." / "stays.csv", "is read as a table"),
         (tmp_path / "no" / "rated.csv", "there is no folder"),
         (tmp_path / "rated.xlsx", "unknown ending"),
         (tmp_path / "rated", "unknown ending"),
@@ -443,11 +444,14 @@ def test_output_onto_another_table_that_is_read(run: Any, stays: Path, tmp_path:
     people = write_rows(tmp_path / "people.csv", [["hotel", "n"], *([h, 50] for h in STARS)])
     before = people.read_bytes()
     done = run("rate", stays, *RATE, "--n-table", people, "-o", people)
-    assert done.code == 2
     assert people.read_bytes() == before
-    done = run("rate", tmp_path / "s*.csv", *RATE, "-o", stays)
     assert done.code == 2
-    done = run("rate", f"duckdb:///{tmp_path}/x", *RATE, "-o", tmp_path / "rated.csv")
+
+
+def test_output_onto_one_of_several_files(run: Any, stays: Path, tmp_path: Path) -> None:
+    before = stays.read_bytes()
+    done = run("rate", tmp_path / "s*.csv", *RATE, "-o", stays)
+    assert stays.read_bytes() == before
     assert done.code == 2
 
 
@@ -455,14 +459,15 @@ def test_output_onto_another_table_that_is_read(run: Any, stays: Path, tmp_path:
 
 
 @pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     path = tmp_path_factory.mktemp("many") / "stays.parquet"
     with duckdb.connect() as connection:
         connection.execute(
             "copy (select 'hotel ' || (range * 7919 % 2000003) as hotel, "
             f"cast(1 + range % 5 as tinyint) as stars from range(30000000)) to '{path}'"
         )
-    return path
+    yield path
+    path.unlink()  # some 200 MB
 
 
 @pytest.mark.parametrize("stage", ["counting", "writing"])
@@ -500,7 +505,7 @@ def test_interrupted(many: Path, tmp_path: Path, stage: str) -> None:
     assert [one.name for one in results.iterdir()] == (["rated.csv"] if stage == "writing" else [])
     assert stage != "writing" or output.read_text() == "old"
     assert list(scratch.iterdir()) == []
-    assert (process.returncode, out, err) == (130, b"", b"Interrupted.\n")
+    assert (process.returncode, out, err.strip()) == (130, b"", b"Interrupted.")
 
 
 # Names.

@@ -14,7 +14,7 @@ from unheard.cli.demo import demo
 from unheard.cli.estimate import estimate
 from unheard.cli.minimax import minimax
 from unheard.cli.regret import regret
-from unheard.cli.tables import rate, sql
+from unheard.cli.tables import printable, rate, sql
 from unheard.errors import InputError, MissingEngineError, QueryError
 
 DONE, OUR_FAILURE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -57,6 +57,8 @@ def _as_typed(place: str) -> str:
     """Name an argument of the library as the option that it was given by."""
     name, rest = re.match(r"(\w*)(.*)", place, re.DOTALL).groups()  # type: ignore[union-attr]
     options = {option.name for command in cli.commands.values() for option in command.params}
+    if name in ("n", "q") and f"--{name}-column" in sys.argv:
+        name = f"{name}_column"
     if name in options - {"counts", "source"} and (not rest or rest[0] in "[ "):
         return f"--{name.replace('_', '-')}{rest}"
     return place
@@ -67,11 +69,11 @@ def _told(error: InputError) -> str:
     text = str(error)[len(error.place) :]
     # Advice such as nulls='drop' is given to people who type --nulls drop.
     text = re.sub(
-        r"\b(nulls|off_scale|duplicates)='(\w+)'",
+        r"\b(nulls|off_scale|duplicates|scale)='([\w:]+)'",
         lambda found: f"--{found[1].replace('_', '-')} {found[2]}",
         text,
     )
-    return f"{_as_typed(error.place)}{text}"
+    return printable(f"{_as_typed(error.place)}{text}")
 
 
 def _run() -> int:
@@ -81,7 +83,7 @@ def _run() -> int:
         click.echo(f"Error: {_told(error)}", err=True)
         return BAD_INPUT
     except (MissingEngineError, QueryError) as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"Error: {printable(str(error))}", err=True)
         return BAD_INPUT
     except click.exceptions.NoArgsIsHelpError as error:
         # Asking for nothing is answered by the help, not by an error.

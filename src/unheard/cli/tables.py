@@ -189,20 +189,22 @@ def rate(source: str, **given: Any) -> None:
     from unheard.cli.progress import watched
     from unheard.tables.api import counts_query, prepare, read_request
     from unheard.tables.output import check_target, write
-    from unheard.tables.sources import Where
+    from unheard.tables.sources import Where, files_of
 
+    if given["counts_only"] and not any(given[name] for name in ("q", "participation", "g")):
+        given["q"] = "1"  # counting needs no assumption
     request = read_request(**_arguments(given))
     top, sort = _read_top(given["top"]), _read_sort(given["sort"])
     target = None if given["output"] is None else Path(given["output"])
     if target is not None:
-        check_target(target, source)
+        check_target(target, files_of(source, given["n_table"], given["q_table"]))
     where = Where(
         given["engine"],
         given["table"],
         given["query"],
         given["memory"],
         given["spark_master"],
-        writable=given["to_table"] is not None,
+        given["to_table"],
     )
     job = prepare(source, request, where, lambda words, at: watched(words, at.fraction))
     try:
@@ -385,7 +387,7 @@ class Shown:
     def _columns(self) -> list[tuple[str, bool, Callable[[dict[str, Any]], str]]]:
         request = self.request
         columns: list[tuple[str, bool, Callable[[dict[str, Any]], str]]] = [
-            (_printable(name), False, lambda row, name=name: _printable(row[name]))  # type: ignore[misc]
+            (_name(name), False, lambda row, name=name: _name(row[name]))  # type: ignore[misc]
             for name in (request.result_keys if self.sort else request.groups)
             if name != "window_end"
         ]
@@ -467,8 +469,12 @@ def _ranks(row: dict[str, Any]) -> str:
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-def _printable(value: object) -> str:
-    """Write a name so that it stays on its line and says nothing to the terminal."""
-    text = "(none)" if value is None else str(value)
-    text = _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+def printable(text: str) -> str:
+    """Write out characters that would say something to the terminal."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def _name(value: object) -> str:
+    """Write a name so that it stays on its line."""
+    text = printable("(none)" if value is None else str(value))
     return text if len(text) <= 60 else f"{text[:57]}..."

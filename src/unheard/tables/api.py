@@ -16,8 +16,9 @@ from unheard.core.scale import Scale
 from unheard.errors import ColumnError, OptionError, PopulationError
 from unheard.tables import checks
 from unheard.tables.counting import counting, rows_to_count, windowed
-from unheard.tables.dialects import check_dialect, column, identifier, render
+from unheard.tables.dialects import check_dialect, column, render
 from unheard.tables.engines.base import Engine, inline
+from unheard.tables.engines.base import table as table_named
 from unheard.tables.rating import Prepared, SecondTable, people, ranks, rating
 from unheard.tables.request import (
     Kind,
@@ -273,19 +274,23 @@ def _notes(request: Request, found: checks.Tally) -> list[str]:
     scale = checks.describe_scale(request.scale.values)
     if found.off_scale:
         notes.append(
-            f"{found.off_scale:,} ratings not on the scale {scale} were left out{each}; "
+            f"{_were(found.off_scale, 'rating')} left out, not on the scale {scale}{each}; "
             "flag rows_dropped."
         )
     if found.nulls and request.nulls == "drop":
         notes.append(
-            f"{found.nulls:,} rows without a rating were left out{each}; flag rows_dropped."
+            f"{_were(found.nulls, 'row')} left out, without a rating{each}; flag rows_dropped."
         )
     if found.nulls and request.nulls == "nonresponse":
         notes.append(
-            f"{found.nulls:,} rows without a rating were taken as people who said nothing{each}; "
+            f"{_were(found.nulls, 'row')} taken as people who said nothing: no rating{each}; "
             "flag nulls_counted."
         )
     return notes
+
+
+def _were(many: int, what: str) -> str:
+    return f"{many:,} {what} was" if many == 1 else f"{many:,} {what}s were"
 
 
 def rate(
@@ -569,11 +574,9 @@ rating_query = rating
 
 def _named(name: str) -> exp.Table:
     parts = name.split(".")
-    keys = ("this", "db", "catalog")
-    if len(parts) > len(keys):
+    if len(parts) > 3:
         raise OptionError("table", f"{name!r} has {len(parts)} parts", "Give at most three")
-    chosen = zip(keys, reversed([identifier(part) for part in parts]), strict=False)
-    return exp.Table(**dict(chosen))
+    return table_named(parts[-1], *parts[:-1])
 
 
 def _second_by_name(

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from unheard.core.counts import LARGEST_COUNT
 from unheard.errors import ColumnError, DataError, ParticipationError, PopulationError
 from unheard.tables.counting import bad_count, is_value
 from unheard.tables.dialects import column
@@ -144,12 +145,17 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
             (
                 f"{many} not on the scale {describe_scale(scale.values)}"
                 f"{_examples(request, opened, _off_scale(request, opened.kinds))}",
-                "State the scale with scale, or leave them out with off_scale='drop'",
+                f"State the scale, such as scale='{_example_scale(scale.values)}', or leave them "
+                "out with off_scale='drop'",
             )
         )
     if problems:
         place = f"{'rating' if request.rating else 'counts'} of {opened.words}"
         raise DataError(place, "; ".join(p[0] for p in problems), ". ".join(p[1] for p in problems))
+
+
+def _example_scale(values: Sequence[float]) -> str:
+    return "0:10" if values[0] == 1 and values[-1] == 10 else "1:10"
 
 
 def describe_scale(values: Sequence[float]) -> str:
@@ -215,6 +221,18 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
             low, high = f"{name}_low", f"{name}_high"
             refuse(
                 counts,
+                exp.and_(
+                    column(f"{name}_known") > 0,
+                    exp.NEQ(this=column(f"{name}_known"), expression=column("n_rows")),
+                ),
+                (),
+                error,
+                name,
+                f"column {given!r} is empty in some rows of an item",
+                "Fill it in",
+            )
+            refuse(
+                counts,
                 exp.NEQ(this=column(low), expression=column(high)),
                 (low, high),
                 error,
@@ -232,7 +250,11 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
         for condition, words, remedy in (
             (n.is_(exp.null()), "n is missing", "Give every item its n, or leave n out"),
             (
-                exp.or_(n.copy() < 0, exp.NEQ(this=n.copy(), expression=exp.Floor(this=n.copy()))),
+                exp.or_(
+                    n.copy() < 0,
+                    exp.GT(this=n.copy(), expression=number(LARGEST_COUNT)),
+                    exp.NEQ(this=n.copy(), expression=exp.Floor(this=n.copy())),
+                ),
                 "n is no number of people",
                 f"{told}; it is a whole number",
             ),
@@ -274,6 +296,10 @@ def check_second(
     )
     rows = opened.engine.rows(twice.limit(_EXAMPLES))
     error = PopulationError if name == "n" else ParticipationError
+    nameless = exp.select("*").from_(second.relation.copy())
+    nameless = nameless.where(exp.or_(*(column(key).is_(exp.null()) for key in keys)))
+    if opened.engine.rows(nameless.limit(1)):
+        raise error(f"{name} in {where}", f"a row has nothing in {' or '.join(keys)}", "Fill it in")
     if rows:
         raise error(f"{name} in {where}", f"an item occurs twice{_shown(rows)}", "Keep one row")
     there = exp.alias_(second.relation.copy(), "second", table=True)

@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from sqlglot import exp
 
+from unheard.core.counts import LARGEST_COUNT
 from unheard.core.scale import Scale
 from unheard.tables.dialects import column
 from unheard.tables.expressions import number
@@ -159,19 +160,21 @@ def _merged(request: Request) -> list[exp.Expr]:
     sums: list[exp.Expr] = []
     bad: exp.Expr = exp.false()
     for given, name in zip(request.counts, request.count_columns, strict=True):
-        value = column(given)
-        sums.append(exp.alias_(exp.cast(exp.Sum(this=value), "bigint"), name))
         wrong = bad_count(given)
+        value = exp.case().when(wrong.copy(), exp.Literal.number(0)).else_(column(given))
+        sums.append(exp.alias_(exp.cast(exp.Sum(this=value), "bigint"), name))
         bad = wrong if isinstance(bad, exp.Boolean) else exp.or_(bad, wrong)
     rows = exp.alias_(exp.Count(this=exp.Star()), "n_rows")
     return [*sums, rows, exp.alias_(_count_if(bad), "n_bad")]
 
 
 def bad_count(name: str) -> exp.Expr:
-    """Condition that a column holds no count: nothing, a negative number or a fraction."""
+    """Condition that a column holds no count: nothing, a negative number, a fraction, no number."""
     value = column(name)
     fraction = exp.NEQ(this=value.copy(), expression=exp.Floor(this=value.copy()))
-    return exp.or_(value.copy().is_(exp.null()), value.copy() < 0, fraction)
+    # What is not a number is larger than any number, in every engine that knows such a thing.
+    huge = exp.GT(this=value.copy(), expression=number(LARGEST_COUNT))
+    return exp.or_(value.copy().is_(exp.null()), value.copy() < 0, huge, fraction)
 
 
 def _count_if(condition: exp.Expr) -> exp.Expr:
@@ -308,11 +311,13 @@ def _packing(scale: Scale, name: str, kind: Kind) -> _Packing | None:
         return None
     lowest, step = scale.lowest, min(b - a for a, b in pairwise(scale.values))
     if kind == "whole" and step == 1 and lowest.is_integer():
-        rating: exp.Expr = column(name)
-        if lowest != 1:
-            rating = exp.cast(rating, "bigint") - number(lowest - 1)
         # A negative position would count from the end of the list.
-        return _Packing(exp.Greatest(this=rating, expressions=[number(0)]), places, scale.m)
+        rating: exp.Expr = exp.Greatest(this=column(name), expressions=[number(0)])
+        if lowest != 1:
+            inside = exp.Between(this=column(name), low=number(lowest), high=number(scale.highest))
+            shifted = exp.cast(column(name), "bigint") - number(lowest - 1)
+            rating = exp.case().when(inside, shifted)
+        return _Packing(rating, places, scale.m)
     steps = exp.Div(
         this=exp.paren(column(name) - number(lowest)), expression=number(step), typed=True
     )

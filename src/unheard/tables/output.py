@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,8 +23,8 @@ _FORMATS = {
 }
 
 
-def check_target(path: Path, source: object) -> None:
-    """Raise unless a result can be written there."""
+def check_target(path: Path, inputs: Iterable[str]) -> None:
+    """Raise unless a result can be written there; ``inputs`` are the files that are read."""
     if path.suffix.lower() not in _FORMATS:
         raise OptionError(
             "output", f"{path} has an unknown ending", f"Choose one of {', '.join(_FORMATS)}"
@@ -33,9 +33,8 @@ def check_target(path: Path, source: object) -> None:
         raise OptionError("output", f"there is no folder {path.parent}", "Make it first")
     if path.is_dir():
         raise OptionError("output", f"{path} is a folder", "Name a file")
-    given = Path(str(source))
-    if path.exists() and given.exists() and path.samefile(given):
-        raise OptionError("output", f"{path} is the table itself", "Write to another file")
+    if path.exists() and any(path.samefile(given) for given in inputs):
+        raise OptionError("output", f"{path} is read as a table", "Write to another file")
 
 
 def write(engine: Engine, query: exp.Query, path: Path, *, flags: bool) -> None:
@@ -55,6 +54,8 @@ def write(engine: Engine, query: exp.Query, path: Path, *, flags: bool) -> None:
         return
     writer = DuckDB()
     try:
+        # The rows come in order, and are to stay so.
+        writer.execute("set preserve_insertion_order = true")
         rows = writer.register(engine.arrow(query))
         _copy(writer, exp.select("*").from_(rows), path, flags)
     finally:

@@ -16,9 +16,9 @@ from urllib.parse import unquote, urlsplit
 import narwhals as nw
 from sqlglot import exp
 
-from unheard.errors import OptionError, QueryError, SourceError
+from unheard.errors import ColumnError, OptionError, QueryError, SourceError
 from unheard.tables.engines.base import Engine
-from unheard.tables.engines.duckdb import DuckDB, Relation
+from unheard.tables.engines.duckdb import DuckDB, Relation, kind_of
 from unheard.tables.engines.sqlite import SQLite, is_sqlite
 from unheard.tables.request import Kind, Request
 
@@ -72,8 +72,8 @@ class Where:
         Most memory that DuckDB may use.
     spark_master
         Where Spark runs.
-    writable
-        Whether the database is to be written to.
+    to_table
+        The table of the database that the result is written to.
     """
 
     engine: str | None = None
@@ -81,7 +81,12 @@ class Where:
     query: str | None = None
     memory: str | None = None
     spark_master: str | None = None
-    writable: bool = False
+    to_table: str | None = None
+
+    @property
+    def writable(self) -> bool:
+        """Whether the database is to be written to."""
+        return self.to_table is not None
 
 
 def open_source(source: Any, request: Request, where: Where) -> Opened:
@@ -100,6 +105,8 @@ def second_table(source: Any, main: Opened, place: str, as_text: tuple[str, ...]
     if isinstance(source, str | os.PathLike):
         text = os.fspath(source)
         if not _files(text):
+            if _form(text) is not None or text.startswith(("/", ".")):
+                raise _not_found(text)
             relation = main.engine.lookup(place, text)
             return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
         if isinstance(main.engine, DuckDB):
@@ -131,7 +138,12 @@ def _open_text(text: str, request: Request, where: Where) -> Opened:
         return _open_url(text, url[1].lower(), where)
     if where.engine == "spark":
         return _open_with_spark(text, request, where)
+    if os.path.isdir(text):
+        raise SourceError(
+            text, "it is a folder", f"Name its files, such as '{Path(text) / '*.csv'}'"
+        )
     if text == "-":
+        _refuse_to_table(where)
         engine = DuckDB(where.memory)
         relation = _read_file(engine, str(_save_input(engine)), _text_columns(request), "-")
         return _opened(engine, relation, "standard input")
@@ -145,11 +157,19 @@ def _open_text(text: str, request: Request, where: Where) -> Opened:
     if head[8:12] == b"DUCK":
         engine.attach(Path(text), writable=where.writable)
         return _open_database(engine, text, where)
+    _refuse_to_table(where)
     if where.table is not None or where.query is not None:
         raise OptionError(
             "table" if where.table else "query", f"{text} is no database", "Leave it out"
         )
     return _opened(engine, _read(engine, text, _text_columns(request)), text)
+
+
+def _refuse_to_table(where: Where) -> None:
+    if where.to_table is not None:
+        raise OptionError(
+            "to_table", "the source is no database", "Write to a file with output instead"
+        )
 
 
 def _open_url(text: str, scheme: str, where: Where) -> Opened:
@@ -192,6 +212,10 @@ def _open_database(engine: Any, text: str, where: Where) -> Opened:
             ) from None
         return _opened(engine, relation, f"the query on {text}")
     there = engine.tables()
+    if where.to_table in there:
+        raise OptionError(
+            "to_table", f"{text} already has a table {where.to_table!r}", "Choose another name"
+        )
     name = where.table
     if name is None:
         if len(there) != 1:
@@ -337,6 +361,15 @@ def _read_csv(engine: DuckDB, place: str, form: str, as_text: tuple[str, ...]) -
 def _read_json(engine: DuckDB, place: str, as_text: tuple[str, ...]) -> exp.Expr:
     source = f"read_json('{place}', union_by_name = true)"
     found = engine.execute(f"describe select * from {source}").fetchall()
+    guessed = [row for row in found if row[0] in as_text and kind_of(row[1]) in ("time", "other")]
+    if any(row[1] != "JSON" for row in guessed):
+        # Names that look like dates are names.
+        names = {row[0] for row in guessed if row[1] != "JSON"}
+        kept = ", ".join(
+            f"{_text(name)}: {_text('VARCHAR' if name in names else kind)}"
+            for name, kind, *_ in found
+        )
+        source = f"read_json('{place}', columns = {{{kept}}})"
     # A column of numbers and text comes as JSON; its values are taken out as text.
     mixed = [row[0] for row in found if row[1] == "JSON" and row[0] in as_text]
     taken = ", ".join(
@@ -347,11 +380,27 @@ def _read_json(engine: DuckDB, place: str, as_text: tuple[str, ...]) -> exp.Expr
     return engine.view(f"select *{replaced} from {source}")
 
 
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def files_of(*sources: Any) -> list[str]:
+    """Return the files that sources stand for."""
+    found: list[str] = []
+    for source in sources:
+        if isinstance(source, str | os.PathLike):
+            text = os.fspath(source)
+            url = re.match(r"(sqlite|duckdb):///", text)
+            found += _files(unquote(urlsplit(text).path)[1:] if url else text)
+    return found
+
+
 # Frames.
 
 
 def _implementation(source: Any) -> nw.Implementation:
     try:
+        _refuse_repeated(source)
         found: nw.Implementation = nw.from_native(source).implementation
         return found
     except TypeError:
@@ -360,6 +409,17 @@ def _implementation(source: Any) -> nw.Implementation:
             f"a {type(source).__name__} found",
             "Give a path, a URL, or a frame of pandas, Polars, PyArrow, DuckDB, ibis or Spark",
         ) from None
+
+
+def _refuse_repeated(source: Any) -> None:
+    """Refuse a frame in which two columns have one name: nobody could tell which is meant."""
+    columns = getattr(source, "column_names", None) or getattr(source, "columns", [])
+    if callable(columns) or not hasattr(columns, "__iter__") or hasattr(source, "collect_schema"):
+        return
+    named = [str(column) for column in columns]
+    for name in named:
+        if named.count(name) > 1:
+            raise ColumnError("table", f"two columns are called {name!r}", "Rename one of them")
 
 
 def _open_frame(source: Any, request: Request, where: Where) -> Opened:

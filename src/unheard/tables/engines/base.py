@@ -106,7 +106,9 @@ def table(name: str, *qualifiers: str) -> exp.Table:
     """Refer to a table by its name, and where it is."""
     parts = [identifier(part) for part in (*qualifiers, name)]
     keys = ("this", "db", "catalog")
-    return exp.Table(**dict(zip(keys, reversed(parts), strict=False)))
+    made = exp.Table(**dict(zip(keys, reversed(parts), strict=False)))
+    made.meta["given"] = True
+    return made
 
 
 def inline(name: str, rows: pa.Table) -> exp.Expr:

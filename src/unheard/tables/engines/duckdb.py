@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +54,7 @@ class DuckDB(Engine):
 
     def __init__(self, memory: str | None = None) -> None:
         self.connection = duckdb.connect()
+        self._attached = False
         self._folder = Path(tempfile.mkdtemp(prefix="unheard-"))
         # Rows of a result have no order of their own; without one, sorts and scans spill better.
         self.connection.execute("set preserve_insertion_order = false")
@@ -77,10 +80,8 @@ class DuckDB(Engine):
 
     def execute(self, sql: str) -> duckdb.DuckDBPyConnection:
         """Run a statement; an error comes back with it."""
-        try:
+        with _told(self, sql):
             return self.connection.execute(sql)
-        except duckdb.Error as error:
-            raise failed(self, error, sql) from error
 
     def columns(self, relation: exp.Expr) -> dict[str, Kind]:
         """Say what the columns of a table hold."""
@@ -107,10 +108,8 @@ class DuckDB(Engine):
     def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
         sql = self.text(query)
-        try:
+        with _told(self, sql):
             return self.connection.sql(sql).to_arrow_reader()
-        except duckdb.Error as error:
-            raise failed(self, error, sql) from error
 
     def upload(self, name: str, table_: pa.Table) -> exp.Expr:
         """Let DuckDB read an Arrow table where it is."""
@@ -120,10 +119,12 @@ class DuckDB(Engine):
 
     def lookup(self, place: str, name: str) -> exp.Expr:
         """Return a table of the attached database."""
-        return table(name)
+        return table(name) if self._attached else super().lookup(place, name)
 
     def create(self, name: str, query: exp.Expr) -> None:
         """Write a result into a new table of the attached database."""
+        if not self._attached:
+            super().create(name, query)
         target = table(name).sql("duckdb", identify=True)
         self.execute(f"create table {target} as {self.text(query)}")
 
@@ -158,6 +159,7 @@ class DuckDB(Engine):
         try:
             self.connection.execute(f"attach '{_quoted(str(path))}' as database_{mode}")
             self.connection.execute("use database_")
+            self._attached = True
         except duckdb.Error as error:
             raise SourceError(
                 str(path), f"DuckDB cannot open it: {error}", "Is another program writing to it?"
@@ -206,12 +208,21 @@ class Relation(Engine):
 
     def _run(self, query: exp.Expr) -> duckdb.DuckDBPyRelation:
         sql = self.text(query)
-        try:
+        with _told(self, sql):
             found = self._relation.query(self._view, sql)
-        except duckdb.Error as error:
-            raise failed(self, error, sql) from error
         assert found is not None  # a SELECT has a result
         return found
+
+
+@contextmanager
+def _told(engine: Engine, sql: str) -> Iterator[None]:
+    """Pass errors on with the query that failed, and Ctrl-C as what it is."""
+    try:
+        yield
+    except (duckdb.Error, RuntimeError) as error:
+        if "interrupted" in str(error).lower():
+            raise KeyboardInterrupt from None
+        raise failed(engine, error, sql) from error
 
 
 def _quoted(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,13 @@ class Postgres(Engine):
         self._error = psycopg.Error
         try:
             self.connection: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True)
+        except psycopg.ProgrammingError:
+            # The driver's own words would quote the URL, password and all.
+            raise SourceError(
+                without_password(url),
+                "it is no URL of a PostgreSQL database",
+                "Write postgresql://user:password@host:port/name, with %25 for a % in a password",
+            ) from None
         except psycopg.Error as error:
             words = str(error).strip().splitlines()[0]
             raise SourceError(
@@ -168,9 +176,5 @@ def _as_declared(schema: pa.Schema, types: list[Any]) -> pa.Schema:
 
 def without_password(url: str) -> str:
     """Return a URL that may be shown."""
-    from urllib.parse import urlsplit, urlunsplit
-
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    return urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":***@")))
+    shown = re.sub(r"(://[^/:@?]*):.*@", r"\1:***@", url)
+    return re.sub(r"(password=)[^&\s]*", r"\1***", shown, flags=re.IGNORECASE)

@@ -36,7 +36,10 @@ class SQLite(Engine):
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         try:
             self.connection = sqlite3.connect(
-                f"{path.resolve().as_uri()}?mode={'rw' if writable else 'ro'}", uri=True
+                f"{path.resolve().as_uri()}?mode={'rw' if writable else 'ro'}",
+                uri=True,
+                # Whoever reads a result in batches may do so from a thread of its own.
+                check_same_thread=False,
             )
             self.connection.execute("select 1 from sqlite_master").fetchall()
         except sqlite3.Error as error:
