@@ -94,7 +94,7 @@ def _show_rated(console: Console) -> None:
     import pyarrow as pa
 
     from unheard.cli.tables import Shown
-    from unheard.tables.api import prepare, read_request
+    from unheard.tables.jobs import prepare, read_request
     from unheard.tables.sources import Where
 
     reviews = [

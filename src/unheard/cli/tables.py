@@ -25,7 +25,7 @@ from unheard.core.estimate import FLAG_WORDS
 from unheard.errors import OptionError, PopulationError
 
 if TYPE_CHECKING:
-    from unheard.tables.api import Job
+    from unheard.tables.jobs import Job
 
 _SORTS = ("estimate", "lower", "upper", "average", "n_ratings", "item")
 _CLOSED = [one.name for one in AGGREGATORS.values() if one.closed_form]
@@ -187,7 +187,7 @@ def rate(source: str, **given: Any) -> None:
       unheard rate postgresql://me@host/db --table stays --item hotel --rating stars --q 0.3
     """
     from unheard.cli.progress import watched
-    from unheard.tables.api import counts_query, prepare, read_request
+    from unheard.tables.jobs import counts_query, prepare, read_request
     from unheard.tables.output import check_target, write
     from unheard.tables.sources import Where, files_of
 

@@ -1,0 +1,306 @@
+"""From a request to a result that is ready to be fetched: count, check, write the query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlglot import exp
+
+from unheard.core.balance import LIMIT_FROM, balance
+from unheard.core.estimate import stated
+from unheard.core.scale import Scale
+from unheard.errors import ColumnError, OptionError, PopulationError
+from unheard.tables import checks
+from unheard.tables.counting import counting, rows_to_count, windowed
+from unheard.tables.dialects import column
+from unheard.tables.engines.base import Engine
+from unheard.tables.rating import Prepared, SecondTable, people, ranks, rating
+from unheard.tables.request import (
+    Kind,
+    Request,
+    check,
+    check_columns,
+    default_method_for,
+    names,
+    read_window,
+)
+from unheard.tables.sources import Opened, Where, open_source, second_table
+
+Watch = Callable[[str, Engine], AbstractContextManager[Any]]
+"""Called around long work with what is done and by which engine: a place for a progress bar."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A result that is ready to be fetched or written.
+
+    Attributes
+    ----------
+    request
+        What was asked.
+    opened
+        Where the rows are.
+    query
+        The query for the result; the counts it reads are already made.
+    notes
+        What was done to rows that could not be used as they were, in sentences.
+    found
+        How many rows were read and counted.
+    """
+
+    request: Request
+    opened: Opened
+    query: exp.Query
+    notes: list[str]
+    found: checks.Tally = field(repr=False)
+
+    def close(self) -> None:
+        """Give back what the engine holds."""
+        self.opened.engine.close()
+
+
+def read_request(
+    *,
+    item: str | Iterable[str] | None,
+    rating: str | Iterable[str] | None = None,
+    counts: str | Iterable[str] | None = None,
+    q: float | str | None = None,
+    q_table: Any = None,
+    quiet: str = "any",
+    participation: Sequence[tuple[float, float]] | None = None,
+    g: Sequence[float] | None = None,
+    n: float | str | None = None,
+    n_table: Any = None,
+    scale: Scale | Sequence[float] | str | None = None,
+    method: str | None = None,
+    level: float | None = 0.95,
+    covers: str = "mean",
+    strata: str | Iterable[str] | None = None,
+    rater: str | None = None,
+    time: str | None = None,
+    window: str | None = None,
+    every: str | None = None,
+    nulls: str = "refuse",
+    off_scale: str = "refuse",
+    duplicates: str = "refuse",
+    ranks: bool = True,
+    **_: Any,
+) -> Request:
+    """Read the arguments of :func:`rate`."""
+    count_columns = names(counts)
+    if isinstance(scale, str):
+        values = Scale.parse(scale)
+    elif scale is None:
+        values = Scale.points(len(count_columns) if len(count_columns) > 1 else 5)
+    else:
+        values = scale if isinstance(scale, Scale) else Scale(scale)
+    q_column = q if isinstance(q, str) else ("q" if q_table is not None and q is None else None)
+    if q_table is not None and not (q is None or isinstance(q, str)):
+        raise OptionError("q", "a number and a table given together", "Give one of them")
+    assumption = stated(
+        1.0 if q_column is not None else q,
+        quiet,
+        participation,
+        g,
+    )
+    assumption.check_fits(values.m, 1)
+    n_column = n if isinstance(n, str) else ("n" if n_table is not None and n is None else None)
+    people = None if n is None or isinstance(n, str) else _number_of_people(n)
+    n_known = people is not None or n_column is not None or nulls == "nonresponse"
+    request = Request(
+        item=names(item),
+        rating=names(rating),
+        counts=count_columns,
+        scale=values,
+        assumption=assumption,
+        q_column=q_column,
+        q_table=q_table,
+        n=people,
+        n_column=n_column,
+        n_table=n_table,
+        method=method or default_method_for(assumption, n_known),
+        level=level,
+        covers=covers,
+        strata=names(strata),
+        rater=rater,
+        time=time,
+        window=read_window(time, window, every),
+        nulls=nulls,
+        off_scale=off_scale,
+        duplicates=duplicates,
+        ranks=ranks,
+    )
+    check(request)
+    return request
+
+
+def _number_of_people(n: float) -> float:
+    try:
+        people = float(n)
+    except (TypeError, ValueError):
+        people = -1.0
+    if not (people >= 0 and people.is_integer() and people <= 2**53):
+        raise PopulationError(
+            "n", f"{n!r} found", "Give a whole number of people, a column, or a table as n_table"
+        )
+    return people
+
+
+def prepare(source: Any, request: Request, where: Where, watch: Watch | None = None) -> Job:
+    """Count, check, and write the query for the result."""
+    watch = watch or (lambda _words, _engine: nullcontext())
+    opened = open_source(source, request, where)
+    try:
+        check_columns(request.columns_of_source(), opened.kinds, opened.words)
+        checks.check_kinds(request, opened)
+        with watch("counting", opened.engine):
+            given, found = _count(request, opened)
+        with watch("checking", opened.engine):
+            given = _second_tables(request, opened, given)
+            together = people(request, given)
+            checks.check_numbers(request, opened, given.counts, together)
+            given = _balances(request, opened, given, together)
+        if request.ranks and opened.engine.keeps:
+            with watch("ranking", opened.engine):
+                # Done first, so that its memory is free again when the result is made.
+                kept = opened.engine.keep("ranks", ranks(request, given))
+            given = replace(given, ranks=kept)
+        return Job(request, opened, rating(request, given), _notes(request, found), found)
+    except BaseException:
+        opened.engine.close()
+        raise
+
+
+def _count(request: Request, opened: Opened) -> tuple[Prepared, checks.Tally]:
+    engine, relation = opened.engine, opened.relation
+    checks.check_duplicates(request, opened, rows_to_count(request, relation))
+    lean = (
+        engine.counts_rows_for_nothing
+        and request.nulls == request.off_scale == "refuse"
+        and request.duplicates == "refuse"
+    )
+    made = counting(request, relation, opened.kinds, packed=engine.packs, lean=lean)
+    counts = engine.keep("counts", made.query)
+    found = checks.tally(request, engine, counts)
+    all_rows = _number_of_rows(engine, relation) if lean else found.rows
+    if (made.most is not None and found.largest > made.most) or all_rows != found.rows:
+        # Too many ratings of one item for the fast way, or rows that it did not count.
+        slow = made.most is not None and found.largest > made.most
+        made = counting(request, relation, opened.kinds, packed=engine.packs and not slow)
+        counts = engine.keep("counts", made.query)
+        found = checks.tally(request, engine, counts)
+        if made.most is not None and found.largest > made.most:
+            made = counting(request, relation, opened.kinds, packed=False)
+            counts = engine.keep("counts", made.query)
+            found = checks.tally(request, engine, counts)
+    checks.check_rows(request, opened, found)
+    if request.window is not None:
+        counts = engine.keep("windows", windowed(request, request.window, counts))
+    return Prepared(counts), found
+
+
+def _number_of_rows(engine: Engine, relation: exp.Expr) -> int:
+    many = exp.select(exp.alias_(exp.Count(this=exp.Star()), "many")).from_(relation.copy())
+    return int(engine.rows(many)[0]["many"])
+
+
+def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepared:
+    made: dict[str, SecondTable | None] = {}
+    kinds = _kinds_of_groups(request, opened)
+    for name, value, source in (
+        ("n", request.n_column, request.n_table),
+        ("q", request.q_column, request.q_table),
+    ):
+        made[name] = None
+        if source is None:
+            continue
+        assert value is not None  # a table without a named column has one called n or q
+        place = f"{name}_table"
+        second = second_table(source, opened, place, request.groups)
+        check_columns([(value, name)], second.kinds, second.words)
+        keys = tuple(key for key in request.groups if key in second.kinds)
+        if not keys:
+            raise ColumnError(
+                place,
+                f"{second.words} shares no column with the item: {', '.join(request.groups)}",
+                "Name its columns like those of the first table",
+            )
+        everything = name == "n" and keys == request.groups
+        as_text = tuple(key for key in keys if kinds.get(key) != second.kinds[key])
+        made[name] = SecondTable(second.relation, keys, value, everything, as_text)
+        checks.check_second(request, opened, given.counts, made[name], name, second.words)
+    return Prepared(given.counts, made["n"], made["q"])
+
+
+def _kinds_of_groups(request: Request, opened: Opened) -> dict[str, Kind]:
+    ours: dict[str, Kind] = {"attribute": "text", "window_start": "time", "window_end": "time"}
+    return ours | {name: opened.kinds[name] for name in (*request.item, *request.strata)}
+
+
+def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Query) -> Prepared:
+    """Work out BEA's lambda for every n and q that occur, where the large-n form is not exact."""
+    if request.method != "bea" or (request.n is not None and request.q_column is None):
+        return given
+    import numpy as np
+    import pyarrow as pa
+
+    wanted = [column("n")] if request.n is None else []
+    if request.q_column is not None:
+        wanted.append(column("q"))
+    distinct = exp.select(*wanted).distinct().from_(together.subquery("given"))
+    if request.n is None:
+        distinct = distinct.where(column("n") < LIMIT_FROM)
+    rows = opened.engine.rows(distinct)
+    n = np.array([row.get("n", request.n) for row in rows], np.float64)
+    q = np.array([row.get("q", request.assumption.q) for row in rows], np.float64)
+    table = pa.table({"n": n, "q": q, "balance": balance(n, q) if len(n) else n})
+    return Prepared(
+        given.counts, given.n_table, given.q_table, opened.engine.upload("balances", table)
+    )
+
+
+def _notes(request: Request, found: checks.Tally) -> list[str]:
+    notes = []
+    each = " (counted once for each rating column)" if request.attributes else ""
+    scale = checks.describe_scale(request.scale.values)
+    if found.off_scale:
+        notes.append(
+            f"{_were(found.off_scale, 'rating')} left out, not on the scale {scale}{each}; "
+            "flag rows_dropped."
+        )
+    if found.nulls and request.nulls == "drop":
+        notes.append(
+            f"{_were(found.nulls, 'row')} left out, without a rating{each}; flag rows_dropped."
+        )
+    if found.nulls and request.nulls == "nonresponse":
+        notes.append(
+            f"{_were(found.nulls, 'row')} taken as people who said nothing: no rating{each}; "
+            "flag nulls_counted."
+        )
+    return notes
+
+
+def _were(many: int, what: str) -> str:
+    return f"{many:,} {what} was" if many == 1 else f"{many:,} {what}s were"
+
+
+def in_order(query: exp.Query, request: Request) -> exp.Query:
+    """Sort a result by the columns that name its rows."""
+    return query.order_by(*(column(name) for name in request.result_keys), copy=False)
+
+
+def counts_query(job: Job) -> exp.Query:
+    """Return the query for the counts that a job has made."""
+    request = job.request
+    made = job.query.find(exp.CTE)
+    assert made is not None  # the first step of every result reads the counts
+    rows = ("n_rows", "n_null") if request.rating else ("n_rows",)
+    selected = [column(name) for name in request.groups]
+    selected += [
+        exp.alias_(exp.cast(column(name), "bigint"), name)  # type: ignore[misc]
+        for name in (*request.count_columns, *rows)
+    ]
+    return exp.select(*selected).from_(made.this.subquery("counted"))
