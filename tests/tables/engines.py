@@ -254,7 +254,10 @@ class SparkBench(Bench):
         self.spark = (
             SparkSession.builder.master("local[2]")
             .config("spark.ui.enabled", "false")
-            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.sql.shuffle.partitions", "1")
+            # Compiling the formulas pays for millions of rows, not for hundreds.
+            .config("spark.sql.codegen.wholeStage", "false")
+            .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
             .config("spark.sql.warehouse.dir", tempfile.mkdtemp())
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")

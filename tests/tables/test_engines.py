@@ -395,6 +395,20 @@ def test_strata(engine: Bench) -> None:
         low = np.sqrt(sum((k * (p["lower"] - p["ci_lower"])) ** 2 for k, p in mine)) / size
         assert row["ci_lower"] == pytest.approx(row["lower"] - low, rel=1e-12)
         assert set(row["flags"].split()) == {f for _, p in mine for f in p["flags"].split()}
+    sizes = pa.table(
+        {
+            "item": [item for item, _ in n],
+            "wing": [wing for _, wing in n],
+            "n": pa.array(list(n.values()), pa.int64()),
+        }
+    )
+    source, where = engine.load(table)
+    again = engine.rows(
+        uh.rate(source, "item", "rating", q=0.2, n_table=sizes, strata="wing", **where)
+    )
+    wanted = rows_by(result, ["item"])
+    for key, row in rows_by(again, ["item"]).items():
+        same(row, wanted[key], key)
 
 
 def test_somebody_rated_twice(engine: Bench) -> None:
@@ -413,9 +427,17 @@ def test_somebody_rated_twice(engine: Bench) -> None:
         uh.rate(source, "item", "rating", q=0.3, rater="who", **where)
     kept = table.filter(pa.array([i != 4 for i in range(table.num_rows)]))
     wanted = expected(kept, ["item"], "rating", FIVE, q=0.3)
-    check(
-        engine, table, wanted, rating="rating", q=0.3, rater="who", time="day", duplicates="latest"
-    )
+    with pytest.warns(uh.RowsLeftOutWarning, match="1 earlier rating was left out"):
+        check(
+            engine,
+            table,
+            wanted,
+            rating="rating",
+            q=0.3,
+            rater="who",
+            time="day",
+            duplicates="latest",
+        )
 
 
 def test_no_rows(engine: Bench) -> None:

@@ -833,3 +833,24 @@ def test_view(dialect: str) -> None:
     for key, row in expected(rest, ["hotel"], "stars", FIVE, q=0.3, n=n).items():
         for name in ("n", "estimate", "lower", "upper", "ci_lower", "ci_upper"):
             assert found[key][name] == pytest.approx(row[name], rel=1e-12)
+
+
+def test_counts_tell_their_scale() -> None:
+    films = pa.table({"film": ["A", "A", "B"], "stars": [0.5, 4.5, 5.0]})
+    made = uh.counts(films, "film", "stars", scale="0.5:5:0.5")
+    names = [name for name in made.column_names if name.startswith("count_")]
+    (first, _) = uh.rate(made, "film", counts=names, q=0.3).to_pylist()
+    assert first["average"] == 2.5
+    with pytest.raises(uh.ColumnError, match=r"named after the ratings 0\.5 to 5 by 0\.5"):
+        uh.rate(made, "film", counts=names, scale="1:10", q=0.3)
+
+
+def test_a_number_and_a_table_of_people() -> None:
+    table = pa.table({"hotel": ["A"], "stars": [4]})
+    people = pa.table({"hotel": ["A"], "guests": [9], "words": ["30%"]})
+    with pytest.raises(uh.OptionError, match="a number and a table"):
+        uh.rate(table, "hotel", "stars", q=0.3, n=5, n_table=people)
+    with pytest.raises(uh.ColumnError, match=r"no column 'n'\. Name its column of numbers as n"):
+        uh.rate(table, "hotel", "stars", q=0.3, n_table=people)
+    with pytest.raises(uh.ColumnError, match="something else than numbers"):
+        uh.rate(table, "hotel", "stars", q="words", q_table=people)

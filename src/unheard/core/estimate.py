@@ -41,7 +41,8 @@ class Flag(IntFlag):
 
 FLAG_WORDS = {
     "no_ratings": "nobody rated this: the middle of the scale and the whole scale are given",
-    "low_response": "fewer people answered than the assumption allows: it was relaxed just enough",
+    "low_response": "fewer people answered than the assumption allows: it was relaxed just enough, "
+    "which leaves hardly any room, so do not trust the interval; state a smaller q",
     "high_response": "more people answered than the assumption allows: it was relaxed just enough",
     "refuted": "the response rate refutes the assumption; chance alone does not explain it",
     "outside_interval": "an estimate lies outside everything that the assumption allows",

@@ -12,7 +12,7 @@ from unheard.core.balance import LIMIT_FROM, balance
 from unheard.core.scale import Scale
 from unheard.errors import OptionError
 from unheard.tables.counting import counting, windowed
-from unheard.tables.dialects import check_dialect, render
+from unheard.tables.dialects import checked_dialect, render
 from unheard.tables.engines.base import inline
 from unheard.tables.engines.base import table as table_named
 from unheard.tables.jobs import Job, counts_query, in_order, prepare, read_request
@@ -255,7 +255,7 @@ def sql(
     >>> "FROM stays" in text
     True
     """
-    check_dialect(dialect)
+    dialect = checked_dialect(dialect)
     request = read_request(
         item=item,
         rating=rating,

@@ -141,12 +141,14 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
     if found.off_scale and request.off_scale == "refuse":
         scale = request.scale
         many = _plural(found.off_scale, "rating is", "ratings are")
+        rows = _example_rows(request, opened, _off_scale(request, opened.kinds))
+        remedy = f"State the scale, such as scale='{_example_scale(scale.values)}'"
+        if any(_is_words(row[name]) for row in rows for name in request.rating):
+            remedy = "Ratings are numbers, with a point for decimals: correct them"
         problems.append(
             (
-                f"{many} not on the scale {describe_scale(scale.values)}"
-                f"{_examples(request, opened, _off_scale(request, opened.kinds))}",
-                f"State the scale, such as scale='{_example_scale(scale.values)}', or leave them "
-                "out with off_scale='drop'",
+                f"{many} not on the scale {describe_scale(scale.values)}{_shown(rows)}",
+                f"{remedy}, or leave them out with off_scale='drop'",
             )
         )
     if problems:
@@ -191,7 +193,9 @@ def check_duplicates(request: Request, opened: Opened, source: exp.Expr) -> None
             f"rater {request.rater!r} of {opened.words}",
             f"{_plural(many['many'], 'pair', 'pairs')} of rater and item occur more than once"
             + _shown(rows),
-            "Remove the repeats, or keep the newest with duplicates='latest' and a time column",
+            "Remove the repeats, or keep the newest with duplicates='latest' and a time column"
+            if request.duplicates == "refuse"
+            else "They have the same time, so that none is the latest: remove all but one",
         )
 
 
@@ -268,7 +272,7 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
         refuse(
             given_people,
             exp.paren(seen) > number(request.n),
-            request.count_columns,
+            (),
             PopulationError,
             "n",
             f"an item has more than n = {request.n:g} ratings",
@@ -349,15 +353,26 @@ def _off_scale(request: Request, kinds: dict[str, Kind]) -> exp.Expr:
     return exp.or_(*wrong)
 
 
+def _is_words(value: object) -> bool:
+    try:
+        float(str(value))
+    except ValueError:
+        return value is not None
+    return False
+
+
 def _examples(request: Request, opened: Opened, condition: exp.Expr) -> str:
+    return _shown(_example_rows(request, opened, condition))
+
+
+def _example_rows(request: Request, opened: Opened, condition: exp.Expr) -> list[dict[str, Any]]:
     names = (*request.item, *request.strata, *request.rating, *request.counts)
-    rows = opened.engine.rows(
+    return opened.engine.rows(
         exp.select(*map(column, names))
         .from_(opened.relation.copy())
         .where(condition)
         .limit(_EXAMPLES)
     )
-    return _shown(rows)
 
 
 def _shown(rows: Sequence[dict[str, Any]]) -> str:

@@ -34,14 +34,19 @@ _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 Tree = TypeVar("Tree", bound=exp.Expr)
 
 
-def check_dialect(name: str) -> None:
-    """Raise unless text can be written for this engine."""
+_ALSO = {"postgresql": "postgres", "mssql": "tsql", "sqlserver": "tsql", "pyspark": "spark"}
+
+
+def checked_dialect(name: str) -> str:
+    """Return the dialect of an engine, or raise if no text can be written for it."""
+    name = _ALSO.get(name.lower(), name.lower())
     if name not in DIALECTS:
         near = difflib.get_close_matches(name, DIALECTS, n=1)
         guess = f"Did you mean {near[0]}? " if near else ""
         raise OptionError(
             "dialect", f"{name!r} found", f"{guess}Choose one of {', '.join(DIALECTS)}"
         )
+    return name
 
 
 def identifier(name: str) -> exp.Identifier:
@@ -67,6 +72,11 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
         # A name in plain lower case means the same with and without quotes, or, where engines
         # fold names to upper case, what people mean who never quote.
         node.set("quoted", not _PLAIN.fullmatch(name) or name.upper() in reserved)
+    ordering = Dialect.get_or_raise(dialect).NULL_ORDERING
+    for key in tree.find_all(exp.Ordered):
+        # Nothing sorted here is null: whatever the engine does of itself is right.
+        down = bool(key.args.get("desc"))
+        key.set("nulls_first", {"nulls_are_small": not down, "nulls_are_large": down}.get(ordering))
     for choice in tree.find_all(exp.Least, exp.Greatest):
         # Nothing compared here is ever null in a row that counts; take the plain function.
         choice.set("ignore_nulls", dialect == "duckdb")
@@ -75,17 +85,23 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
         for guard in list(tree.find_all(exp.Nullif)):
             guarded = guard.this
             guard.replace(exp.paren(guarded) if isinstance(guarded, exp.Binary) else guarded)
-        for step in tree.find_all(exp.CTE):
-            # What follows needs different columns of the answers: working the few that ranks need
-            # out again takes less memory than keeping all. The counts must not be made again.
-            if step.alias in ("rated", "combined"):
-                step.set("materialized", False)
-            elif step.alias == "counts" and step.find(exp.Group) is not None:
-                step.set("materialized", True)
+        _keep_some_steps(list(tree.find_all(exp.CTE)))
     if dialect in FENCED:
         for step in tree.find_all(exp.CTE):
             step.set("materialized", True)
     return tree.sql(dialect, pretty=pretty)
+
+
+def _keep_some_steps(steps: list[exp.CTE]) -> None:
+    """Tell DuckDB which steps to work out once, and which anew where they are needed."""
+    combined = any(step.alias == "strata" for step in steps)
+    for step in steps:
+        if step.alias == "rated":
+            # Ranks need few of the answers' columns: working these out again takes less memory
+            # than keeping all. But summing over strata, DuckDB would take the steps apart.
+            step.set("materialized", combined)
+        elif step.alias == "counts" and step.find(exp.Group) is not None:
+            step.set("materialized", True)
 
 
 @cache

@@ -23,6 +23,7 @@ from unheard.tables.request import (
     Request,
     check,
     check_columns,
+    check_what,
     default_method_for,
     names,
     read_window,
@@ -94,9 +95,20 @@ def read_request(
     if isinstance(scale, str):
         values = Scale.parse(scale)
     elif scale is None:
-        values = Scale.points(len(count_columns) if len(count_columns) > 1 else 5)
+        values = _scale_of(count_columns) or Scale.points(
+            max(len(count_columns), 2) if counts else 5
+        )
     else:
         values = scale if isinstance(scale, Scale) else Scale(scale)
+    named = _scale_of(count_columns)
+    if named is not None and named != values:
+        raise ColumnError(
+            "counts",
+            f"the columns are named after the ratings {checks.describe_scale(named.values)}, and "
+            f"the scale is {checks.describe_scale(values.values)}",
+            "Give the columns of that scale, all of them, lowest first",
+        )
+    check_what(names(item), names(rating), count_columns)
     q_column = q if isinstance(q, str) else ("q" if q_table is not None and q is None else None)
     if q_table is not None and not (q is None or isinstance(q, str)):
         raise OptionError("q", "a number and a table given together", "Give one of them")
@@ -107,6 +119,8 @@ def read_request(
         g,
     )
     assumption.check_fits(values.m, 1)
+    if n_table is not None and not (n is None or isinstance(n, str)):
+        raise OptionError("n", "a number and a table given together", "Give one of them")
     n_column = n if isinstance(n, str) else ("n" if n_table is not None and n is None else None)
     people = None if n is None or isinstance(n, str) else _number_of_people(n)
     n_known = people is not None or n_column is not None or nulls == "nonresponse"
@@ -135,6 +149,19 @@ def read_request(
     )
     check(request)
     return request
+
+
+def _scale_of(count_columns: tuple[str, ...]) -> Scale | None:
+    """Read the scale from columns named like those that :func:`unheard.counts` makes."""
+    values = []
+    for name in count_columns:
+        try:
+            values.append(float(name.removeprefix("count_")))
+        except ValueError:
+            return None
+        if not name.startswith("count_"):
+            return None
+    return Scale(values) if len(values) > 1 else None
 
 
 def _number_of_people(n: float) -> float:
@@ -168,7 +195,14 @@ def prepare(source: Any, request: Request, where: Where, watch: Watch | None = N
                 # Done first, so that its memory is free again when the result is made.
                 kept = opened.engine.keep("ranks", ranks(request, given))
             given = replace(given, ranks=kept)
-        return Job(request, opened, rating(request, given), _notes(request, found), found)
+        notes = _notes(request, found)
+        if request.duplicates == "latest":
+            earlier = _number_of_rows(opened.engine, opened.relation) - found.rows // len(
+                request.rating
+            )
+            if earlier:
+                notes.append(f"{_were(earlier, 'earlier rating')} left out for a later one.")
+        return Job(request, opened, rating(request, given), notes, found)
     except BaseException:
         opened.engine.close()
         raise
@@ -220,7 +254,7 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
         assert value is not None  # a table without a named column has one called n or q
         place = f"{name}_table"
         second = second_table(source, opened, place, request.groups)
-        check_columns([(value, name)], second.kinds, second.words)
+        _check_value(value, place, second)
         keys = tuple(key for key in request.groups if key in second.kinds)
         if not keys:
             raise ColumnError(
@@ -233,6 +267,24 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
         made[name] = SecondTable(second.relation, keys, value, everything, as_text)
         checks.check_second(request, opened, given.counts, made[name], name, second.words)
     return Prepared(given.counts, made["n"], made["q"])
+
+
+def _check_value(value: str, place: str, second: Opened) -> None:
+    """Raise unless a second table has its column of numbers."""
+    name = place.removesuffix("_table")
+    there = ", ".join(second.kinds)
+    if value not in second.kinds:
+        raise ColumnError(
+            place,
+            f"{second.words} has no column {value!r}",
+            f"Name its column of numbers as {name}. It has: {there}",
+        )
+    if second.kinds[value] not in ("whole", "real", "single"):
+        raise ColumnError(
+            place,
+            f"column {value!r} of {second.words} holds something else than numbers",
+            "Write a point for decimals and no signs, such as 0.3 for 30%",
+        )
 
 
 def _kinds_of_groups(request: Request, opened: Opened) -> dict[str, Kind]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -131,7 +131,8 @@ def rating(request: Request, given: Prepared) -> exp.Select:
 
 def ranks(request: Request, given: Prepared) -> exp.Select:
     """Write the query for the ranks alone, for engines that keep them for :func:`rating`."""
-    steps, latest, _ = _answered(request, given)
+    # Ranks follow from the intervals; confidence limits would only be written and thrown away.
+    steps, latest, _ = _answered(replace(request, level=None), given)
     _rank(request, steps, latest)
     return steps.closing(exp.select("*").from_("ranks"))
 

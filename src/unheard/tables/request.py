@@ -192,16 +192,21 @@ def count_name(value: float) -> str:
     return f"count_{value:g}"
 
 
-def check(request: Request) -> None:
-    """Raise if the request contradicts itself."""
-    if not request.item:
+def check_what(item: Sequence[str], rating: Sequence[str], counts: Sequence[str]) -> None:
+    """Raise unless it is said what was rated, and where the ratings are."""
+    if not item:
         raise ColumnError("item", "no column named", "Name the column that says what was rated")
-    if bool(request.rating) == bool(request.counts):
+    if bool(rating) == bool(counts):
         raise ColumnError(
             "rating",
-            "both rating and counts columns named" if request.rating else "no column named",
+            "both rating and counts columns named" if rating else "no column named",
             "Name the rating column of a table with a row per rating, or the columns of counts",
         )
+
+
+def check(request: Request) -> None:
+    """Raise if the request contradicts itself."""
+    check_what(request.item, request.rating, request.counts)
     if request.counts and len(request.counts) != request.scale.m:
         raise ColumnError(
             "counts",

@@ -62,6 +62,7 @@ class Spark(Engine):
 
     name = "Spark"
     dialect = "spark"
+    keeps = True
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
