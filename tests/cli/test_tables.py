@@ -361,7 +361,7 @@ def test_nothing_on_standard_input() -> None:
         ([*RATE, "--method", "minimax"], "--method"),
         ([*RATE, "--engine", "sparc"], "--engine"),
         ([*RATE, "--n-table", "peple.csv"], "peple.csv.*no such file"),
-        ([*RATE, "--n-table", "stays.csv", "--n-column", "guests"], "--n-column: .*no column"),
+        ([*RATE, "--n-table", "stays.csv", "--n-column", "guests"], "--n-table: .*no column"),
     ],
 )
 def test_bad_input(
@@ -384,7 +384,7 @@ def test_empty_ratings_are_refused_in_the_words_of_the_command(run: Any, tmp_pat
         "--nulls drop",
         "--nulls nonresponse",
         "--off-scale drop",
-        "--scale",
+        "Ratings are numbers",
         "stars='x'",
     ):
         assert words in done.err

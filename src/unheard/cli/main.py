@@ -73,6 +73,7 @@ def _told(error: InputError) -> str:
         lambda found: f"--{found[1].replace('_', '-')} {found[2]}",
         text,
     )
+    text = re.sub(r"\b([nq])='([^']+)'", r"--\1-column \2", text)
     if error.place == "assumption":
         text = re.sub(r"\b(q \(|participation|g\b)", r"--\1", text)
     return printable(f"{_as_typed(error.place)}{text}")

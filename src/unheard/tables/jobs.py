@@ -272,12 +272,13 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
 def _check_value(value: str, place: str, second: Opened) -> None:
     """Raise unless a second table has its column of numbers."""
     name = place.removesuffix("_table")
-    there = ", ".join(second.kinds)
     if value not in second.kinds:
+        numeric = [column for column, kind in second.kinds.items() if kind in ("whole", "real")]
+        guess = f"Name its column of numbers, such as {name}='{numeric[0]}'. " if numeric else ""
         raise ColumnError(
             place,
             f"{second.words} has no column {value!r}",
-            f"Name its column of numbers as {name}. It has: {there}",
+            f"{guess}It has: {', '.join(second.kinds)}",
         )
     if second.kinds[value] not in ("whole", "real", "single"):
         raise ColumnError(

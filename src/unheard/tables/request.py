@@ -210,7 +210,8 @@ def check(request: Request) -> None:
     if request.counts and len(request.counts) != request.scale.m:
         raise ColumnError(
             "counts",
-            f"{len(request.counts)} columns for a scale of {request.scale.m} values",
+            f"{len(request.counts)} column{'s' * (len(request.counts) > 1)} for a scale of "
+            f"{request.scale.m} values",
             "Name one column for each value of the scale, lowest first",
         )
     _check_names(request)
