@@ -336,7 +336,9 @@ class Shown:
         keys = list(self.request.result_keys if self.sort else self.request.groups)
         order = [exp.Ordered(this=column(name)) for name in keys]
         if self.sort not in (None, "item"):
-            order.insert(0, exp.Ordered(this=column(str(self.sort)), desc=True))
+            # Items are ranked within an attribute and a window, and are listed so.
+            within = [exp.Ordered(this=column(name)) for name in self.request.compared_within]
+            order = [*within, exp.Ordered(this=column(str(self.sort)), desc=True), *order]
         return query.order_by(*order)
 
     def as_json(self) -> None:
