@@ -632,7 +632,7 @@ def test_packed_counting_gives_way(
         return original(*given, packed=packed, **more)
 
     monkeypatch.setattr("unheard.tables.jobs.counting", watched)
-    monkeypatch.setattr("unheard.tables.counting._Packing.most", property(lambda _: most))
+    monkeypatch.setattr("unheard.tables.packing.Packing.most", property(lambda _: most))
     path = tmp_path / "stays.csv"
     path.write_bytes(as_csv(STAYS))
     for source in (STAYS, path):

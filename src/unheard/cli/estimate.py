@@ -9,6 +9,7 @@ import click
 
 from unheard.cli.options import (
     assumption_options,
+    covers_option,
     json_option,
     number,
     one_of,
@@ -46,15 +47,7 @@ from unheard.errors import PopulationError
     show_default=True,
     help="Level of the confidence interval.",
 )
-@click.option(
-    "--covers",
-    metavar="mean|people",
-    shell_complete=one_of("mean", "people"),
-    default="mean",
-    show_default=True,
-    help="What the confidence interval is for: the mean behind these people, or (with --n) the "
-    "mean of exactly these N people.",
-)
+@covers_option
 @click.option(
     "--effective",
     metavar="SIZE",

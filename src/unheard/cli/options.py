@@ -57,6 +57,19 @@ def assumption_options(command: Command) -> Command:
     return command
 
 
+def covers_option(command: Command) -> Command:
+    """Add ``--covers``."""
+    return click.option(
+        "--covers",
+        metavar="mean|people",
+        shell_complete=one_of("mean", "people"),
+        default="mean",
+        show_default=True,
+        help="What the confidence interval is for: the mean behind these people, or (where N is "
+        "known) the mean of exactly these N people.",
+    )(command)
+
+
 def json_option(command: Command) -> Command:
     """Add ``--json``."""
     return click.option(

@@ -13,6 +13,7 @@ import click
 
 from unheard.cli.options import (
     assumption_options,
+    covers_option,
     json_option,
     number,
     one_of,
@@ -80,15 +81,7 @@ _SETTINGS = (
         show_default=True,
         help="Level of the confidence interval; none to go without.",
     ),
-    click.option(
-        "--covers",
-        metavar="mean|people",
-        shell_complete=one_of("mean", "people"),
-        default="mean",
-        show_default=True,
-        help="What the confidence interval is for: the mean behind these people, or the mean of "
-        "exactly these N people.",
-    ),
+    covers_option,
     click.option("--time", metavar="COLUMN", help="Column with dates or times."),
     click.option(
         "--window", metavar="LENGTH", help="Group by time: '30 days', week, month, '3 months', ..."

@@ -29,6 +29,10 @@ TEST_LEVEL = 0.95
 """Level of the test of the response rate where no level is given."""
 
 
+OUTSIDE_SLACK = 1e-9
+"""How far outside the interval, in widths of the scale, rounding alone may put an estimate."""
+
+
 class Flag(IntFlag):
     """What a reader of the result must know."""
 
@@ -152,7 +156,7 @@ class Inquiry:
         lower, upper, *found = self._columns(chosen)
         limits = (None, None) if self.level is None else (found.pop(0), found.pop(0))
         flags = self._flags()
-        slack = 1e-9 * self.counts.scale.width
+        slack = OUTSIDE_SLACK * self.counts.scale.width
         return [
             self._record(
                 method,

@@ -16,7 +16,8 @@ from unheard.tables.dialects import checked_dialect, render
 from unheard.tables.engines.base import inline
 from unheard.tables.engines.base import table as table_named
 from unheard.tables.jobs import Job, counts_query, in_order, prepare, read_request
-from unheard.tables.rating import Prepared, SecondTable, rating
+from unheard.tables.rating import Prepared, SecondTable
+from unheard.tables.rating import rating as rating_query
 from unheard.tables.request import (
     Kind,
     Request,
@@ -283,9 +284,6 @@ def sql(
         return f"{head}{text};\n"
     name = _named(create_view).sql(dialect)
     return f"{head}CREATE VIEW {name} AS\n{text};\n"
-
-
-rating_query = rating
 
 
 def _named(name: str) -> exp.Table:

@@ -9,12 +9,14 @@ from typing import Any
 
 from sqlglot import exp
 
+from unheard.core.columns import total
 from unheard.core.counts import LARGEST_COUNT
 from unheard.errors import ColumnError, DataError, ParticipationError, PopulationError
 from unheard.tables.counting import bad_count, is_value
 from unheard.tables.dialects import column
 from unheard.tables.engines.base import Engine
 from unheard.tables.expressions import number
+from unheard.tables.rating import SecondTable
 from unheard.tables.request import Kind, Request
 from unheard.tables.sources import Opened
 
@@ -73,9 +75,6 @@ def check_kinds(request: Request, opened: Opened) -> None:
 
 def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
     """Add the counts up."""
-    counted: exp.Expr = column(request.count_columns[0])
-    for name in request.count_columns[1:]:
-        counted = counted + column(name)
     zero = exp.Literal.number(0)
     nulls = column("n_null") if request.rating else zero
     bad = column("n_bad") if request.counts else zero
@@ -85,7 +84,7 @@ def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
     (row,) = engine.rows(
         exp.select(
             exp.alias_(exp.Sum(this=column("n_rows")), "n_rows"),
-            exp.alias_(exp.Sum(this=counted), "counted"),
+            exp.alias_(exp.Sum(this=_ratings(request)), "counted"),
             exp.alias_(exp.Sum(this=nulls), "nulls"),
             exp.alias_(exp.Max(this=column("n_rows")), "largest"),
             exp.alias_(exp.Count(this=exp.Star()), "items"),
@@ -108,6 +107,12 @@ def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
         found["nameless"],
         found["bad"],
     )
+
+
+def _ratings(request: Request) -> exp.Expr:
+    """Number of ratings of a row of counts."""
+    ratings: exp.Expr = total([column(name) for name in request.count_columns])
+    return ratings
 
 
 def check_rows(request: Request, opened: Opened, found: Tally) -> None:
@@ -246,9 +251,7 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
             )
     given_people = people.subquery("given")
     if request.n_known and request.n is None:
-        seen: exp.Expr = column(request.count_columns[0])
-        for count in request.count_columns[1:]:
-            seen = seen + column(count)
+        seen = _ratings(request)
         n = column("n")
         told = "Count everybody in n, those who answered included"
         for condition, words, remedy in (
@@ -266,12 +269,9 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
         ):
             refuse(given_people, condition, ("n",), PopulationError, "n", words, remedy)
     elif request.n is not None:
-        seen = column(request.count_columns[0])
-        for count in request.count_columns[1:]:
-            seen = seen + column(count)
         refuse(
             given_people,
-            exp.paren(seen) > number(request.n),
+            exp.paren(_ratings(request)) > number(request.n),
             (),
             PopulationError,
             "n",
@@ -288,7 +288,7 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
 
 
 def check_second(
-    request: Request, opened: Opened, counts: exp.Expr, second: Any, name: str, where: str
+    request: Request, opened: Opened, counts: exp.Expr, second: SecondTable, name: str, where: str
 ) -> None:
     """Raise unless a second table has exactly one row for each row of counts."""
     keys = second.keys
@@ -307,19 +307,10 @@ def check_second(
     if rows:
         raise error(f"{name} in {where}", f"an item occurs twice{_shown(rows)}", "Keep one row")
     there = exp.alias_(second.relation.copy(), "second", table=True)
-    on = exp.and_(
-        *(
-            exp.EQ(
-                this=_text_if(column(key, "counted"), key in second.as_text),
-                expression=_text_if(column(key, "second"), key in second.as_text),
-            )
-            for key in keys
-        )
-    )
     missing = (
         exp.select(*(column(key, "counted") for key in request.groups))
         .from_(exp.alias_(counts.copy(), "counted", table=True))
-        .join(there, on=on, join_type="left")
+        .join(there, on=second.match("second", "counted"), join_type="left")
         .where(column(second.value, "second").is_(exp.null()))
     )
     rows = opened.engine.rows(missing.limit(_EXAMPLES))
@@ -329,10 +320,6 @@ def check_second(
             f"nothing is said about an item that has ratings{_shown(rows)}",
             f"Give every item its {name}",
         )
-
-
-def _text_if(expression: exp.Expr, as_text: bool) -> exp.Expr:
-    return exp.cast(expression, "text") if as_text else expression
 
 
 def _given(request: Request) -> list[str]:

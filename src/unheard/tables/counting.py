@@ -1,18 +1,13 @@
 """From a table to counts per item and rating: the one pass over the user's rows.
 
-Plain counting (``count(case when rating = 4 then 1 end)`` for each value) runs everywhere. DuckDB
-has a faster way: each rating is looked up in a list of powers of two, and one sum of these holds
-several counts side by side, 20 or 30 bits each. The number of values looked up is counted too, so
-the first count follows by subtraction, and ratings off the list, which are null, show as a
-difference to the number of rows. A count that outgrows its bits would run into its neighbour,
-so :attr:`Counting.most` says up to how many ratings of an item the result is exact.
+Plain counting (``count(case when rating = 4 then 1 end)`` for each value) runs everywhere; DuckDB
+has a faster way, :mod:`unheard.tables.packing`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from sqlglot import exp
 
@@ -20,11 +15,10 @@ from unheard.core.counts import LARGEST_COUNT
 from unheard.core.scale import Scale
 from unheard.tables.dialects import column
 from unheard.tables.expressions import number
+from unheard.tables.packing import packing, spellings
 from unheard.tables.request import Kind, Request, Window
 
-_FIELDS = 4
 _LONG_SCALE = 13
-_WIDEST_LIST = 1000
 _ORIGIN = {"day": "1970-01-05", "month": "1970-01-01"}
 """Windows of days are counted from a Monday, so that weeks begin on one."""
 
@@ -67,7 +61,7 @@ def counting(
         with the number of rows.
     """
     source = rows_to_count(request, relation)
-    keys = _keys(request, kinds)
+    keys = _keys(request)
     if request.counts:
         return Counting(_grouped(source, keys, [*_merged(request), *_per_item(request)]), None)
     most = None
@@ -77,12 +71,12 @@ def counting(
         inner: list[exp.Expr] = []
         outer: list[list[exp.Expr]] = []
         for index, name in enumerate(request.rating):
-            packing = _packing(request.scale, name, kinds[name]) if packed else None
-            if packing is None:
+            fast = packing(request.scale, name, kinds[name]) if packed else None
+            if fast is None:
                 made = _plain_counts(request.scale, name, kinds[name], index)
             else:
-                made = packing.columns(index)
-                most = packing.most if most is None else min(most, packing.most)
+                made = fast.columns(index)
+                most = fast.most if most is None else min(most, fast.most)
             inner += made[0]
             outer.append(made[1])
         lean = lean and most is not None and not request.attributes
@@ -119,7 +113,7 @@ def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
     return exp.select("*").from_(ranked.subquery("ranked")).where(kept).subquery("ratings")
 
 
-def _keys(request: Request, kinds: dict[str, Kind]) -> list[tuple[str, exp.Expr]]:
+def _keys(request: Request) -> list[tuple[str, exp.Expr]]:
     names = [*request.item, *request.strata]
     keys: list[tuple[str, exp.Expr]] = [(name, column(name)) for name in names]
     if request.window is not None:
@@ -184,7 +178,7 @@ def _count_if(condition: exp.Expr) -> exp.Expr:
 def is_value(name: str, kind: Kind, value: float) -> exp.Expr:
     """Condition that a column holds one value of the scale."""
     if kind == "text":
-        texts = [exp.Literal.string(one) for one in _spellings(value)]
+        texts = [exp.Literal.string(one) for one in spellings(value)]
         return exp.In(this=exp.Trim(this=column(name)), expressions=texts)
     if kind == "single" and not float(value).is_integer():
         # 0.1 in single precision is not 0.1 in double precision.
@@ -196,12 +190,6 @@ def is_value(name: str, kind: Kind, value: float) -> exp.Expr:
     return exp.EQ(this=column(name), expression=number(value))
 
 
-def _spellings(value: float) -> list[str]:
-    """How a rating may be written as text: 4, 4.0 or 4.00."""
-    ways = dict.fromkeys((f"{value:g}", repr(float(value)), f"{value:.1f}", f"{value:.2f}"))
-    return [way for way in ways if float(way) == value]
-
-
 def _plain_counts(
     scale: Scale, name: str, kind: Kind, index: int
 ) -> tuple[list[exp.Expr], list[exp.Expr]]:
@@ -210,150 +198,6 @@ def _plain_counts(
         for place, value in enumerate(scale.values)
     ]
     return inner, [column(f"c_{index}_{place}") for place in range(scale.m)]
-
-
-@dataclass(frozen=True)
-class _Packing:
-    """How one rating column is packed.
-
-    Attributes
-    ----------
-    position
-        Where a rating stands in the lists, counted from 1; null or off the list if it is none.
-    places
-        For each position the index of its value on the scale, None if it has none.
-    m
-        Number of values.
-    """
-
-    position: exp.Expr
-    places: tuple[int | None, ...]
-    m: int
-
-    @property
-    def _sums(self) -> int:
-        return max(1, -(-(self.m - 1) // _FIELDS))
-
-    @property
-    def _fields(self) -> int:
-        """Counts side by side in one sum; all but the first of the scale are in one."""
-        return max(1, -(-(self.m - 1) // self._sums))
-
-    @property
-    def _bits(self) -> int:
-        # The list holds 64-bit numbers, so the highest field starts at bit 60 at the latest.
-        return min(30, 60 // max(1, self._fields - 1))
-
-    @property
-    def most(self) -> int:
-        """Up to how many ratings of one item no count can run into the next."""
-        return int(2**self._bits - 1)
-
-    def _lookup(self, which: int) -> exp.Expr:
-        powers: list[exp.Expr] = []
-        for place in self.places:
-            if place is None:
-                powers.append(exp.null())
-                continue
-            owner, field = divmod(place - 1, self._fields)
-            power = 2 ** (self._bits * field) if place and owner == which else 0
-            powers.append(exp.Literal.number(power))
-        # Position 0 and positions off the list give null.
-        return _call("list_extract", _list(powers, "bigint[]"), self.position.copy())
-
-    def columns(self, index: int) -> tuple[list[exp.Expr], list[exp.Expr]]:
-        """Return the packed aggregates, and the counts unpacked from them."""
-        inner: list[exp.Expr] = []
-        counts: list[exp.Expr] = []
-        for which in range(self._sums):
-            total = exp.Coalesce(
-                this=exp.Sum(this=self._lookup(which)), expressions=[exp.Literal.number(0)]
-            )
-            inner.append(exp.alias_(total, f"p_{index}_{which}"))
-        inner.append(exp.alias_(exp.Count(this=self._lookup(0)), f"p_{index}_n"))
-        for place in range(1, self.m):
-            which, field = divmod(place - 1, self._fields)
-            counts.append(self._unpacked(f"p_{index}_{which}", field, which))
-        first: exp.Expr = column(f"p_{index}_n")
-        for count in counts:
-            first = first - count.copy()
-        return inner, [first, *counts]
-
-    def _unpacked(self, packed: str, field: int, which: int) -> exp.Expr:
-        shifted = exp.BitwiseRightShift(
-            this=column(packed), expression=exp.Literal.number(self._bits * field)
-        )
-        last = min(self._fields, self.m - 1 - which * self._fields) - 1
-        value = (
-            exp.cast(exp.paren(shifted), "bigint")
-            if field == last
-            else exp.cast(
-                exp.paren(
-                    exp.BitwiseAnd(
-                        this=exp.paren(shifted), expression=exp.Literal.number(2**self._bits - 1)
-                    )
-                ),
-                "bigint",
-            )
-        )
-        return value
-
-
-def _packing(scale: Scale, name: str, kind: Kind) -> _Packing | None:
-    """Return how to look a rating up in a list; None where no list would do."""
-    if kind == "text":
-        spelled = [(way, place) for place, v in enumerate(scale.values) for way in _spellings(v)]
-        words = exp.Array(expressions=[exp.Literal.string(way) for way, _ in spelled])
-        found = _call("list_position", words, exp.Trim(this=column(name)))
-        return _Packing(found, tuple(place for _, place in spelled), scale.m)
-    places = _grid(scale)
-    if places is None:
-        return None
-    lowest, step = scale.lowest, min(b - a for a, b in pairwise(scale.values))
-    if kind == "whole" and step == 1 and lowest.is_integer():
-        # A negative position would count from the end of the list.
-        rating: exp.Expr = exp.Greatest(this=column(name), expressions=[number(0)])
-        if lowest != 1:
-            inside = exp.Between(this=column(name), low=number(lowest), high=number(scale.highest))
-            shifted = exp.cast(column(name), "bigint") - number(lowest - 1)
-            rating = exp.case().when(inside, shifted)
-        return _Packing(rating, places, scale.m)
-    steps = exp.Div(
-        this=exp.paren(column(name) - number(lowest)), expression=number(step), typed=True
-    )
-    nearest = exp.TryCast(this=exp.Round(this=steps + number(1)), to=exp.DataType.build("bigint"))
-    guess = exp.Greatest(this=nearest, expressions=[number(0)])
-    # The guess counts only if the value in its place is the rating itself.
-    values = [exp.null() if place is None else number(scale.values[place]) for place in places]
-    precision = "float[]" if kind == "single" else "double[]"
-    there = _call("list_extract", _list(values, precision), guess)
-    same = exp.EQ(this=there, expression=column(name))
-    return _Packing(exp.case().when(same, guess.copy()), places, scale.m)
-
-
-def _grid(scale: Scale) -> tuple[int | None, ...] | None:
-    """Lay a scale on a grid of equal steps, if it fits a short one."""
-    values, step = scale.values, min(b - a for a, b in pairwise(scale.values))
-    size = round(scale.width / step) + 1
-    spots = [round((value - values[0]) / step) for value in values]
-    fits = all(
-        abs(values[0] + spot * step - v) < 1e-9 * step
-        for spot, v in zip(spots, values, strict=True)
-    )
-    if not fits or size > _WIDEST_LIST:
-        return None
-    places: list[int | None] = [None] * size
-    for place, spot in enumerate(spots):
-        places[spot] = place
-    return tuple(places)
-
-
-def _call(function: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=function, expressions=list(arguments))
-
-
-def _list(values: list[exp.Expr], kind: str) -> exp.Expr:
-    return exp.cast(exp.Array(expressions=values), exp.DataType.build(kind, dialect="duckdb"))
 
 
 def _by_value(
@@ -436,7 +280,7 @@ def _unfolded(
         )
         for index, name in enumerate(request.rating)
     ]
-    listed = which[0] if len(which) == 1 else exp.union(*which, distinct=False)
+    listed = exp.union(*which, distinct=False)
 
     def chosen(options: Sequence[exp.Expr]) -> exp.Expr:
         case = exp.case()

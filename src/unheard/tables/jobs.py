@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from unheard.core.aggregators import default_method
 from unheard.core.balance import LIMIT_FROM, balance
 from unheard.core.estimate import stated
 from unheard.core.scale import Scale
@@ -24,7 +25,6 @@ from unheard.tables.request import (
     check,
     check_columns,
     check_what,
-    default_method_for,
     names,
     read_window,
 )
@@ -88,7 +88,6 @@ def read_request(
     off_scale: str = "refuse",
     duplicates: str = "refuse",
     ranks: bool = True,
-    **_: Any,
 ) -> Request:
     """Read the arguments of :func:`rate`."""
     count_columns = names(counts)
@@ -135,7 +134,7 @@ def read_request(
         n=people,
         n_column=n_column,
         n_table=n_table,
-        method=method or default_method_for(assumption, n_known),
+        method=method or default_method(assumption.kind, n_known),
         level=level,
         covers=covers,
         strata=names(strata),
@@ -216,20 +215,17 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, checks.Tally]:
         and request.nulls == request.off_scale == "refuse"
         and request.duplicates == "refuse"
     )
-    made = counting(request, relation, opened.kinds, packed=engine.packs, lean=lean)
-    counts = engine.keep("counts", made.query)
-    found = checks.tally(request, engine, counts)
-    all_rows = _number_of_rows(engine, relation) if lean else found.rows
-    if (made.most is not None and found.largest > made.most) or all_rows != found.rows:
-        # Too many ratings of one item for the fast way, or rows that it did not count.
-        slow = made.most is not None and found.largest > made.most
-        made = counting(request, relation, opened.kinds, packed=engine.packs and not slow)
+    packed = engine.packs
+    while True:
+        made = counting(request, relation, opened.kinds, packed=packed, lean=lean)
         counts = engine.keep("counts", made.query)
         found = checks.tally(request, engine, counts)
         if made.most is not None and found.largest > made.most:
-            made = counting(request, relation, opened.kinds, packed=False)
-            counts = engine.keep("counts", made.query)
-            found = checks.tally(request, engine, counts)
+            packed = False  # too many ratings of one item for the fast way
+        elif lean and _number_of_rows(engine, relation) != found.rows:
+            lean = False  # there are rows that it did not count
+        else:
+            break
     checks.check_rows(request, opened, found)
     if request.window is not None:
         counts = engine.keep("windows", windowed(request, request.window, counts))
@@ -264,8 +260,9 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
             )
         everything = name == "n" and keys == request.groups
         as_text = tuple(key for key in keys if kinds.get(key) != second.kinds[key])
-        made[name] = SecondTable(second.relation, keys, value, everything, as_text)
-        checks.check_second(request, opened, given.counts, made[name], name, second.words)
+        found = SecondTable(second.relation, keys, value, everything, as_text)
+        checks.check_second(request, opened, given.counts, found, name, second.words)
+        made[name] = found
     return Prepared(given.counts, made["n"], made["q"])
 
 

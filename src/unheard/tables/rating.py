@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from unheard.core.balance import LIMIT_FROM, balance, limit_balance
 from unheard.core.bounds import average
-from unheard.core.columns import total
+from unheard.core.columns import total, weighted
 from unheard.core.confidence import critical_value
-from unheard.core.estimate import TEST_LEVEL
+from unheard.core.estimate import OUTSIDE_SLACK, TEST_LEVEL
 from unheard.core.formula import Items, Setting, answers
 from unheard.core.participation import fixed_box
 from unheard.core.response import Limits, test_level, verdict
@@ -21,7 +21,6 @@ from unheard.tables.dialects import column, identifier
 from unheard.tables.expressions import Layer, Operand, Sheet, layers, number
 from unheard.tables.request import Request
 
-_OUTSIDE_SLACK = 1e-9
 _NUMBERS = ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper")
 
 
@@ -48,6 +47,16 @@ class SecondTable:
     value: str
     everything: bool
     as_text: tuple[str, ...] = ()
+
+    def match(self, alias: str, anchor: str) -> exp.Expr:
+        """Condition that a row of this table belongs to one of another."""
+        conditions = []
+        for key in self.keys:
+            pair: list[exp.Expr] = [column(key, anchor), column(key, alias)]
+            if key in self.as_text:
+                pair = [exp.cast(one, "text") for one in pair]
+            conditions.append(exp.EQ(this=pair[0], expression=pair[1]))
+        return exp.and_(*conditions)
 
 
 @dataclass(frozen=True)
@@ -180,17 +189,18 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     query = exp.select(*selected)
     if n_table is not None and outer:
         query = query.from_(exp.alias_(n_table.relation.copy(), "people", table=True))
-        query = query.join(exp.to_table("counts"), on=_match(n_table, "people"), join_type="left")
+        query = query.join(
+            exp.to_table("counts"), on=n_table.match("people", "counts"), join_type="left"
+        )
     else:
         query = query.from_(latest)
         if n_table is not None:
             side = exp.alias_(n_table.relation.copy(), "people", table=True)
-            query = query.join(side, on=_match(n_table, "people"), join_type="left")
+            query = query.join(side, on=n_table.match("people", "counts"), join_type="left")
     q_table = given.q_table
     if q_table is not None:
         side = exp.alias_(q_table.relation.copy(), "voices", table=True)
-        anchor = base if outer else "counts"
-        query = query.join(side, on=_match(q_table, "voices", anchor), join_type="left")
+        query = query.join(side, on=q_table.match("voices", base), join_type="left")
         query = query.select(_double(column(q_table.value, "voices"), "q"))
     elif request.q_column is not None:
         query = query.select(_double(column("q_low", "counts"), "q"))
@@ -213,16 +223,6 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
         .join(exp.alias_(given.balances.copy(), "balances", table=True), on=same, join_type="left")
     )
     return steps.add("balanced", joined, "BEA's lambda, which depends on n and q alone.")
-
-
-def _match(table: SecondTable, alias: str, anchor: str = "counts") -> exp.Expr:
-    conditions = []
-    for key in table.keys:
-        pair: list[exp.Expr] = [column(key, anchor), column(key, alias)]
-        if key in table.as_text:
-            pair = [exp.cast(one, "text") for one in pair]
-        conditions.append(exp.EQ(this=pair[0], expression=pair[1]))
-    return exp.and_(*conditions)
 
 
 def _n_column(request: Request, n_table: SecondTable | None) -> exp.Expr | None:
@@ -253,7 +253,7 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
     n = None
     if request.n_known:
         n = float(request.n) if request.n is not None else sheet.column("n")
-    items = Items(counts, q, n, _balance(request, given, sheet, n, q))
+    items = Items(counts, q, n, _balance(request, sheet, n, q))
     found = answers(items, _setting(request), [request.method], sheet)
     lower, upper, *rest = found
     ci = (rest.pop(0), rest.pop(0)) if request.level is not None else (None, None)
@@ -279,7 +279,7 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
         size = outputs["n"]
         part = Answer(estimate, lower, upper, ci[0], ci[1])
         sums = {f"sum_{i}": term for i, term in enumerate(terms(size, part))}
-        sums["sum_ratings"] = _weighted_ratings(request, counts)
+        sums["sum_ratings"] = weighted(request.scale.values, counts)
         outputs = sums | {"n_ratings": outputs["n_ratings"]}
     plan = layers(outputs | raised, request.groups)
     return _write_layers(plan, steps, latest, "rated"), list(flags)
@@ -291,11 +291,7 @@ def _stated_q(request: Request, sheet: Sheet) -> Any:
     return None if request.assumption.q is None else float(request.assumption.q)
 
 
-def _weighted_ratings(request: Request, counts: Sequence[Any]) -> Any:
-    return total([v * c for v, c in zip(request.scale.values, counts, strict=True)])
-
-
-def _balance(request: Request, given: Prepared, sheet: Sheet, n: Any, q: Any) -> Any:
+def _balance(request: Request, sheet: Sheet, n: Any, q: Any) -> Any:
     if request.method != "bea":
         return None
     if request.n is not None and request.q_column is None:
@@ -330,7 +326,7 @@ def _flags(
         if given.unchecked:
             flags["n_below_ratings"] = sheet.where(seen > items.n, 1.0, 0.0)
     if request.method != ("midpoint" if request.n_known else "paa"):
-        slack = _OUTSIDE_SLACK * request.scale.width
+        slack = OUTSIDE_SLACK * request.scale.width
         below = found["lower"] - found["estimate"] > slack
         above = found["estimate"] - found["upper"] > slack
         flags["outside_interval"] = sheet.where(below, 1.0, sheet.where(above, 1.0, 0.0))

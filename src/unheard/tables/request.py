@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from unheard.core.aggregators import AGGREGATORS, default_method, objection
+from unheard.core.aggregators import AGGREGATORS, objection
 from unheard.core.participation import Participation
 from unheard.core.scale import Scale
 from unheard.errors import ColumnError, MethodError, OptionError
@@ -296,11 +296,6 @@ def read_window(time: str | None, window: str | None, every: str | None) -> Wind
             "Give a step that fits the window a whole number of times",
         )
     return Window(step, length.length // step.length)
-
-
-def default_method_for(assumption: Participation, n_known: bool) -> str:
-    """Name of the method used when none is asked for."""
-    return default_method(assumption.kind, n_known)
 
 
 def names(given: str | Iterable[str] | None) -> tuple[str, ...]:

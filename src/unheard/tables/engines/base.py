@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from unheard.errors import DataError, QueryError, SourceError
+from unheard.errors import QueryError, SourceError
 from unheard.tables.dialects import identifier, render
 from unheard.tables.expressions import number
 from unheard.tables.request import Kind
@@ -95,6 +95,38 @@ class Engine(ABC):
 
     def close(self) -> None:  # noqa: B027 (most engines hold nothing)
         """Give back what the engine holds."""
+
+
+class Database(Engine):
+    """An engine behind a connection that runs statements one by one."""
+
+    keeps = True
+
+    @abstractmethod
+    def execute(self, sql: str) -> Any:
+        """Run a statement and return a cursor; an error comes back with the statement."""
+
+    def keep(self, name: str, query: exp.Query) -> exp.Expr:
+        """Store a result in a temporary table."""
+        stored = fresh(name)
+        self.execute(f"create temp table {stored} as {self.text(query)}")
+        return table(stored)
+
+    def view(self, sql: str) -> exp.Expr:
+        """Give a query a name."""
+        stored = fresh("source")
+        self.execute(f"create temp view {stored} as {sql}")
+        return table(stored)
+
+    def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
+        """Fetch a small result."""
+        cursor = self.execute(self.text(query))
+        names = [column[0] for column in cursor.description or []]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def native(self, query: exp.Expr) -> Any:
+        """Return a result as an Arrow table."""
+        return self.arrow(query).read_all()
 
 
 def fresh(name: str) -> str:
@@ -191,6 +223,3 @@ def schema_of(names: list[str], first: list[Any]) -> pa.Schema:
             guessed = pa.array([row[index] for row in first]).type
             fields.append(pa.field(name, pa.string() if pa.types.is_null(guessed) else guessed))
     return pa.schema(fields)
-
-
-__all__ = ["DataError", "Engine", "batches", "failed", "fresh", "inline", "schema_of", "table"]

@@ -14,7 +14,7 @@ import duckdb
 from sqlglot import exp
 
 from unheard.errors import OptionError, SourceError
-from unheard.tables.engines.base import Engine, failed, fresh, table
+from unheard.tables.engines.base import Database, Engine, failed, fresh, table
 from unheard.tables.request import Kind
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def kind_of(declared: str) -> Kind:
     return "other"
 
 
-class DuckDB(Engine):
+class DuckDB(Database):
     """A private DuckDB that reads files, frames and databases, and spills to disk.
 
     Parameters
@@ -49,7 +49,6 @@ class DuckDB(Engine):
 
     name = "DuckDB"
     dialect = "duckdb"
-    keeps = True
     packs = True
 
     def __init__(self, memory: str | None = None) -> None:
@@ -89,22 +88,6 @@ class DuckDB(Engine):
         found = self.execute(f"describe {self.text(query)}").fetchall()
         return {row[0]: kind_of(row[1]) for row in found}
 
-    def keep(self, name: str, query: exp.Query) -> exp.Expr:
-        """Store a result in a temporary table."""
-        stored = fresh(name)
-        self.execute(f"create temp table {stored} as {self.text(query)}")
-        return table(stored)
-
-    def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
-        """Fetch a small result."""
-        cursor = self.execute(self.text(query))
-        names = [column[0] for column in cursor.description or []]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-    def native(self, query: exp.Expr) -> Any:
-        """Return a result as an Arrow table."""
-        return self.arrow(query).read_all()
-
     def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
         sql = self.text(query)
@@ -139,12 +122,6 @@ class DuckDB(Engine):
         shutil.rmtree(self._folder, ignore_errors=True)
 
     # Where rows come from.
-
-    def view(self, sql: str) -> exp.Expr:
-        """Give a query a name."""
-        stored = fresh("source")
-        self.execute(f"create temp view {stored} as {sql}")
-        return table(stored)
 
     def register(self, frame: object) -> exp.Expr:
         """Let DuckDB read Arrow data where they are."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from unheard.errors import MissingEngineError, SourceError
-from unheard.tables.engines.base import Engine, batches, failed, fresh, schema_of, table
+from unheard.tables.engines.base import Database, batches, failed, fresh, schema_of, table
 from unheard.tables.request import Kind
 
 if TYPE_CHECKING:
@@ -26,12 +26,11 @@ _KINDS: dict[str, Kind] = {
 }
 
 
-class Postgres(Engine):
+class Postgres(Database):
     """A PostgreSQL database; everything but the result stays there."""
 
     name = "PostgreSQL"
     dialect = "postgres"
-    keeps = True
 
     def __init__(self, url: str) -> None:
         try:
@@ -72,21 +71,10 @@ class Postgres(Engine):
         return found
 
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
-        """Store a result in a temporary table."""
-        stored = fresh(name)
-        self.execute(f"create temp table {stored} as {self.text(query)}")
-        self.execute(f"analyze {stored}")
-        return table(stored)
-
-    def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
-        """Fetch a small result."""
-        cursor = self.execute(self.text(query))
-        names = [column.name for column in cursor.description or []]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-    def native(self, query: exp.Expr) -> Any:
-        """Return a result as an Arrow table."""
-        return self.arrow(query).read_all()
+        """Store a result in a temporary table, with statistics for the planner."""
+        stored = super().keep(name, query)
+        self.execute(f"analyze {stored.name}")
+        return stored
 
     def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
@@ -126,12 +114,6 @@ class Postgres(Engine):
                 for row in batch.to_pylist():
                     copy.write_row(tuple(row.values()))
         self.execute(f"analyze {stored}")
-        return table(stored)
-
-    def view(self, sql: str) -> exp.Expr:
-        """Give a query a name."""
-        stored = fresh("source")
-        self.execute(f"create temp view {stored} as {sql}")
         return table(stored)
 
     def lookup(self, place: str, name: str) -> exp.Expr:

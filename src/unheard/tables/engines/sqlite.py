@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from unheard.errors import SourceError
-from unheard.tables.engines.base import Engine, batches, failed, fresh, schema_of, table
+from unheard.tables.engines.base import Database, batches, failed, fresh, schema_of, table
 from unheard.tables.request import Kind
 
 if TYPE_CHECKING:
@@ -26,12 +26,11 @@ def is_sqlite(head: bytes) -> bool:
     return head.startswith(_MAGIC)
 
 
-class SQLite(Engine):
+class SQLite(Database):
     """A SQLite database file; opened for reading unless a table is to be written."""
 
     name = "SQLite"
     dialect = "sqlite"
-    keeps = True
 
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         try:
@@ -78,22 +77,6 @@ class SQLite(Engine):
             return "whole"
         return "real" if types and types <= {"integer", "real"} else "text"
 
-    def keep(self, name: str, query: exp.Query) -> exp.Expr:
-        """Store a result in a temporary table."""
-        stored = fresh(name)
-        self.execute(f"create temp table {stored} as {self.text(query)}")
-        return table(stored)
-
-    def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
-        """Fetch a small result."""
-        cursor = self.execute(self.text(query))
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-    def native(self, query: exp.Expr) -> Any:
-        """Return a result as an Arrow table."""
-        return self.arrow(query).read_all()
-
     def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
         cursor = self.execute(self.text(query))
@@ -108,12 +91,6 @@ class SQLite(Engine):
         self.execute(f"create temp table {stored} ({columns})")
         rows = (tuple(row.values()) for batch in table_.to_batches() for row in batch.to_pylist())
         self.connection.executemany(f"insert into {stored} values ({marks})", rows)
-        return table(stored)
-
-    def view(self, sql: str) -> exp.Expr:
-        """Give a query a name."""
-        stored = fresh("source")
-        self.execute(f"create temp view {stored} as {sql}")
         return table(stored)
 
     def lookup(self, place: str, name: str) -> exp.Expr:
