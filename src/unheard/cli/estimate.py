@@ -102,9 +102,9 @@ def document(question: Inquiry, found: list[Estimate]) -> dict[str, Any]:
     stated: dict[str, Any] = {"kind": assumption.kind}
     if assumption.q is not None:
         stated["q"] = float(assumption.q)
-    elif assumption.kind == "known":
-        stated["g"] = list(assumption.lo)
-    else:
+    if assumption.g:
+        stated["g"] = list(assumption.g)
+    if assumption.kind in ("box", "audit"):
         stated["participation"] = [list(p) for p in zip(assumption.lo, assumption.hi, strict=True)]
     stated["words"] = question.words
     result: dict[str, Any] = {

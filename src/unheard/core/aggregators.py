@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from unheard.core import bounds
 from unheard.core.columns import Column, Operations, total, weighted
-from unheard.core.participation import Box
 from unheard.errors import MethodError
 
 
@@ -29,8 +28,8 @@ class Situation:
         Interval for the mean if n were unknown.
     known
         Interval for the mean given n; None if n is unknown.
-    box
-        How many people a rating stands for, where the assumption fixes it (known g).
+    stands
+        How many people a rating stands for, where there is a best guess (known g, an audit).
     n, balance
         Number of people and BEA's lambda; None if n is unknown.
     q
@@ -43,7 +42,7 @@ class Situation:
     values: Sequence[float]
     free: tuple[Column, Column]
     known: tuple[Column, Column] | None
-    box: Box | None
+    stands: Sequence[float] | None
     n: Column | None
     balance: Column | None
     q: Column | None
@@ -64,8 +63,8 @@ def spectral(given: Situation) -> Column:
 
 def reweight(given: Situation) -> Column:
     """Importance sampling: each rating counts for the people it stands for [GKL25, section 1]."""
-    assert given.box is not None  # the registry lets it through with known g only
-    people = [w * c for w, c in zip(given.box.most, given.counts, strict=True)]
+    assert given.stands is not None  # the registry lets it through with a best guess only
+    people = [w * c for w, c in zip(given.stands, given.counts, strict=True)]
     return bounds.average(people, given.values, given.ops)
 
 
@@ -134,7 +133,7 @@ AGGREGATORS: dict[str, Aggregator] = {
             "reweight",
             "each rating counts for the people it stands for",
             reweight,
-            kinds=("known",),
+            kinds=("known", "audit"),
         ),
         Aggregator("paa", "middle of the interval without n", paa),
         Aggregator(
@@ -152,7 +151,7 @@ AGGREGATORS: dict[str, Aggregator] = {
 
 def default_method(kind: str, n_known: bool) -> str:
     """Name of the method used when none is asked for."""
-    if kind == "known":
+    if kind in ("known", "audit"):
         return "reweight"
     return "midpoint" if n_known else "paa"
 
@@ -165,7 +164,7 @@ def objection(method: str, kind: str, n_known: bool) -> MethodError | None:
     if one.needs_n and not n_known:
         return MethodError("method", f"{method} needs n, and n is unknown", "Give n, or use paa")
     if one.kinds and kind not in one.kinds:
-        stated = {"known": "g per rating", "any": "q without a direction"}
+        stated = {"known": "g per rating", "audit": "an audit", "any": "q without a direction"}
         return MethodError(
             "method",
             f"{method} is not defined for this kind of assumption",

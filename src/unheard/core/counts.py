@@ -85,6 +85,11 @@ class Counts:
         people = None if n is None else _people(n, cells, single, whole=effective is None)
         return cls(cells, scale, people, sizes, single)
 
+    def take(self, rows: NDArray[np.intp]) -> Counts:
+        """Return some of the items, in any order and as often as wanted."""
+        n, effective = (None if x is None else x[rows] for x in (self.n, self.effective))
+        return Counts(self.cells[rows], self.scale, n, effective, single=False)
+
     @property
     def rows(self) -> int:
         """Number of items."""

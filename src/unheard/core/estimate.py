@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntFlag
 from typing import Any, TypeAlias
 
@@ -16,7 +16,7 @@ from unheard.core.balance import balance
 from unheard.core.columns import NUMPY, Column, Floats, by_blocks
 from unheard.core.counts import Counts
 from unheard.core.formula import Items, Setting, answers
-from unheard.core.participation import Participation, fixed_box
+from unheard.core.participation import Participation, best_guess, fixed_box, preset
 from unheard.core.response import Response, response
 from unheard.core.scale import Scale
 from unheard.errors import MethodError, OptionError, ParticipationError
@@ -168,12 +168,30 @@ class Inquiry:
             for method, estimate in zip(chosen, found, strict=True)
         ]
 
+    def intervals(self) -> list[Floats]:
+        """Return lower, upper and, unless the level is None, the two confidence limits."""
+        return self._columns([])
+
+    def at(self, q: ArrayLike, rows: NDArray[np.intp] | None = None) -> Inquiry:
+        """Ask the same of another voice ratio, see :meth:`Participation.at`, for all rows or some.
+
+        Parameters
+        ----------
+        q
+            One number, or one per row asked about.
+        rows
+            Which rows, in any order and as often as wanted.
+        """
+        counts = self.counts if rows is None else self.counts.take(rows)
+        return replace(self, counts=counts, assumption=self.assumption.at(q))
+
     def _columns(self, methods: Sequence[str]) -> list[Floats]:
         """Run the closed form over the rows: the intervals, then each estimate."""
         setting = Setting(
             self.counts.scale.values,
             self.assumption.kind,
             fixed_box(self.assumption),
+            best_guess(self.assumption),
             None if self.level is None else confidence.critical_value(self.level),
             self.covers == "people",
         )
@@ -250,6 +268,7 @@ def inquire(
     quiet: str = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
+    assumption: Participation | None = None,
     level: float | None = 0.95,
     covers: str = "mean",
     effective: ArrayLike | None = None,
@@ -260,8 +279,9 @@ def inquire(
     elif scale is not None and not isinstance(scale, Scale):
         scale = Scale(scale)
     checked = Counts.of(counts, n=n, scale=scale, effective=effective)
-    assumption = stated(q, quiet, participation, g)
+    assumption = stated(q, quiet, participation, g, assumption)
     assumption.check_fits(checked.scale.m, checked.rows)
+    assumption.check_people(n_known=checked.n is not None)
     if level is not None and not _is_share(level):
         raise OptionError(
             "level", f"{level!r} found", "Give a number between 0 and 1, such as 0.95"
@@ -288,6 +308,7 @@ def estimate(
     quiet: str = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
+    assumption: Participation | None = None,
     method: str | None = None,
     level: float | None = 0.95,
     covers: str = "mean",
@@ -301,7 +322,8 @@ def estimate(
         How often each rating was given, lowest first: m counts, or an (N, m) array with one row
         per item.
     q
-        Voice ratio in (0, 1]: the quietest people answer at least q times as often as the most
+        Voice ratio in (0, 1], or the name of a preset (``survey`` 0.5, ``reviews`` 0.3, ``media``
+        0.1): the quietest people answer at least q times as often as the most
         outspoken. With n known, more is stated: everybody answers with a probability of at least
         q, so q is then at most the response rate. One number, or one per item.
     n
@@ -314,6 +336,8 @@ def estimate(
         Instead of q: one pair (lo, hi) per rating, between which the probability to answer lies.
     g
         Instead of q: the probability to answer, per rating, if it is known.
+    assumption
+        Instead of q: a :class:`Participation`, such as an audit gives.
     method
         ``average``, ``spectral``, ``reweight``, ``paa``, ``bea``, ``midpoint`` or ``minimax`` (n up
         to 100). By default
@@ -349,6 +373,7 @@ def estimate(
         quiet=quiet,
         participation=participation,
         g=g,
+        assumption=assumption,
         level=level,
         covers=covers,
         effective=effective,
@@ -365,20 +390,20 @@ def stated(
     quiet: str,
     participation: Sequence[tuple[float, float]] | None,
     g: Sequence[float] | None,
+    assumption: Participation | None = None,
 ) -> Participation:
     """Read the assumption from the arguments that state it, of which one must be given."""
-    given = [
-        name for name, x in (("q", q), ("participation", participation), ("g", g)) if x is not None
-    ]
+    arguments = {"q": q, "participation": participation, "g": g, "assumption": assumption}
+    given = [name for name, x in arguments.items() if x is not None]
     if len(given) != 1:
         raise ParticipationError(
             "assumption",
             "none stated" if not given else f"{' and '.join(given)} stated together",
             "State one: q (0.5 suits surveys people were asked to fill in, 0.3 open review sites, "
-            "0.1 media people choose themselves), participation, or g",
+            "0.1 media people choose themselves), participation, g, or an assumption from an audit",
         )
     if q is not None:
-        return Participation.bounded(q, quiet)
+        return Participation.bounded(preset(q) if isinstance(q, str) else q, quiet)
     if quiet != "any":
         raise ParticipationError(
             "quiet", f"{quiet!r} stated together with {given[0]}", "A direction goes with q only"
@@ -386,7 +411,9 @@ def stated(
     if participation is not None:
         pairs = [_pair(pair, r) for r, pair in enumerate(participation)]
         return Participation.box([lo for lo, _ in pairs], [hi for _, hi in pairs])
-    assert g is not None  # one of the three is stated
+    if assumption is not None:
+        return assumption
+    assert g is not None  # one of them is stated
     return Participation.known(g)
 
 

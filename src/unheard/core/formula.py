@@ -48,6 +48,8 @@ class Setting:
         Kind of participation.
     box
         The box of the kinds that state one per rating.
+    stands
+        How many people a rating stands for, where there is a best guess.
     z
         Critical value of the confidence interval; None for no confidence interval.
     people
@@ -57,6 +59,7 @@ class Setting:
     values: Sequence[float]
     kind: str
     box: Box | None
+    stands: Sequence[float] | None
     z: float | None
     people: bool
 
@@ -80,7 +83,7 @@ def answers(
         low, high = _limits(items, setting, ends, setting.z, ops)
         columns += [(ops.least(low, lower), values[0]), (ops.greatest(high, upper), values[-1])]
     situation = Situation(
-        items.counts, values, free, known, setting.box, items.n, items.balance, items.q, ops
+        items.counts, values, free, known, setting.stands, items.n, items.balance, items.q, ops
     )
     middle = (values[0] + values[-1]) / 2
     columns += [(AGGREGATORS[method].formula(situation), middle) for method in methods]

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unheard.core.columns import Column, Floats
+from unheard.core.columns import Column, Floats, each
 from unheard.errors import ParticipationError
 
 Quiet: TypeAlias = Literal["any", "low", "high", "middle"]
 QUIET: tuple[Quiet, ...] = get_args(Quiet)
+
+PRESETS = {"survey": 0.5, "reviews": 0.3, "media": 0.1}
+"""Named q where nothing better is known: asked-for surveys, open review sites, self-chosen media.
+
+docs/calibrate.md has the evidence."""
 
 _SMALLEST = 1e-100
 """Below this, 1/q overflows the squares that the confidence interval needs."""
@@ -66,17 +71,25 @@ class Participation:
     ----------
     kind
         ``any``, ``low``, ``high`` or ``middle`` (who may be quieter, within [q, 1]); ``box`` (an
-        interval per rating); ``known`` (g itself).
+        interval per rating); ``audit`` (an interval per rating around a best guess); ``known`` (g
+        itself).
     q
-        Least participation: shape () or one per item; None for ``box`` and ``known``.
+        Least participation: shape () or one per item. For kinds stated per rating usually None;
+        otherwise what they are loosened by, see :meth:`at`.
     lo, hi
-        Ends per rating for ``box`` and ``known``.
+        Ends per rating for the kinds stated per rating.
+    g
+        Best guess per rating for ``audit`` and ``known``.
+    relative
+        Whether ``lo``, ``hi`` and ``g`` are known up to a common factor only.
     """
 
     kind: str
     q: Floats | None
-    lo: tuple[float, ...]
-    hi: tuple[float, ...]
+    lo: tuple[float, ...] = ()
+    hi: tuple[float, ...] = ()
+    g: tuple[float, ...] = ()
+    relative: bool = False
 
     @classmethod
     def bounded(cls, q: ArrayLike, quiet: str = "any") -> Participation:
@@ -95,7 +108,7 @@ class Participation:
             raise ParticipationError(
                 "quiet", f"{quiet!r} found", f"Choose one of {', '.join(QUIET)}"
             )
-        return cls(quiet, _valid_q(q), (), ())
+        return cls(quiet, _valid_q(q))
 
     @classmethod
     def box(cls, lo: Sequence[float], hi: Sequence[float]) -> Participation:
@@ -116,30 +129,75 @@ class Participation:
                     f"g[{r}]", f"{value!r} found", "Give a probability above 0 and at most 1"
                 )
         values = tuple(float(value) for value in g)
-        return cls("known", None, values, values)
+        return cls("known", None, values, values, values)
+
+    @classmethod
+    def audit(
+        cls, g: Sequence[float], lo: Sequence[float], hi: Sequence[float], *, relative: bool
+    ) -> Participation:
+        """State participation found in an audit: a best guess within bounds, per rating.
+
+        Parameters
+        ----------
+        g, lo, hi
+            Best guess and bounds, lowest rating first.
+        relative
+            Whether the audit tells only how much quieter some are than others.
+        """
+        best, box = cls.known(g), cls.box(lo, hi)
+        for r, (low, guess, high) in enumerate(zip(box.lo, best.g, box.hi, strict=True)):
+            if not low <= guess <= high:
+                raise ParticipationError(
+                    f"g[{r}]", f"{guess:g} lies outside {low:g}:{high:g}", "Calibrate again"
+                )
+        return cls("audit", None, box.lo, box.hi, best.g, relative)
+
+    def at(self, q: ArrayLike) -> Participation:
+        """Return the same kind of assumption with voice ratio q, one number or one per item.
+
+        A kind that states q gets this one. Stated per rating, it is loosened: whoever was said to
+        answer with a probability of at least lo may do so with only q times lo. So q = 1 is the
+        assumption itself, and for known g and an unknown number of people q is the voice ratio
+        among those who were thought to be alike.
+        """
+        return replace(self, q=_valid_q(q))
 
     def check_fits(self, m: int, rows: int) -> None:
         """Raise unless the assumption speaks about m ratings and ``rows`` items."""
-        if self.q is not None:
-            if self.q.ndim and self.q.size != rows:
-                raise ParticipationError(
-                    "q", f"{self.q.size} values for {rows} items", "Give one q, or one per item"
-                )
-        elif len(self.lo) != m:
+        if self.q is not None and self.q.ndim and self.q.size != rows:
+            raise ParticipationError(
+                "q", f"{self.q.size} values for {rows} items", "Give one q, or one per item"
+            )
+        if self.per_rating and len(self.lo) != m:
             place = "g" if self.kind == "known" else "participation"
             raise ParticipationError(
                 place, f"{len(self.lo)} entries for {m} ratings", "Give one entry for each rating"
             )
 
+    def check_people(self, *, n_known: bool) -> None:
+        """Raise if the number of people is known and the assumption cannot be set against it."""
+        if self.relative and n_known:
+            raise ParticipationError(
+                "n",
+                "given with an audit that tells only how much quieter some are than others",
+                "Leave n out, or audit the same people, so that the probability to answer is known",
+            )
+
+    @property
+    def per_rating(self) -> bool:
+        """Whether participation is stated rating by rating."""
+        return bool(self.lo)
+
     @property
     def least(self) -> Floats:
         """Smallest participation any rating may have."""
-        return np.asarray(min(self.lo)) if self.q is None else self.q
+        q = np.asarray(1.0) if self.q is None else self.q
+        return min(self.lo) * q if self.per_rating else q
 
     @property
     def largest(self) -> float:
         """Largest participation any rating may have."""
-        return max(self.hi) if self.q is None else 1.0
+        return max(self.hi) if self.per_rating else 1.0
 
     def words(self, n_known: bool) -> str:
         """Say the assumption in one sentence for a lay reader.
@@ -150,12 +208,8 @@ class Participation:
             Whether the number of people is known: then q bounds the probability to answer, and
             otherwise only how much quieter some are than others.
         """
-        if self.kind == "known":
-            shares = ", ".join(f"{g:g}" for g in self.lo)
-            return f"People answer with known probabilities, from the lowest rating up: {shares}."
-        if self.kind == "box":
-            shares = ", ".join(f"{a:.3g} to {b:.3g}" for a, b in zip(self.lo, self.hi, strict=True))
-            return f"The probability to answer, from the lowest rating up: {shares}."
+        if self.per_rating:
+            return self._words_per_rating()
         assert self.q is not None  # all other kinds state a q
         low, high = float(self.q.min()), float(self.q.max())
         if low == 1:
@@ -168,6 +222,26 @@ class Participation:
         return _WHO[self.kind] + (
             f"are at least {share} times as likely to answer as the most outspoken."
         )
+
+    def _words_per_rating(self) -> str:
+        pairs = zip(self.lo, self.hi, strict=True)
+        if self.kind == "known":
+            shares = ", ".join(f"{g:g}" for g in self.g)
+            words = f"People answer with known probabilities, from the lowest rating up: {shares}"
+        elif self.kind == "audit":
+            shares = ", ".join(
+                f"{g:.3g} ({a:.3g} to {b:.3g})" for g, (a, b) in zip(self.g, pairs, strict=True)
+            )
+            likely = "The relative likelihood" if self.relative else "The probability"
+            words = f"{likely} to answer found in an audit, from the lowest rating up: {shares}"
+        else:
+            shares = ", ".join(f"{a:.3g} to {b:.3g}" for a, b in pairs)
+            words = f"The probability to answer, from the lowest rating up: {shares}"
+        if self.q is None or float(self.q.min()) == 1:
+            return f"{words}."
+        low, high = float(self.q.min()), float(self.q.max())
+        share = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        return f"{words}; or as little as {share} times that."
 
 
 _WHO = {
@@ -191,9 +265,10 @@ def boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, 
     kind
         Kind of participation.
     q
-        Least participation, a number or a column; not used where ``fixed`` is given.
+        Least participation, a number or a column; where ``fixed`` is given, what it is loosened by,
+        or None.
     fixed
-        The box of the kinds ``box`` and ``known``.
+        The box of the kinds stated per rating.
     m
         Number of ratings.
 
@@ -205,6 +280,8 @@ def boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, 
         monotone.
     """
     if fixed is not None:
+        if q is not None:
+            fixed = Box.elastic(fixed.fewest, each(lambda w: w / q, fixed.most))
         return fixed, fixed
     ones, inverse = (1.0,) * m, 1.0 / q
     if kind == "middle":
@@ -215,10 +292,23 @@ def boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, 
 
 
 def fixed_box(assumption: Participation) -> Box | None:
-    """Return the box of an assumption that states it per rating, None if it states q."""
-    if assumption.q is not None:
+    """Return the box of an assumption that states it per rating, None if it states only q."""
+    if not assumption.per_rating:
         return None
     return Box.elastic(tuple(1 / hi for hi in assumption.hi), tuple(1 / lo for lo in assumption.lo))
+
+
+def best_guess(assumption: Participation) -> tuple[float, ...] | None:
+    """Return how many people each rating stands for, None if the assumption does not say."""
+    return tuple(1 / g for g in assumption.g) or None
+
+
+def preset(name: str) -> float:
+    """Return the q of a preset."""
+    if name not in PRESETS:
+        known = ", ".join(f"{word} ({q:g})" for word, q in PRESETS.items())
+        raise ParticipationError("q", f"{name!r} is not a number", f"{_Q_REMEDY}; or name {known}")
+    return PRESETS[name]
 
 
 def _float(value: object, place: str) -> float:

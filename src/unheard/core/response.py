@@ -13,7 +13,7 @@ from scipy.special import betainc, betaincinv, ndtri
 
 from unheard.core.columns import NUMPY, Column, Floats, Operations, total, weighted
 from unheard.core.counts import Counts
-from unheard.core.participation import Box, Participation, fixed_box
+from unheard.core.participation import Box, Participation, boxes, fixed_box
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -178,9 +178,10 @@ def response(counts: Counts, assumption: Participation, level: float) -> Respons
     if counts.effective is not None:
         share = np.divide(counts.effective, seen, out=np.ones(len(n)), where=seen > 0)
         cells, seen, n = [share * cell for cell in cells], seen * share, n * share
+    fixed = fixed_box(assumption)
     limits = Limits(
         assumption.kind,
-        fixed_box(assumption),
+        None if fixed is None else boxes("box", assumption.q, fixed, counts.scale.m)[0],
         assumption.least,
         assumption.largest,
         test_level(level),

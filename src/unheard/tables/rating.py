@@ -14,7 +14,7 @@ from unheard.core.columns import total, weighted
 from unheard.core.confidence import critical_value
 from unheard.core.estimate import OUTSIDE_SLACK, TEST_LEVEL
 from unheard.core.formula import Items, Setting, answers
-from unheard.core.participation import fixed_box
+from unheard.core.participation import best_guess, fixed_box
 from unheard.core.response import Limits, test_level, verdict
 from unheard.core.strata import Answer, combined, terms
 from unheard.tables.dialects import column, identifier
@@ -240,6 +240,7 @@ def _setting(request: Request) -> Setting:
         request.scale.values,
         request.assumption.kind,
         fixed_box(request.assumption),
+        best_guess(request.assumption),
         None if request.level is None else critical_value(request.level),
         request.covers == "people",
     )

@@ -1,0 +1,324 @@
+"""Breakdown q: how quiet people may be before a claim about the mean is overturned.
+
+Noise aside it has a closed form. "The mean is above t" holds at q if the ratings above t outweigh
+those below it even when each of these stands for 1/q people:
+
+    sum over v > t of n_v (v - t)  >  (1/q) * sum over v < t of n_v (t - v),
+
+so the breakdown q is the shortfall below t over the excess above it. Written over columns, it runs
+in every engine. With noise the confidence limit takes the place of the interval's end, and the
+equation is solved.
+
+A claim that holds at q holds at every larger q, since intervals and confidence limits only shrink
+as q rises. (The confidence limits for participation stated per rating can move a little the wrong
+way; then the claim is said to hold down to the first q that overturns it.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unheard.core.bounds import average
+from unheard.core.columns import NUMPY, Column, Floats, Operations, by_blocks, each, weighted
+from unheard.core.counts import Counts
+from unheard.core.estimate import Inquiry, Numbers, inquire
+from unheard.core.participation import Box, Participation, boxes, fixed_box
+from unheard.core.scale import Scale
+from unheard.errors import OptionError
+
+NEVER = 2.0
+"""What the closed form returns for a claim that no q makes true."""
+
+SMALLEST_Q = 1e-12
+"""A claim that survives this q is said to hold at every q."""
+
+_GRID = 200
+
+
+@dataclass(frozen=True)
+class Claim:
+    """That a mean lies above a threshold, or below it."""
+
+    above: bool
+    threshold: float
+
+    @classmethod
+    def read(cls, above: float | None, below: float | None, scale: Scale) -> Claim:
+        """Read the claim from the two arguments that may state it."""
+        given = {"above": above, "below": below}
+        stated = {name: value for name, value in given.items() if value is not None}
+        if len(stated) != 1:
+            raise OptionError(
+                "above",
+                "above and below given together" if stated else "no claim stated",
+                "State one threshold, such as above 4",
+            )
+        ((name, value),) = stated.items()
+        if not scale.lowest <= value <= scale.highest:
+            raise OptionError(
+                name,
+                f"{value:g} is not on the scale from {scale.lowest:g} to {scale.highest:g}",
+                "Give a threshold on the scale",
+            )
+        return cls(name == "above", float(value))
+
+    @property
+    def words(self) -> str:
+        """The claim in a few words."""
+        return f"the mean is {'above' if self.above else 'below'} {self.threshold:g}"
+
+
+def breakdown_formula(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
+    claim: Claim,
+    n: Column | None,
+    ops: Operations,
+) -> Column:
+    """Return the breakdown q of a claim, noise aside; for every engine.
+
+    Parameters
+    ----------
+    counts, values, n
+        As in :func:`unheard.core.bounds.known_interval`.
+    ends
+        The boxes of the assumption at q = 1, see :func:`unheard.core.participation.boxes`.
+    claim
+        What is claimed.
+    ops
+        The engine's operations.
+
+    Returns
+    -------
+    Column
+        The claim holds at every larger q and at no smaller one; 0 if it holds at every q, and
+        :data:`NEVER` if it holds at none.
+    """
+    box, threshold = ends[0], claim.threshold
+    if not claim.above:
+        # Seen from the other end of the scale, below is above.
+        counts, values = counts[::-1], [-v for v in values[::-1]]
+        box, threshold = None if ends[1] is None else ends[1].reversed(), -threshold
+    if box is None:
+        mean = average(counts, values, ops)
+        return ops.where(mean > threshold, 0.0, NEVER)
+    if n is None:
+        return _free(counts, values, box, threshold, ops)
+    return _known(counts, values, box, threshold, n, ops)
+
+
+def _parts(box: Box, gives: bool) -> list[Column]:
+    """Weights of the ratings whose side of the box gives way, or of those whose does not."""
+    return [w if g is gives else 0.0 for w, g in zip(box.most, box.gives, strict=True)]
+
+
+def _below(
+    weights: Sequence[Column], counts: Sequence[Column], values: Sequence[float], t: float
+) -> Column:
+    """Add up how far the ratings below t fall short of it."""
+    return weighted([w * max(t - v, 0.0) for w, v in zip(weights, values, strict=True)], counts)
+
+
+def _free(
+    counts: Sequence[Column], values: Sequence[float], box: Box, t: float, ops: Operations
+) -> Column:
+    excess = weighted(
+        [f * max(v - t, 0.0) for f, v in zip(box.fewest, values, strict=True)], counts
+    )
+    room = excess - _below(_parts(box, False), counts, values, t)
+    return ops.where(
+        room > 0.0, ops.divide(_below(_parts(box, True), counts, values, t), room), NEVER
+    )
+
+
+def _known(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    box: Box,
+    t: float,
+    n: Column,
+    ops: Operations,
+) -> Column:
+    """Solve the dual of the greedy filling, which is linear in 1/q at each of its thresholds.
+
+    The lower end is the largest, over thresholds s on the scale, of the mean that results if the
+    silent all rate s, corrected for the room below s. The claim holds while any s keeps it above t.
+    """
+    seen_at_least = weighted(box.fewest, counts)
+    fits = ops.least(ops.divide(n, seen_at_least), 1.0)
+    fewest = each(lambda f: f * fits, box.fewest)
+    sure = weighted([f * v for f, v in zip(fewest, values, strict=True)], counts)
+    left = n - seen_at_least * fits
+    best: Column = NEVER
+    for s in values:
+        room = _below(_parts(box, True), counts, values, s)
+        kept = sure + s * left + _below(fewest, counts, values, s)
+        spare = kept - _below(_parts(box, False), counts, values, s) - n * t
+        best = ops.least(best, ops.where(spare > 0.0, ops.divide(room, spare), NEVER))
+    # Above the response rate the assumption is relaxed, and the interval is one point.
+    loose, firm = (weighted(_parts(box, gives), counts) for gives in (True, False))
+    # What gives way must hold whoever does not fit elsewhere; if nothing does, all sides give way.
+    most = ops.where(n - firm > loose, ops.divide(loose, n - firm), 1.0)
+    mean = ops.divide(
+        weighted([w * v for w, v in zip(box.most, values, strict=True)], counts),
+        weighted(box.most, counts),
+    )
+    held = ops.where(most > best, best, NEVER)
+    return ops.where(loose > 0.0, held, ops.where(mean > t, 0.0, NEVER))
+
+
+def base_boxes(assumption: Participation, m: int) -> tuple[Box | None, Box | None]:
+    """Return the boxes of an assumption at q = 1."""
+    return boxes(assumption.kind, 1.0, fixed_box(assumption), m)
+
+
+def breakdown(
+    counts: ArrayLike,
+    *,
+    above: float | None = None,
+    below: float | None = None,
+    noise: bool = False,
+    n: ArrayLike | None = None,
+    scale: Scale | Sequence[float] | str | None = None,
+    quiet: str = "any",
+    participation: Sequence[tuple[float, float]] | None = None,
+    g: Sequence[float] | None = None,
+    assumption: Participation | None = None,
+    level: float = 0.95,
+    covers: str = "mean",
+) -> Numbers:
+    """Find how quiet people may be before a claim about the mean is overturned.
+
+    Parameters
+    ----------
+    counts, n, scale, quiet, participation, g, assumption, level, covers
+        As in :func:`unheard.estimate`. Participation stated per rating is loosened by q, see
+        :meth:`unheard.Participation.at`.
+    above, below
+        The claim: that the mean is above, or below, this threshold.
+    noise
+        Whether the confidence interval, and not only the interval, must lie beyond the threshold.
+
+    Returns
+    -------
+    float or array
+        The breakdown q: the claim holds at every larger q. 0 if it holds at every q, NaN if it
+        does not even hold at q = 1.
+
+    Examples
+    --------
+    >>> round(breakdown([120, 30, 45, 200, 605], above=3.5), 4)
+    0.3648
+    >>> round(breakdown([120, 30, 45, 200, 605], above=3.5, noise=True), 4)
+    0.4346
+    """
+    per_rating = participation is not None or g is not None or assumption is not None
+    question = inquire(
+        counts,
+        None if per_rating else 1.0,
+        n=n,
+        scale=scale,
+        quiet=quiet,
+        participation=participation,
+        g=g,
+        assumption=assumption,
+        level=level,
+        covers=covers,
+    )
+    found = breakdown_of(question, Claim.read(above, below, question.counts.scale), noise)
+    return float(found[0]) if question.counts.single else found
+
+
+def breakdown_of(question: Inquiry, claim: Claim, noise: bool) -> Floats:
+    """Return the breakdown q of a claim for every row of a question, whatever its q."""
+    found = _closed_form(question.counts, question.assumption, claim)
+    if not noise:
+        return found
+    hopeful = np.flatnonzero(~np.isnan(found))
+    if not len(hopeful):
+        return found
+    limit = 2 if claim.above else 3
+    sign = 1.0 if claim.above else -1.0
+
+    def margin(q: Floats, rows: NDArray[np.intp]) -> Floats:
+        return sign * (question.at(q, rows).intervals()[limit] - claim.threshold)
+
+    found = found.copy()
+    start = found[hopeful]
+    if question.assumption.per_rating:
+        start = _first_failure(margin, hopeful, start)
+    found[hopeful] = smallest_q(margin, hopeful, start)
+    return found
+
+
+def _first_failure(
+    margin: Callable[[Floats, NDArray[np.intp]], Floats], rows: NDArray[np.intp], least: Floats
+) -> Floats:
+    """Return, row by row, the largest q of a fine grid at which a margin is not positive."""
+    failed = least.copy()
+    for q in np.exp(np.linspace(np.log(SMALLEST_Q), 0.0, _GRID)):
+        fails = margin(np.full(len(rows), q), rows) <= 0
+        failed = np.where(fails & (q > failed), q, failed)
+    return failed
+
+
+def _closed_form(counts: Counts, assumption: Participation, claim: Claim) -> Floats:
+    values, ends = counts.scale.values, base_boxes(assumption, counts.scale.m)
+
+    def formula(cells: Sequence[Column], *n: Column) -> list[Column]:
+        found = breakdown_formula(cells, values, ends, claim, n[0] if n else None, NUMPY)
+        return [np.where(found < 1, found, np.nan)]
+
+    (found,) = by_blocks(formula, counts.cells, [] if counts.n is None else [counts.n], 1)
+    # Of an item without ratings nothing is known.
+    return np.where(counts.n_ratings > 0, found, np.nan)
+
+
+def smallest_q(
+    margin: Callable[[Floats, NDArray[np.intp]], Floats], rows: NDArray[np.intp], least: Floats
+) -> Floats:
+    """Find, row by row, where a margin that only rises with q crosses zero.
+
+    Parameters
+    ----------
+    margin
+        Called with q and the rows it is for.
+    rows
+        The rows.
+    least
+        A q per row below which the margin is known to be negative.
+
+    Returns
+    -------
+    Floats
+        Right to a relative 1e-12; 0 where the margin is positive at :data:`SMALLEST_Q`, NaN where
+        it is not positive at q = 1.
+    """
+    from scipy.optimize.elementwise import find_root
+
+    if not len(rows):
+        return least
+    least = np.maximum(least, SMALLEST_Q)
+    at_one, at_least = margin(np.ones(len(rows)), rows), margin(least, rows)
+    found = np.where(at_one > 0, np.where(least > SMALLEST_Q, least, 0.0), np.nan)
+    open_ = (at_one > 0) & (at_least <= 0)
+
+    def in_logs(x: Floats, *where: Any) -> Floats:
+        return margin(np.exp(x), where[0])
+
+    if open_.any():
+        ends = (np.log(least[open_]), np.zeros(int(open_.sum())))
+        solved = find_root(
+            in_logs,
+            ends,
+            args=(rows[open_],),
+            tolerances={"xatol": 1e-12, "xrtol": 0.0, "fatol": 0.0, "frtol": 0.0},
+        )
+        found[open_] = np.exp(solved.x)
+    return found
