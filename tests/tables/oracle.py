@@ -62,6 +62,51 @@ def answers(
     return rows
 
 
+def with_order(
+    rows: dict[tuple[Any, ...], dict[str, Any]],
+    k: int | None = None,
+    joint: dict[tuple[Any, ...], dict[str, Any]] | None = None,
+    breakdown: Sequence[float] | None = None,
+) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Add what is asked about the order, by definition; ``joint``: the rows at the joint level."""
+    tiers = _tiers([(row["lower"], row["upper"]) for row in rows.values()])
+    averages = [row["average"] for row in rows.values() if row["average"] is not None]
+    for i, (key, row) in enumerate(rows.items()):
+        own = row["average"]
+        row["average_rank"] = None if own is None else 1 + sum(other > own for other in averages)
+        row["tier"] = tiers[i]
+        row["top"] = _top(k, row["best_rank"], row["worst_rank"])
+        limits = [(one["ci_lower"], one["ci_upper"]) for one in joint.values()] if joint else []
+        best = worst = None
+        if joint is not None:
+            low, high = joint[key]["ci_lower"], joint[key]["ci_upper"]
+            best = 1 + sum(other > high for other, _ in limits)
+            worst = len(limits) - sum(other < low for _, other in limits)
+        row["ci_best_rank"], row["ci_worst_rank"] = best, worst
+        row["ci_top"] = None if best is None else _top(k, best, worst)
+        q = None if breakdown is None else float(breakdown[i])
+        row["breakdown_q"] = None if q is None or np.isnan(q) else q
+    return rows
+
+
+def _top(k: int | None, best: int, worst: int | None) -> str | None:
+    if k is None or worst is None:
+        return None
+    return "surely" if worst <= k else "possibly" if best <= k else "no"
+
+
+def _tiers(intervals: list[tuple[float, float]]) -> list[int]:
+    """Join intervals that overlap, again and again, and number the groups from above."""
+    group = list(range(len(intervals)))
+    for i, (low, high) in enumerate(intervals):
+        for j, (other_low, other_high) in enumerate(intervals):
+            if low <= other_high and other_low <= high:
+                group = [group[i] if g == group[j] else g for g in group]
+    tops = {g: max(u for h, (_, u) in zip(group, intervals, strict=True) if h == g) for g in group}
+    order = sorted(tops, key=lambda g: -tops[g])
+    return [1 + order.index(g) for g in group]
+
+
 def same(found: dict[str, Any], wanted: dict[str, Any], key: object) -> None:
     """Assert that two rows are equal, numbers to 1e-12 relative."""
     for name, value in wanted.items():

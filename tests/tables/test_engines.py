@@ -11,13 +11,21 @@ import pytest
 
 import unheard as uh
 from tests.tables.engines import BENCHES, SQL_BENCHES, Bench, bench
-from tests.tables.oracle import answers, expected, rows_by, same
+from tests.tables.oracle import answers, expected, rows_by, same, with_order
+from unheard.decide.breakdown import breakdown
+from unheard.decide.ranking import simultaneous_level
+from unheard.tables import rank
 
 RESULT = {
     "n_ratings": pa.int64(), "n": pa.int64(), "average": pa.float64(), "estimate": pa.float64(),
     "lower": pa.float64(), "upper": pa.float64(), "ci_lower": pa.float64(),
     "ci_upper": pa.float64(), "best_rank": pa.int64(), "worst_rank": pa.int64(),
     "flags": pa.string(),
+}  # fmt: skip
+ORDER = {
+    "average_rank": pa.int64(), "tier": pa.int64(), "top": pa.string(),
+    "ci_best_rank": pa.int64(), "ci_worst_rank": pa.int64(), "ci_top": pa.string(),
+    "breakdown_q": pa.float64(),
 }  # fmt: skip
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
 ODD_NAMES = [
@@ -61,10 +69,28 @@ def sql_engine(request: pytest.FixtureRequest) -> Bench:
 
 def check(engine: Bench, table: pa.Table, wanted: Any, item: Any = ("item",), **asked: Any) -> Any:
     source, where = engine.load(table)
-    result = engine.rows(uh.rate(source, list(item), **asked, **where))
-    extra = [name for name in result.column_names if name not in RESULT and name not in item]
-    assert result.column_names == [*item, *extra, *RESULT]
-    for name, kind in RESULT.items():
+    return compare(engine, engine.rows(uh.rate(source, list(item), **asked, **where)), wanted, item)
+
+
+def check_order(
+    engine: Bench, table: pa.Table, wanted: Any, item: Any = ("item",), **asked: Any
+) -> Any:
+    source, where = engine.load(table)
+    result = engine.rows(rank(source, list(item), **asked, **where))
+    columns = {name: kind for name, kind in RESULT.items() if name != "flags"}
+    return compare(engine, result, wanted, item, columns | ORDER | {"flags": RESULT["flags"]})
+
+
+def compare(
+    engine: Bench,
+    result: pa.Table,
+    wanted: Any,
+    item: Any,
+    columns: dict[str, pa.DataType] = RESULT,
+) -> Any:
+    extra = [name for name in result.column_names if name not in columns and name not in item]
+    assert result.column_names == [*item, *extra, *columns]
+    for name, kind in columns.items():
         got = result.schema.field(name).type
         if engine.name == "pandas" and result[name].null_count:
             continue  # pandas has floating point for whole numbers that are missing
@@ -409,6 +435,125 @@ def test_strata(engine: Bench) -> None:
     wanted = rows_by(result, ["item"])
     for key, row in rows_by(again, ["item"]).items():
         same(row, wanted[key], key)
+
+
+CLAIMS: list[dict[str, Any]] = [
+    {"above": 3.0},
+    {"below": 3.2, "k": 3},
+    {"above": 2.5, "k": 1, "noise": False},
+    {"k": 2, "level": None},
+]
+
+
+def lopsided(seed: int) -> tuple[pa.Table, list[tuple[str]], Any]:
+    """Counts of items from bad to good, two of them alike and one that nobody rated."""
+    rng = np.random.default_rng(seed)
+    cells = [
+        rng.multinomial(size, shape)
+        for size in (20, 400, 3000)
+        for shape in np.array([[8, 2, 1, 1, 1], [1, 3, 3, 1, 1], [1, 0, 1, 6, 3], [0, 0, 0, 1, 9]])
+        / np.array([[13], [9], [11], [10]])
+    ]
+    cells += [cells[2], np.zeros(5, np.int64)]
+    names = [(f"item {i}",) for i in range(len(cells))]
+    columns = {f"c{r + 1}": [int(c[r]) for c in cells] for r in range(5)}
+    return pa.table({"item": [name for (name,) in names], **columns}), names, np.array(cells)
+
+
+@pytest.mark.parametrize(
+    ("assumption", "claim", "people"),
+    [
+        (a, CLAIMS[i % len(CLAIMS)], people)
+        for i, a in enumerate(ASSUMPTIONS)
+        for people in (None, 20_000)
+        if "level" not in a and (people is None or "method" not in a)
+    ],
+    ids=str,
+)
+def test_order(
+    engine: Bench, assumption: dict[str, Any], claim: dict[str, Any], people: int | None
+) -> None:
+    table, keys, cells = lopsided(30)
+    level = claim.get("level", 0.9)
+    settings = {**assumption, "n": people}
+    wanted = answers(keys, cells, FIVE, level=level, **settings)
+    joint = None
+    if claim.get("noise", True) and level is not None:
+        joint = answers(keys, cells, FIVE, level=simultaneous_level(level, len(keys)), **settings)
+    found = None
+    threshold = {name: claim[name] for name in ("above", "below") if name in claim}
+    if threshold:
+        stated = {name: v for name, v in assumption.items() if name not in ("q", "method")}
+        found = breakdown(cells, n=people, **threshold, **stated)
+        assert np.isnan(found).any()
+        assert not np.isnan(found).all()
+    with_order(wanted, claim.get("k"), joint, found)
+    counts = [f"c{v}" for v in range(1, 6)]
+    check_order(engine, table, wanted, counts=counts, **{"level": level} | claim | settings)
+
+
+def test_order_of_attributes_and_months(engine: Bench) -> None:
+    table = ratings(31, size=900)
+    when = [date(2024, 1 + i % 3, 1 + i % 28) for i in range(table.num_rows)]
+    table = table.append_column("clean", pa.array(table["rating"].to_pylist()[::-1]))
+    level = simultaneous_level(0.95, 7)
+    wanted = {}
+    for name in ("rating", "clean"):
+        for month in (1, 2, 3):
+            kept = table.filter(pa.array([d.month == month for d in when]))
+            rows, joint = (
+                expected(kept, ["item"], name, FIVE, q=0.6, level=x) for x in (0.95, level)
+            )
+            window = (date(2024, month, 1), date(2024, month + 1, 1))
+            for key, row in with_order(rows, 2, joint).items():
+                wanted[(*key, name, *window)] = row
+    assert len({row["tier"] for row in wanted.values()}) > 1
+    table = table.append_column("day", pa.array(when))
+    asked: dict[str, Any] = {"time": "day", "window": "month", "q": 0.6, "k": 2}
+    check_order(engine, table, wanted, rating=["rating", "clean"], **asked)
+
+
+def test_order_of_items_that_nobody_rated(engine: Bench) -> None:
+    table = ratings(32)
+    people = {"A": 40, "B": 60, "C": 90, "D": 5000, "E": 600, "F": 900, "alone": 3, "nobody": 12}
+    hotels = pa.table({"item": list(people), "n": pa.array(list(people.values()), pa.int64())})
+    keys = [(name,) for name in people]
+    n = {(k,): v for k, v in people.items()}
+    cells = _cells(table, keys)
+    levels = (0.95, simultaneous_level(0.95, len(people)))
+    rows, joint = (answers(keys, cells, FIVE, q=0.5, n=n, level=x) for x in levels)
+    found = breakdown(cells, n=list(people.values()), above=3.0)
+    wanted = with_order(rows, 4, joint, found)
+    check_order(engine, table, wanted, rating="rating", n_table=hotels, q=0.5, k=4, above=3.0)
+
+
+def test_order_with_strata(engine: Bench) -> None:
+    table = ratings(33)
+    table = table.append_column("wing", pa.array(["ew"[i % 2] for i in range(table.num_rows)]))
+    source, where = engine.load(table)
+    asked: dict[str, Any] = {"q": 0.5, "n": 1000, "strata": "wing"}
+    with pytest.raises(uh.OptionError, match="above: a threshold given together with strata"):
+        rank(source, "item", "rating", **asked, above=3.0, **where)
+    rated = engine.rows(uh.rate(source, "item", "rating", **asked, **where))
+    level = simultaneous_level(0.95, rated.num_rows)
+    joint = engine.rows(uh.rate(source, "item", "rating", **asked, level=level, **where))
+    found = engine.rows(rank(source, "item", "rating", **asked, k=2, **where))
+    wanted = with_order(rows_by(rated, ["item"]), 2, rows_by(joint, ["item"]))
+    for key, row in rows_by(found, ["item"]).items():
+        got = {name: _plain(value) for name, value in row.items()}
+        same(got, {name: _plain(value) for name, value in wanted[key].items()}, key)
+
+
+def test_order_refused(engine: Bench) -> None:
+    source, where = engine.load(ratings(34))
+    with pytest.raises(uh.OptionError, match="k: 8 found, and there are 7 items"):
+        rank(source, "item", "rating", q=0.3, k=8, **where)
+    with pytest.raises(uh.OptionError, match="above: 6 is not on the scale from 1 to 5"):
+        rank(source, "item", "rating", q=0.3, above=6, **where)
+
+
+def test_order_of_no_rows(engine: Bench) -> None:
+    check_order(engine, ratings(35).slice(0, 0), {}, rating="rating", q=0.3, k=3, above=4)
 
 
 def test_somebody_rated_twice(engine: Bench) -> None:

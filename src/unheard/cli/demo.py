@@ -93,7 +93,7 @@ def _show_rated(console: Console) -> None:
     """Rate a table with a row per review, in the embedded database."""
     import pyarrow as pa
 
-    from unheard.cli.tables import Shown
+    from unheard.cli.shown import Shown
     from unheard.tables.jobs import prepare, read_request
     from unheard.tables.sources import Where
 

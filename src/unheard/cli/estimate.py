@@ -57,17 +57,13 @@ from unheard.errors import PopulationError
 @json_option
 def estimate(
     counts: tuple[str, ...],
-    q: str | None,
-    quiet: str,
-    participation: str | None,
-    g: str | None,
     n: str | None,
-    scale: str | None,
     method: str | None,
     level: str,
     covers: str,
     effective: str | None,
     as_json: bool,
+    **assumption: Any,
 ) -> None:
     """Estimate the rating behind COUNTS: how often each rating was given, lowest first.
 
@@ -79,9 +75,8 @@ def estimate(
     """
     question = inquire(
         read_counts(counts),
-        **stated_assumption(q, quiet, participation, g),
+        **stated_assumption(assumption),
         n=None if n is None else number(n, "--n", PopulationError),
-        scale=scale,
         level=read_level(level),
         covers=covers,
         effective=None if effective is None else number(effective, "--effective", PopulationError),
@@ -104,7 +99,7 @@ def document(question: Inquiry, found: list[Estimate]) -> dict[str, Any]:
         stated["q"] = float(assumption.q)
     if assumption.g:
         stated["g"] = list(assumption.g)
-    if assumption.kind in ("box", "audit"):
+    if assumption.kind in ("box", "audit", "pool"):
         stated["participation"] = [list(p) for p in zip(assumption.lo, assumption.hi, strict=True)]
     stated["words"] = question.words
     result: dict[str, Any] = {

@@ -13,6 +13,8 @@ from unheard._version import __version__
 from unheard.cli.demo import demo
 from unheard.cli.estimate import estimate
 from unheard.cli.minimax import minimax
+from unheard.cli.plan import plan
+from unheard.cli.rank import rank
 from unheard.cli.regret import regret
 from unheard.cli.tables import printable, rate, sql
 from unheard.errors import InputError, MissingEngineError, QueryError
@@ -44,7 +46,7 @@ def completion(shell: str) -> None:
     click.echo(script)
 
 
-for command in (demo, estimate, minimax, rate, regret, sql):
+for command in (demo, estimate, minimax, plan, rank, rate, regret, sql):
     cli.add_command(command)
 
 
@@ -57,6 +59,8 @@ def _as_typed(place: str) -> str:
     """Name an argument of the library as the option that it was given by."""
     name, rest = re.match(r"(\w*)(.*)", place, re.DOTALL).groups()  # type: ignore[union-attr]
     options = {option.name for command in cli.commands.values() for option in command.params}
+    if name == "assumption" and "--assumption" not in sys.argv:
+        return place
     if name in ("n", "q") and f"--{name}-column" in sys.argv:
         name = f"{name}_column"
     if name in options - {"counts", "source"} and (not rest or rest[0] in "[ "):

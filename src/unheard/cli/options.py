@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from unheard.core.participation import QUIET
+from unheard.core.participation import PRESETS, QUIET
+from unheard.core.scale import Scale
 from unheard.errors import CountsError, InputError, OptionError, ParticipationError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -24,9 +25,9 @@ _ASSUMPTION = (
         "--q",
         metavar="Q",
         help="Voice ratio, above 0 and at most 1: the quietest people answer at least Q times as "
-        "often as the most outspoken. 0.5 suits surveys people were asked to fill in, 0.3 open "
-        "review sites, 0.1 media people choose themselves. With --n it says more: everybody "
-        "answers with a probability of at least Q.",
+        "often as the most outspoken. Or a preset: survey (0.5: people were asked), reviews (0.3: "
+        "open review sites), media (0.1: people choose what they rate). With --n it says more: "
+        "everybody answers with a probability of at least Q.",
     ),
     click.option(
         "--quiet",
@@ -46,6 +47,11 @@ _ASSUMPTION = (
         "--g",
         metavar="G,...",
         help="Instead of --q: for each rating, the probability to answer, if it is known.",
+    ),
+    click.option(
+        "--assumption",
+        metavar="FILE",
+        help="Instead of --q: what an audit found, a file that unheard calibrate wrote.",
     ),
 )
 
@@ -117,16 +123,42 @@ def number(text: str, place: str, error: type[InputError]) -> float:
         raise error(place, f"{text.strip()!r} is not a number", remedy) from None
 
 
-def stated_assumption(
-    q: str | None, quiet: str, participation: str | None, g: str | None
-) -> dict[str, Any]:
-    """Turn the assumption's options into the arguments of :func:`unheard.estimate`."""
-    return {
-        "q": None if q is None else number(q, "--q", ParticipationError),
-        "quiet": quiet,
+def stated_assumption(given: dict[str, Any]) -> dict[str, Any]:
+    """Turn the options that state the assumption and the scale into arguments.
+
+    They are those of :func:`unheard.estimate`. An audit brings its scale along.
+    """
+    participation, g, q = given["participation"], given["g"], given["q"]
+    arguments = {
+        "q": None if q is None else _read_q(q),
+        "quiet": given["quiet"],
         "participation": None if participation is None else _pairs(participation),
         "g": None if g is None else numbers(g, "--g", ParticipationError),
+        "assumption": None,
+        "scale": given.get("scale"),
     }
+    if given["assumption"] is not None:
+        arguments |= _audited(given["assumption"], given.get("scale"))
+    return arguments
+
+
+def _read_q(text: str) -> float:
+    if text in PRESETS:
+        return PRESETS[text]
+    near = difflib.get_close_matches(text, PRESETS, n=1)
+    if near:
+        raise ParticipationError("--q", f"{text!r} found", f"Did you mean {near[0]}?")
+    return number(text, "--q", ParticipationError)
+
+
+def _audited(file: str, scale: str | None) -> dict[str, Any]:
+    from unheard.decide.store import read_assumption
+
+    assumption, audited = read_assumption(file)
+    if scale is not None and Scale.parse(scale) != audited:
+        values = ", ".join(f"{value:g}" for value in audited.values)
+        raise OptionError("scale", f"{scale} found, and the audit is on {values}", "Leave it out")
+    return {"assumption": assumption, "scale": audited}
 
 
 def read_level(text: str) -> float:

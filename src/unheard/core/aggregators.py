@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from unheard.core import bounds
 from unheard.core.columns import Column, Operations, total, weighted
+from unheard.core.pooling import Pool, pooled_with_n, pooled_without_n, reach
 from unheard.errors import MethodError
 
 
@@ -34,6 +35,8 @@ class Situation:
         Number of people and BEA's lambda; None if n is unknown.
     q
         Least participation; None where the assumption states it per rating.
+    pool
+        How items differ, where an audit of several items tells.
     ops
         The engine's operations.
     """
@@ -46,6 +49,7 @@ class Situation:
     n: Column | None
     balance: Column | None
     q: Column | None
+    pool: Pool | None
     ops: Operations
 
 
@@ -66,6 +70,34 @@ def reweight(given: Situation) -> Column:
     assert given.stands is not None  # the registry lets it through with a best guess only
     people = [w * c for w, c in zip(given.stands, given.counts, strict=True)]
     return bounds.average(people, given.values, given.ops)
+
+
+def pooled(given: Situation) -> Column:
+    """What the audited items, and this item's own ratings, say of it."""
+    return _pooled(given)[0]
+
+
+def _pooled(given: Situation) -> tuple[Column, Column]:
+    assert given.pool is not None  # the registry lets it through with a pool only
+    if given.n is None:
+        return pooled_without_n(given.counts, given.values, given.pool.seen, given.ops)
+    assert given.pool.silent is not None  # a relative audit is refused where n is known
+    return pooled_with_n(given.counts, given.values, given.n, given.pool.silent, given.ops)
+
+
+def pooled_limits(given: Situation, level: float, people: bool) -> tuple[Column, Column]:
+    """Limits that hold the means of the stated share of items like those audited."""
+    assert given.pool is not None
+    estimate, square = _pooled(given)
+    errors = given.pool.seen.errors
+    if given.n is not None and given.pool.silent is not None:
+        errors = given.pool.silent.errors
+        if not people:
+            # The mean behind these people is a little further away than their own.
+            square = square + given.ops.divide(given.pool.silent.people, given.n)
+    away = reach(errors, level) * given.ops.sqrt(square)
+    low, high = given.values[0], given.values[-1]
+    return given.ops.greatest(estimate - away, low), given.ops.least(estimate + away, high)
 
 
 def paa(given: Situation) -> Column:
@@ -112,6 +144,9 @@ class Aggregator:
         Largest number of people it can do; None for any.
     closed_form
         Whether the formula runs on any engine's columns, or on NumPy arrays only.
+    limits
+        Confidence limits of its own, from a :class:`Situation`, the level, and whether they are
+        for exactly these people; None for those that the assumption gives.
     """
 
     name: str
@@ -122,6 +157,7 @@ class Aggregator:
     needs_people: bool = False
     most_n: int | None = None
     closed_form: bool = True
+    limits: Callable[[Situation, float, bool], tuple[Column, Column]] | None = None
 
 
 AGGREGATORS: dict[str, Aggregator] = {
@@ -133,7 +169,14 @@ AGGREGATORS: dict[str, Aggregator] = {
             "reweight",
             "each rating counts for the people it stands for",
             reweight,
-            kinds=("known", "audit"),
+            kinds=("known", "audit", "pool"),
+        ),
+        Aggregator(
+            "pooled",
+            "an audit of several items applied to this one",
+            pooled,
+            kinds=("pool",),
+            limits=pooled_limits,
         ),
         Aggregator("paa", "middle of the interval without n", paa),
         Aggregator(
@@ -151,6 +194,8 @@ AGGREGATORS: dict[str, Aggregator] = {
 
 def default_method(kind: str, n_known: bool) -> str:
     """Name of the method used when none is asked for."""
+    if kind == "pool":
+        return "pooled"
     if kind in ("known", "audit"):
         return "reweight"
     return "midpoint" if n_known else "paa"
@@ -164,7 +209,12 @@ def objection(method: str, kind: str, n_known: bool) -> MethodError | None:
     if one.needs_n and not n_known:
         return MethodError("method", f"{method} needs n, and n is unknown", "Give n, or use paa")
     if one.kinds and kind not in one.kinds:
-        stated = {"known": "g per rating", "audit": "an audit", "any": "q without a direction"}
+        stated = {
+            "known": "g per rating",
+            "audit": "an audit",
+            "pool": "an audit of several items",
+            "any": "q without a direction",
+        }
         return MethodError(
             "method",
             f"{method} is not defined for this kind of assumption",

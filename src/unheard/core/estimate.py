@@ -15,7 +15,7 @@ from unheard.core.aggregators import AGGREGATORS, default_method, objection
 from unheard.core.balance import balance
 from unheard.core.columns import NUMPY, Column, Floats, by_blocks
 from unheard.core.counts import Counts
-from unheard.core.formula import Items, Setting, answers
+from unheard.core.formula import Items, Setting, answers, own_limits
 from unheard.core.participation import Participation, best_guess, fixed_box, preset
 from unheard.core.response import Response, response
 from unheard.core.scale import Scale
@@ -154,19 +154,24 @@ class Inquiry:
             if (objection := self.objection(method)) is not None:
                 raise objection
         lower, upper, *found = self._columns(chosen)
-        limits = (None, None) if self.level is None else (found.pop(0), found.pop(0))
+        shared = (None, None) if self.level is None else (found.pop(0), found.pop(0))
+        estimates, own = found[: len(chosen)], found[len(chosen) :]
         flags = self._flags()
+        records = []
+        for method, estimate in zip(chosen, estimates, strict=True):
+            limits, raised = shared, flags
+            if AGGREGATORS[method].limits is None:
+                raised = flags + self._outside(estimate, lower, upper)
+            elif self.level is not None:
+                limits = own.pop(0), own.pop(0)
+            records.append(self._record(method, (estimate, lower, upper), limits, raised))
+        return records
+
+    def _outside(self, values: Floats, lower: Floats, upper: Floats) -> NDArray[np.int64]:
+        """Flag estimates outside the interval, unless rounding alone put them there."""
         slack = OUTSIDE_SLACK * self.counts.scale.width
-        return [
-            self._record(
-                method,
-                (estimate, lower, upper),
-                limits,
-                flags
-                + int(Flag.OUTSIDE_INTERVAL) * _outside(estimate, lower - slack, upper + slack),
-            )
-            for method, estimate in zip(chosen, found, strict=True)
-        ]
+        outside = (values < lower - slack) | (values > upper + slack)
+        return int(Flag.OUTSIDE_INTERVAL) * outside.astype(np.int64)
 
     def intervals(self) -> list[Floats]:
         """Return lower, upper and, unless the level is None, the two confidence limits."""
@@ -192,6 +197,7 @@ class Inquiry:
             self.assumption.kind,
             fixed_box(self.assumption),
             best_guess(self.assumption),
+            self.assumption.pool,
             None if self.level is None else confidence.critical_value(self.level),
             self.covers == "people",
         )
@@ -202,7 +208,9 @@ class Inquiry:
             items = Items(counts, **(fixed | dict(zip(rows, row, strict=True))))
             return answers(items, setting, methods, NUMPY)
 
-        width = len(methods) + (2 if self.level is None else 4)
+        width = len(methods) + 2
+        if self.level is not None:
+            width += 2 + 2 * len(own_limits(methods))
         return by_blocks(formula, self.counts.cells, list(rows.values()), width)
 
     def _row_columns(self, with_balance: bool) -> dict[str, Floats]:
@@ -244,10 +252,6 @@ class Inquiry:
         estimate, lower, upper = (float(x[0]) for x in numbers)
         low, high = (None if x is None else float(x[0]) for x in limits)
         return Estimate(method, estimate, lower, upper, low, high, flag_names(int(flags[0])))
-
-
-def _outside(values: Floats, lower: Floats, upper: Floats) -> NDArray[np.int64]:
-    return ((values < lower) | (values > upper)).astype(np.int64)
 
 
 def flag_names(code: int) -> tuple[str, ...]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from scipy.special import ndtr
 
 from unheard.core import bounds, confidence
 from unheard.core.aggregators import AGGREGATORS, Situation
 from unheard.core.columns import Column, Operations, total
 from unheard.core.participation import Box, boxes
+from unheard.core.pooling import Pool
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Setting:
         The box of the kinds that state one per rating.
     stands
         How many people a rating stands for, where there is a best guess.
+    pool
+        How items differ, where an audit tells.
     z
         Critical value of the confidence interval; None for no confidence interval.
     people
@@ -60,6 +65,7 @@ class Setting:
     kind: str
     box: Box | None
     stands: Sequence[float] | None
+    pool: Pool | None
     z: float | None
     people: bool
 
@@ -69,6 +75,7 @@ def answers(
 ) -> list[Column]:
     """Return lower, upper, the two confidence limits (if asked for), then each estimate.
 
+    Methods with confidence limits of their own add these at the end, one pair after the other.
     An item nobody rated gets the middle of the scale, and the whole scale as interval.
     """
     values = setting.values
@@ -83,12 +90,34 @@ def answers(
         low, high = _limits(items, setting, ends, setting.z, ops)
         columns += [(ops.least(low, lower), values[0]), (ops.greatest(high, upper), values[-1])]
     situation = Situation(
-        items.counts, values, free, known, setting.stands, items.n, items.balance, items.q, ops
+        items.counts,
+        values,
+        free,
+        known,
+        setting.stands,
+        items.n,
+        items.balance,
+        items.q,
+        setting.pool,
+        ops,
     )
     middle = (values[0] + values[-1]) / 2
     columns += [(AGGREGATORS[method].formula(situation), middle) for method in methods]
+    if setting.z is not None:
+        level = float(1 - 2 * ndtr(-setting.z))
+        for own in own_limits(methods):
+            low, high = own(situation, level, setting.people)
+            columns += [(low, values[0]), (high, values[-1])]
     rated = total(items.counts) > 0
     return [ops.where(rated, column, otherwise) for column, otherwise in columns]
+
+
+def own_limits(
+    methods: Sequence[str],
+) -> list[Callable[[Situation, float, bool], tuple[Column, Column]]]:
+    """Return the limits of those methods that have their own, in order."""
+    found = [AGGREGATORS[method].limits for method in methods]
+    return [limits for limits in found if limits is not None]
 
 
 def _limits(

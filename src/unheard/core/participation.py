@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unheard.core.columns import Column, Floats, each
+from unheard.core.pooling import Pool
 from unheard.errors import ParticipationError
 
 Quiet: TypeAlias = Literal["any", "low", "high", "middle"]
@@ -71,17 +72,19 @@ class Participation:
     ----------
     kind
         ``any``, ``low``, ``high`` or ``middle`` (who may be quieter, within [q, 1]); ``box`` (an
-        interval per rating); ``audit`` (an interval per rating around a best guess); ``known`` (g
-        itself).
+        interval per rating); ``audit`` (an interval per rating around a best guess); ``pool`` (an
+        audit of several items, which tells how items differ as well); ``known`` (g itself).
     q
         Least participation: shape () or one per item. For kinds stated per rating usually None;
         otherwise what they are loosened by, see :meth:`at`.
     lo, hi
         Ends per rating for the kinds stated per rating.
     g
-        Best guess per rating for ``audit`` and ``known``.
+        Best guess per rating for ``audit``, ``pool`` and ``known``.
     relative
         Whether ``lo``, ``hi`` and ``g`` are known up to a common factor only.
+    pool
+        How items differ, for ``pool``.
     """
 
     kind: str
@@ -90,6 +93,7 @@ class Participation:
     hi: tuple[float, ...] = ()
     g: tuple[float, ...] = ()
     relative: bool = False
+    pool: Pool | None = None
 
     @classmethod
     def bounded(cls, q: ArrayLike, quiet: str = "any") -> Participation:
@@ -111,14 +115,20 @@ class Participation:
         return cls(quiet, _valid_q(q))
 
     @classmethod
-    def box(cls, lo: Sequence[float], hi: Sequence[float]) -> Participation:
-        """People with rating r answer with a probability between ``lo[r]`` and ``hi[r]``."""
+    def box(
+        cls, lo: Sequence[float], hi: Sequence[float], *, relative: bool = False
+    ) -> Participation:
+        """People with rating r answer with a probability between ``lo[r]`` and ``hi[r]``.
+
+        With ``relative`` that is known up to a common factor only.
+        """
         if len(lo) != len(hi):
             raise ParticipationError(
                 "participation", f"{len(lo)} lower and {len(hi)} upper ends", "Give lo:hi for each"
             )
         pairs = [_valid_pair(a, b, r) for r, (a, b) in enumerate(zip(lo, hi, strict=True))]
-        return cls("box", None, tuple(a for a, _ in pairs), tuple(b for _, b in pairs))
+        lower, upper = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
+        return cls("box", None, lower, upper, relative=relative)
 
     @classmethod
     def known(cls, g: Sequence[float]) -> Participation:
@@ -133,7 +143,13 @@ class Participation:
 
     @classmethod
     def audit(
-        cls, g: Sequence[float], lo: Sequence[float], hi: Sequence[float], *, relative: bool
+        cls,
+        g: Sequence[float],
+        lo: Sequence[float],
+        hi: Sequence[float],
+        *,
+        relative: bool,
+        pool: Pool | None = None,
     ) -> Participation:
         """State participation found in an audit: a best guess within bounds, per rating.
 
@@ -143,6 +159,8 @@ class Participation:
             Best guess and bounds, lowest rating first.
         relative
             Whether the audit tells only how much quieter some are than others.
+        pool
+            How items differ, if several were audited.
         """
         best, box = cls.known(g), cls.box(lo, hi)
         for r, (low, guess, high) in enumerate(zip(box.lo, best.g, box.hi, strict=True)):
@@ -150,7 +168,8 @@ class Participation:
                 raise ParticipationError(
                     f"g[{r}]", f"{guess:g} lies outside {low:g}:{high:g}", "Calibrate again"
                 )
-        return cls("audit", None, box.lo, box.hi, best.g, relative)
+        kind = "audit" if pool is None else "pool"
+        return cls(kind, None, box.lo, box.hi, best.g, relative, pool)
 
     def at(self, q: ArrayLike) -> Participation:
         """Return the same kind of assumption with voice ratio q, one number or one per item.
@@ -228,7 +247,7 @@ class Participation:
         if self.kind == "known":
             shares = ", ".join(f"{g:g}" for g in self.g)
             words = f"People answer with known probabilities, from the lowest rating up: {shares}"
-        elif self.kind == "audit":
+        elif self.g:
             shares = ", ".join(
                 f"{g:.3g} ({a:.3g} to {b:.3g})" for g, (a, b) in zip(self.g, pairs, strict=True)
             )

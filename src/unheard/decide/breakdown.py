@@ -37,7 +37,7 @@ NEVER = 2.0
 SMALLEST_Q = 1e-12
 """A claim that survives this q is said to hold at every q."""
 
-_GRID = 200
+_GRID = 100
 
 
 @dataclass(frozen=True)
@@ -252,19 +252,19 @@ def breakdown_of(question: Inquiry, claim: Claim, noise: bool) -> Floats:
     found = found.copy()
     start = found[hopeful]
     if question.assumption.per_rating:
-        start = _first_failure(margin, hopeful, start)
+        start = first_failure(margin, hopeful, start)
     found[hopeful] = smallest_q(margin, hopeful, start)
     return found
 
 
-def _first_failure(
+def first_failure(
     margin: Callable[[Floats, NDArray[np.intp]], Floats], rows: NDArray[np.intp], least: Floats
 ) -> Floats:
-    """Return, row by row, the largest q of a fine grid at which a margin is not positive."""
-    failed = least.copy()
-    for q in np.exp(np.linspace(np.log(SMALLEST_Q), 0.0, _GRID)):
-        fails = margin(np.full(len(rows), q), rows) <= 0
-        failed = np.where(fails & (q > failed), q, failed)
+    """Return, row by row, the largest of many q above ``least`` at which a margin fails."""
+    failed = np.maximum(least, SMALLEST_Q)
+    for share in np.linspace(0.0, 1.0, _GRID):
+        q = np.maximum(least, SMALLEST_Q) ** (1 - share)
+        failed = np.where((margin(q, rows) <= 0) & (q > failed), q, failed)
     return failed
 
 

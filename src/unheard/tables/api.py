@@ -1,14 +1,15 @@
-"""The functions that people call: ``rate``, ``counts`` and ``sql``."""
+"""The functions that people call: ``rate``, ``rank``, ``counts`` and ``sql``."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sqlglot import exp
 
 from unheard.core.balance import LIMIT_FROM, balance
+from unheard.core.participation import Participation
 from unheard.core.scale import Scale
 from unheard.errors import OptionError
 from unheard.tables.counting import counting, windowed
@@ -18,10 +19,7 @@ from unheard.tables.engines.base import table as table_named
 from unheard.tables.jobs import Job, counts_query, in_order, prepare, read_request
 from unheard.tables.rating import Prepared, SecondTable
 from unheard.tables.rating import rating as rating_query
-from unheard.tables.request import (
-    Kind,
-    Request,
-)
+from unheard.tables.request import Kind, Request, ordered
 from unheard.tables.sources import Where
 
 
@@ -40,6 +38,7 @@ def rate(
     quiet: str = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
+    assumption: Participation | None = None,
     n: float | str | None = None,
     n_table: Any = None,
     scale: Scale | Sequence[float] | str | None = None,
@@ -79,10 +78,11 @@ def rate(
         Instead of ``rating``: the columns with counts, lowest rating first, of a table of counts.
         Rows of the same item are added up.
     q
-        The voice ratio: a number, or the column that holds it. See :func:`unheard.estimate`.
+        The voice ratio: a number, a preset (``survey``, ``reviews``, ``media``), or the column that
+        holds it. See :func:`unheard.estimate`.
     q_table
         A second table with q: by item, or by any other column that is part of ``item``.
-    quiet, participation, g, method, level, covers
+    quiet, participation, g, assumption, method, level, covers
         As in :func:`unheard.estimate`.
     n
         How many people there are for each item: a number, or the column that holds it.
@@ -137,21 +137,84 @@ def rate(
     arguments = dict(locals())
     for name in ("source", "sort", "engine", "table", "query", "memory", "spark_master"):
         del arguments[name]
-    job = prepare(
-        source,
-        read_request(**arguments),
-        Where(engine, table, query, memory, spark_master),
-    )
+    where = Where(engine, table, query, memory, spark_master)
+    return _answered(source, read_request(**arguments), where, _rows(sort))
+
+
+def rank(
+    source: Any,
+    item: str | Iterable[str],
+    rating: str | Iterable[str] | None = None,
+    *,
+    k: int | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    noise: bool = True,
+    sort: bool = True,
+    engine: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    memory: str | None = None,
+    spark_master: str | None = None,
+    **settings: Any,
+) -> Any:
+    """Say what is settled about the order of the items of a table.
+
+    Parameters
+    ----------
+    source, item, rating, sort, engine, table, query, memory, spark_master
+        As in :func:`rate`.
+    k
+        Say who is among the k best.
+    above, below
+        A claim: that the mean is above, or below, this threshold. Each item is then given the
+        breakdown q of the claim, see :func:`unheard.breakdown`.
+    noise
+        Whether to say as well what is settled in spite of sampling noise. Ranks compare items, so
+        the confidence intervals behind them hold for all items together with the level stated.
+    **settings
+        Further arguments of :func:`rate`: the counts, the assumption, n, and so on.
+
+    Returns
+    -------
+    frame
+        As :func:`rate` returns it, ranks included, with further columns before the flags:
+        ``average_rank``, the rank by the plain average; ``tier``, 1 for the best, items of
+        different tiers cannot change places; ``top``, whether an item is among the k best:
+        ``surely``, ``possibly`` or ``no``; ``ci_best_rank``, ``ci_worst_rank`` and ``ci_top``, the
+        same with noise; ``breakdown_q``, null if the claim does not even hold at q = 1.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> totals = pa.table({"hotel": ["A", "B", "C"], "sad": [2, 9, 60], "happy": [60, 9, 2]})
+    >>> result = rank(totals, "hotel", counts=["sad", "happy"], q=0.5, k=1, above=1.5)
+    >>> for row in result.to_pylist():
+    ...     print(row["hotel"], row["best_rank"], row["worst_rank"], row["tier"], row["top"])
+    A 1 1 1 surely
+    B 2 2 2 no
+    C 3 3 3 no
+    """
+    request = read_request(item=item, rating=rating, **settings)
+    where = Where(engine, table, query, memory, spark_master)
+    return _answered(source, ordered(request, k, above, below, noise), where, _rows(sort))
+
+
+def _answered(
+    source: Any, request: Request, where: Where, query: Callable[[Job], exp.Query]
+) -> Any:
+    """Run a request and return what a query of the job gives, as the kind of frame that came in."""
+    job = prepare(source, request, where)
     try:
-        return _handed_over(job, in_order(job.query, job.request) if sort else job.query)
+        for note in job.notes:
+            warnings.warn(note, RowsLeftOutWarning, stacklevel=3)
+        return job.opened.back(query(job))
     finally:
         job.close()
 
 
-def _handed_over(job: Job, query: exp.Query) -> Any:
-    for note in job.notes:
-        warnings.warn(note, RowsLeftOutWarning, stacklevel=4)
-    return job.opened.back(query)
+def _rows(sort: bool) -> Callable[[Job], exp.Query]:
+    return lambda job: in_order(job.query, job.request) if sort else job.query
 
 
 def counts(
@@ -203,15 +266,9 @@ def counts(
     arguments = dict(locals())
     for name in ("source", "engine", "table", "query", "memory", "spark_master"):
         del arguments[name]
-    job = prepare(
-        source,
-        read_request(**arguments, q=1.0, level=None, ranks=False),
-        Where(engine, table, query, memory, spark_master),
-    )
-    try:
-        return _handed_over(job, in_order(counts_query(job), job.request))
-    finally:
-        job.close()
+    request = read_request(**arguments, q=1.0, level=None, ranks=False)
+    where = Where(engine, table, query, memory, spark_master)
+    return _answered(source, request, where, lambda job: in_order(counts_query(job), job.request))
 
 
 def sql(

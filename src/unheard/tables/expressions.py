@@ -226,8 +226,8 @@ class _Layout:
             self._visit(cell)
         for cell in self.order:
             below = max((self.level.get(id(a), 0) for a in _cells_in(cell)), default=0)
-            # Not every engine has columns that are true or false.
-            plain = cell.operation not in ("column", "gt", "ge", "lt", "le")
+            # Not every engine has columns that are true or false, or of no type.
+            plain = cell.operation not in ("column", "missing", "gt", "ge", "lt", "le")
             nested = self._nesting(cell)
             shared = plain and (self.uses[id(cell)] > 1 or nested >= _DEEPEST)
             self.depth[id(cell)] = 0 if shared else nested

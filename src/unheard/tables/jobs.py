@@ -12,7 +12,9 @@ from sqlglot import exp
 from unheard.core.aggregators import default_method
 from unheard.core.balance import LIMIT_FROM, balance
 from unheard.core.estimate import stated
+from unheard.core.participation import PRESETS, Participation
 from unheard.core.scale import Scale
+from unheard.decide.ranking import check_k, simultaneous_level
 from unheard.errors import ColumnError, OptionError, PopulationError
 from unheard.tables import checks
 from unheard.tables.counting import counting, rows_to_count, windowed
@@ -46,6 +48,8 @@ class Job:
         Where the rows are.
     query
         The query for the result; the counts it reads are already made.
+    people
+        The query for these counts, with n and q beside them.
     notes
         What was done to rows that could not be used as they were, in sentences.
     found
@@ -55,6 +59,7 @@ class Job:
     request: Request
     opened: Opened
     query: exp.Query
+    people: exp.Query
     notes: list[str]
     found: checks.Tally = field(repr=False)
 
@@ -73,6 +78,7 @@ def read_request(
     quiet: str = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
+    assumption: Participation | None = None,
     n: float | str | None = None,
     n_table: Any = None,
     scale: Scale | Sequence[float] | str | None = None,
@@ -108,6 +114,8 @@ def read_request(
             "Give the columns of that scale, all of them, lowest first",
         )
     check_what(names(item), names(rating), count_columns)
+    if isinstance(q, str) and q in PRESETS and q_table is None:
+        q = PRESETS[q]
     q_column = q if isinstance(q, str) else ("q" if q_table is not None and q is None else None)
     if q_table is not None and not (q is None or isinstance(q, str)):
         raise OptionError("q", "a number and a table given together", "Give one of them")
@@ -116,6 +124,7 @@ def read_request(
         quiet,
         participation,
         g,
+        assumption,
     )
     assumption.check_fits(values.m, 1)
     if n_table is not None and not (n is None or isinstance(n, str)):
@@ -123,6 +132,7 @@ def read_request(
     n_column = n if isinstance(n, str) else ("n" if n_table is not None and n is None else None)
     people = None if n is None or isinstance(n, str) else _number_of_people(n)
     n_known = people is not None or n_column is not None or nulls == "nonresponse"
+    assumption.check_people(n_known=n_known)
     request = Request(
         item=names(item),
         rating=names(rating),
@@ -189,10 +199,11 @@ def prepare(source: Any, request: Request, where: Where, watch: Watch | None = N
             together = people(request, given)
             checks.check_numbers(request, opened, given.counts, together)
             given = _balances(request, opened, given, together)
-        if request.ranks and opened.engine.keeps:
+        if request.order is not None or (request.ranks and opened.engine.keeps):
             with watch("ranking", opened.engine):
+                level = _joint_level(request, opened.engine, together)
                 # Done first, so that its memory is free again when the result is made.
-                kept = opened.engine.keep("ranks", ranks(request, given))
+                kept = opened.engine.keep("ranks", ranks(request, given, level))
             given = replace(given, ranks=kept)
         notes = _notes(request, found)
         if request.duplicates == "latest":
@@ -201,7 +212,7 @@ def prepare(source: Any, request: Request, where: Where, watch: Watch | None = N
             )
             if earlier:
                 notes.append(f"{_were(earlier, 'earlier rating')} left out for a later one.")
-        return Job(request, opened, rating(request, given), notes, found)
+        return Job(request, opened, rating(request, given), together, notes, found)
     except BaseException:
         opened.engine.close()
         raise
@@ -310,6 +321,21 @@ def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Q
     return Prepared(
         given.counts, given.n_table, given.q_table, opened.engine.upload("balances", table)
     )
+
+
+def _joint_level(request: Request, engine: Engine, together: exp.Query) -> float | None:
+    """Level at which the confidence limits of all items that are compared hold together."""
+    if request.order is None:
+        return None
+    within = [column(name) for name in request.compared_within]
+    items = exp.select(*map(column, request.result_keys)).distinct().from_(together.subquery("one"))
+    many = exp.select(exp.alias_(exp.Count(this=exp.Star()), "many")).from_(items.subquery("items"))
+    most = exp.select(exp.alias_(exp.Max(this=column("many")), "most"))
+    groups = many.group_by(*within) if within else many
+    compared = int(engine.rows(most.from_(groups.subquery("groups")))[0]["most"] or 0)
+    if request.order.k is not None and compared:
+        check_k(request.order.k, compared)
+    return simultaneous_level(request.level, compared) if request.noise and request.level else None
 
 
 def _notes(request: Request, found: checks.Tally) -> list[str]:

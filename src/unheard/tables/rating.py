@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from unheard.core.aggregators import AGGREGATORS
 from unheard.core.balance import LIMIT_FROM, balance, limit_balance
 from unheard.core.bounds import average
 from unheard.core.columns import total, weighted
@@ -17,9 +18,12 @@ from unheard.core.formula import Items, Setting, answers
 from unheard.core.participation import best_guess, fixed_box
 from unheard.core.response import Limits, test_level, verdict
 from unheard.core.strata import Answer, combined, terms
+from unheard.decide.breakdown import Claim, base_boxes, breakdown_formula
 from unheard.tables.dialects import column, identifier
 from unheard.tables.expressions import Layer, Operand, Sheet, layers, number
+from unheard.tables.ranking import add_columns, add_ranks, order_columns, rank_columns
 from unheard.tables.request import Request
+from unheard.tables.steps import Steps
 
 _NUMBERS = ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper")
 
@@ -87,63 +91,32 @@ class Prepared:
     unchecked: bool = False
 
 
-class Steps:
-    """A chain of named SELECTs, each reading the one before."""
-
-    def __init__(self) -> None:
-        self._steps: list[tuple[str, exp.Query]] = []
-
-    def add(self, name: str, query: exp.Query, comment: str = "") -> str:
-        """Append a step and return its name."""
-        if comment:
-            query.add_comments([f" {comment} "], prepend=True)
-        self._steps.append((name, query))
-        return name
-
-    def closing(self, query: exp.Select) -> exp.Select:
-        """Put the steps before the query that ends them."""
-        for name, step in self._steps:
-            query = query.with_(name, as_=step, copy=False)
-        return _clear_of(query, {name for name, _ in self._steps})
-
-
-def _clear_of(query: exp.Select, ours: set[str]) -> exp.Select:
-    """Rename steps that are called like a table of the user's."""
-    given = {t.name.lower() for t in query.find_all(exp.Table) if t.meta.get("given")}
-    clashes = ours & given
-    if not clashes:
-        return query
-    for node in list(query.walk()):
-        place = None
-        if isinstance(node, exp.Column):
-            place = node.args.get("table")
-        elif isinstance(node, exp.TableAlias) or (
-            isinstance(node, exp.Table) and not node.meta.get("given")
-        ):
-            place = node.this
-        if isinstance(place, exp.Identifier) and place.name in clashes:
-            place.set("this", f"unheard_{place.name}")
-    return query
-
-
 def rating(request: Request, given: Prepared) -> exp.Select:
     """Write the query from counts to results."""
     steps, latest, flags = _answered(request, given)
     if request.ranks:
         if given.ranks is None:
-            _rank(request, steps, latest)
+            ranked = add_ranks(request, steps, latest)
         else:
-            steps.add("ranks", exp.select("*").from_(given.ranks.copy()))
-        latest = _with_ranks(request, steps, latest)
+            ranked = steps.add("ranks", exp.select("*").from_(given.ranks.copy()))
+        latest = add_columns(request, steps, latest, ranked, rank_columns(request))
     return steps.closing(_final(request, latest, flags))
 
 
-def ranks(request: Request, given: Prepared) -> exp.Select:
-    """Write the query for the ranks alone, for engines that keep them for :func:`rating`."""
-    # Ranks follow from the intervals; confidence limits would only be written and thrown away.
-    steps, latest, _ = _answered(replace(request, level=None), given)
-    _rank(request, steps, latest)
-    return steps.closing(exp.select("*").from_("ranks"))
+def ranks(request: Request, given: Prepared, level: float | None = None) -> exp.Select:
+    """Write the query for the ranks alone, for engines that keep them for :func:`rating`.
+
+    Parameters
+    ----------
+    request, given
+        As for :func:`rating`.
+    level
+        Level of the confidence limits that ranks with noise are made from.
+    """
+    # Nothing is worked out that would only be thrown away.
+    steps, latest, _ = _answered(replace(request, level=level, order=None), given)
+    ranked = add_ranks(request, steps, latest)
+    return steps.closing(exp.select("*").from_(ranked))
 
 
 def _answered(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]:
@@ -241,6 +214,7 @@ def _setting(request: Request) -> Setting:
         request.assumption.kind,
         fixed_box(request.assumption),
         best_guess(request.assumption),
+        request.assumption.pool,
         None if request.level is None else critical_value(request.level),
         request.covers == "people",
     )
@@ -258,7 +232,8 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
     found = answers(items, _setting(request), [request.method], sheet)
     lower, upper, *rest = found
     ci = (rest.pop(0), rest.pop(0)) if request.level is not None else (None, None)
-    (estimate,) = rest
+    estimate, *own = rest
+    ci = tuple(own) or ci
     outputs: dict[str, Operand] = {
         "n_ratings": total(counts),
         # Nobody's average is nothing, whatever an engine makes of zero divided by zero.
@@ -274,6 +249,8 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
         outputs |= {"ci_lower": low, "ci_upper": high}
     if n is not None:
         outputs["n"] = n
+    if request.order is not None and request.order.claim is not None:
+        outputs["breakdown_q"] = _breakdown(request, request.order.claim, items, sheet)
     flags = _flags(request, given, sheet, items, outputs)
     raised = {f"flag_{name}": flag for name, flag in flags.items()}
     if request.strata:
@@ -284,6 +261,15 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
         outputs = sums | {"n_ratings": outputs["n_ratings"]}
     plan = layers(outputs | raised, request.groups)
     return _write_layers(plan, steps, latest, "rated"), list(flags)
+
+
+def _breakdown(request: Request, claim: Claim, items: Items, sheet: Sheet) -> Operand:
+    values = request.scale.values
+    ends = base_boxes(request.assumption, len(values))
+    q = breakdown_formula(items.counts, values, ends, claim, items.n, sheet)
+    rated = total(items.counts) > 0.0
+    holds = sheet.where(q < 1.0, q, sheet.missing())
+    return sheet.where(rated, holds, sheet.missing())
 
 
 def _stated_q(request: Request, sheet: Sheet) -> Any:
@@ -326,7 +312,8 @@ def _flags(
         flags["refuted"] = heard.refuted
         if given.unchecked:
             flags["n_below_ratings"] = sheet.where(seen > items.n, 1.0, 0.0)
-    if request.method != ("midpoint" if request.n_known else "paa"):
+    middle = "midpoint" if request.n_known else "paa"
+    if request.method != middle and AGGREGATORS[request.method].limits is None:
         slack = OUTSIDE_SLACK * request.scale.width
         below = found["lower"] - found["estimate"] > slack
         above = found["estimate"] - found["upper"] > slack
@@ -393,81 +380,6 @@ def _combine(request: Request, steps: Steps, latest: str, flags: Sequence[str]) 
     return _write_layers(layers(outputs, keys), steps, latest, "combined")
 
 
-def _rank(request: Request, steps: Steps, latest: str) -> None:
-    """Best and worst possible rank of each item by one sort of all interval ends.
-
-    Going down from the highest end, an item's best rank is one more than the lower ends passed
-    before its upper end, and its worst rank the upper ends passed up to its lower end.
-    """
-    keys, within = request.result_keys, request.compared_within
-    ends = exp.union(
-        *(
-            exp.select(
-                *map(column, keys),
-                exp.alias_(column(end), "place"),
-                exp.alias_(exp.Literal.number(is_lower), "is_lower"),
-            ).from_(latest)
-            for end, is_lower in (("lower", 1), ("upper", 0))
-        ),
-        distinct=False,
-    )
-    steps.add("ends", ends, "All ends of intervals, sorted once, tell the possible ranks.")
-
-    def along(what: exp.Expr, **frame: exp.Expr) -> exp.Expr:
-        return exp.Window(
-            this=what,
-            partition_by=[column(name) for name in within],
-            order=exp.Order(
-                expressions=[
-                    exp.Ordered(this=column("place"), desc=True),
-                    exp.Ordered(this=column("is_lower")),
-                ]
-            ),
-            **frame,
-        )
-
-    so_far = exp.WindowSpec(
-        kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"
-    )
-    lower = exp.case().when(column("is_lower").eq(1), exp.Literal.number(1))
-    placed = exp.select(
-        *map(column, keys),
-        column("is_lower"),
-        exp.alias_(along(exp.RowNumber()), "passed"),
-        exp.alias_(along(exp.Count(this=lower), spec=so_far), "lowers"),
-    ).from_("ends")
-    steps.add("placed", placed)
-    best = exp.case().when(column("is_lower").eq(0), column("lowers") + 1)
-    worst = exp.case().when(column("is_lower").eq(1), column("passed") - column("lowers"))
-    found = (
-        exp.select(
-            *map(column, keys),
-            exp.alias_(exp.Max(this=best), "best_rank"),
-            exp.alias_(exp.Max(this=worst), "worst_rank"),
-        )
-        .from_("placed")
-        .group_by(*map(column, keys))
-    )
-    steps.add("ranks", found)
-
-
-def _with_ranks(request: Request, steps: Steps, latest: str) -> str:
-    keys = request.result_keys
-    on = exp.and_(
-        *(exp.EQ(this=column(key, latest), expression=column(key, "ranks")) for key in keys)
-    )
-    query = (
-        exp.select(
-            exp.Column(this=exp.Star(), table=exp.to_identifier(latest)),
-            column("best_rank", "ranks"),
-            column("worst_rank", "ranks"),
-        )
-        .from_(latest)
-        .join("ranks", on=on, join_type="left")
-    )
-    return steps.add("ranked", query)
-
-
 def _final(request: Request, latest: str, flags: Sequence[str]) -> exp.Select:
     """Put the columns of the contract in their order and types."""
     null = exp.null()
@@ -485,6 +397,7 @@ def _final(request: Request, latest: str, flags: Sequence[str]) -> exp.Select:
     for name in ("best_rank", "worst_rank"):
         rank = column(name) if request.ranks else null
         selected.append(exp.alias_(exp.cast(rank, "bigint"), name))
+    selected += order_columns(request)
     selected.append(exp.alias_(_flag_text(flags), "flags"))
     return exp.select(*selected).from_(latest)
 

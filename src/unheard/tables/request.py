@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from unheard.core.aggregators import AGGREGATORS, objection
 from unheard.core.participation import Participation
 from unheard.core.scale import Scale
+from unheard.decide.breakdown import Claim
+from unheard.decide.ranking import check_k
 from unheard.errors import ColumnError, MethodError, OptionError
 
 Kind: TypeAlias = Literal["whole", "real", "single", "text", "time", "other"]
@@ -30,6 +32,17 @@ RESULT_COLUMNS = (
     "flags",
 )
 """The columns of a result, after those that name the item."""
+
+ORDER_COLUMNS = (
+    "average_rank",
+    "tier",
+    "top",
+    "ci_best_rank",
+    "ci_worst_rank",
+    "ci_top",
+    "breakdown_q",
+)
+"""Further columns, before the flags, of a result about the order of the items."""
 
 _OURS = re.compile(r"x\d+|count_.*|n_rows|n_null|n_dropped|bucket", re.IGNORECASE)
 
@@ -74,6 +87,25 @@ class Window:
 
 
 @dataclass(frozen=True)
+class Order:
+    """What is asked about the order of the items.
+
+    Attributes
+    ----------
+    k
+        Who is among the k best; None if nobody asks.
+    claim
+        What the breakdown q of each item is wanted for; None if for nothing.
+    noise
+        Whether to say as well what the confidence limits leave possible.
+    """
+
+    k: int | None
+    claim: Claim | None
+    noise: bool
+
+
+@dataclass(frozen=True)
 class Request:
     """Everything asked, but for the table.
 
@@ -109,6 +141,8 @@ class Request:
         What to do if somebody rated an item twice: ``refuse``, or keep the ``latest``.
     ranks
         Whether to work out best and worst possible ranks.
+    order
+        What else is asked about the order of the items; None for nothing.
     """
 
     item: tuple[str, ...]
@@ -132,6 +166,7 @@ class Request:
     off_scale: str = "refuse"
     duplicates: str = "refuse"
     ranks: bool = True
+    order: Order | None = None
 
     @property
     def count_columns(self) -> tuple[str, ...]:
@@ -159,6 +194,11 @@ class Request:
         attribute = ("attribute",) if self.attributes else ()
         window = ("window_start", "window_end") if self.window else ()
         return (*attribute, *window)
+
+    @property
+    def noise(self) -> bool:
+        """Whether the order is asked for with noise as well."""
+        return self.order is not None and self.order.noise and self.level is not None
 
     @property
     def n_known(self) -> bool:
@@ -227,14 +267,40 @@ def check(request: Request) -> None:
         )
 
 
+def ordered(
+    request: Request,
+    k: int | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    noise: bool = True,
+) -> Request:
+    """Ask about the order of the items as well; raise if that contradicts the rest."""
+    claim = None
+    if above is not None or below is not None:
+        claim = Claim.read(above, below, request.scale)
+        if request.strata:
+            raise OptionError(
+                "above" if claim.above else "below",
+                "a threshold given together with strata",
+                "Leave the strata out, or ask without a threshold",
+            )
+    if k is not None:
+        check_k(k)
+    request = replace(request, ranks=True, order=Order(k, claim, noise))
+    check(request)
+    return request
+
+
 def _check_names(request: Request) -> None:
     seen: set[str] = set()
+    ours = {*RESULT_COLUMNS, *request.compared_within}
+    if request.order is not None:
+        ours |= {*ORDER_COLUMNS}
     for name in (*request.item, *request.strata):
         if name.lower() in seen:
             raise ColumnError("item", f"{name!r} named twice", "Name each column once")
         seen.add(name.lower())
-        extra = {column.lower() for column in request.compared_within}
-        if name.lower() in extra | set(RESULT_COLUMNS) or _OURS.fullmatch(name):
+        if name.lower() in ours or _OURS.fullmatch(name):
             raise ColumnError(
                 "item",
                 f"{name!r} is also the name of a column of the result",

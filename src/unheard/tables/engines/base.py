@@ -198,13 +198,19 @@ RESULT_TYPES = {
     "n": "int64",
     "best_rank": "int64",
     "worst_rank": "int64",
+    "average_rank": "int64",
+    "tier": "int64",
+    "top": "string",
+    "ci_best_rank": "int64",
+    "ci_worst_rank": "int64",
+    "ci_top": "string",
     "flags": "string",
     "attribute": "string",
     "window_start": "date32",
     "window_end": "date32",
 }
 RESULT_TYPES |= dict.fromkeys(
-    ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper"), "float64"
+    ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper", "breakdown_q"), "float64"
 )
 """Arrow types of the columns that are ours, for engines whose drivers do not tell."""
 

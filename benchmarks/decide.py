@@ -1,0 +1,72 @@
+"""A million items ranked, with the breakdown q of each, against working out their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+import unheard as uh
+from benchmarks.timing import report, seconds
+from unheard.decide.breakdown import breakdown
+from unheard.decide.ranking import ranking, simultaneous_level
+
+_Q, _THRESHOLD, _K = 0.3, 3.5, 100
+
+
+def run() -> None:
+    rng = np.random.default_rng(5)
+    cells = _items(10**6, rng)
+    for noise in (False, True):
+        level = simultaneous_level(0.95, len(cells)) if noise else None
+        what = "with noise" if noise else "noise aside"
+        peer = "working out the intervals"
+        theirs = seconds(_intervals(cells, level), 3)
+        ranked = seconds(_ranked(cells, level), 3)
+        report(f"10^6 items ranked, intervals included, {what}", ranked, peer, theirs, "no goal")
+        broken = seconds(_broken(cells, noise), 2)
+        report(f"breakdown q of 10^6 items, {what}", broken, peer, theirs, "no goal")
+        both = ranked + broken
+        report(f"both, {what}", both, peer, theirs, "goal: at most 10")
+        _growth(cells, level, both)
+
+
+def _items(size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Counts of items that differ: 20 to 200 ratings each, from bad to good."""
+    shares = rng.dirichlet([0.6, 0.3, 0.5, 1.2, 2.5], size=size)
+    return rng.multinomial(rng.integers(20, 201, size), shares)
+
+
+def _intervals(cells: NDArray[np.int64], level: float | None) -> Callable[[], object]:
+    return lambda: uh.estimate(cells, _Q, level=level)
+
+
+def _ranked(cells: NDArray[np.int64], level: float | None) -> Callable[[], object]:
+    """Work out the intervals, and the order that they settle."""
+
+    def work() -> object:
+        found = uh.estimate(cells, _Q, level=level)
+        if level is not None:
+            ranking(found.ci_lower, found.ci_upper, k=_K)
+        return ranking(found.lower, found.upper, k=_K)
+
+    return work
+
+
+def _broken(cells: NDArray[np.int64], noise: bool) -> Callable[[], object]:
+    return lambda: breakdown(cells, above=_THRESHOLD, noise=noise)
+
+
+def _growth(cells: NDArray[np.int64], level: float | None, whole: float) -> None:
+    """Cost per item must not grow with the number of items."""
+    few = cells[: len(cells) // 10]
+    noise = level is not None
+    part = seconds(_ranked(few, level), 3) + seconds(_broken(few, noise), 3)
+    report(
+        f"both, {'with noise' if noise else 'noise aside'}, per item of 10^6",
+        whole / len(cells),
+        "per item of 10^5",
+        part / len(few),
+        "goal: about 1",
+    )

@@ -1,0 +1,204 @@
+"""A table that was worked out, shown or printed: its first rows, their flags, the assumption."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from unheard.core.estimate import FLAG_WORDS
+
+if TYPE_CHECKING:
+    from unheard.tables.jobs import Job
+
+Columns: TypeAlias = "list[tuple[str, bool, Callable[[dict[str, Any]], str]]]"
+"""Columns on the screen: heading, whether at the right, and how to write the cell of a row."""
+
+
+class Shown:
+    """A result that the engine keeps, and the ways to show it."""
+
+    def __init__(self, job: Job, result: Any, sort: str | None, top: int) -> None:
+        self.job, self.result, self.sort, self.top = job, result, sort, top
+        self.request, self.engine = job.request, job.opened.engine
+        from sqlglot import exp
+
+        many = exp.alias_(exp.Count(this=exp.Star()), "many")
+        self.total = int(self.engine.rows(exp.select(many).from_(result.copy()))[0]["many"])
+
+    def everything(self) -> Any:
+        """Return the query for all rows, in order."""
+        from sqlglot import exp
+
+        from unheard.tables.dialects import column
+
+        query = exp.select("*").from_(self.result.copy())
+        keys = list(self.request.result_keys if self.sort else self.request.groups)
+        order = [exp.Ordered(this=column(name)) for name in keys]
+        if self.sort not in (None, "item"):
+            # Items are ranked within an attribute and a window, and are listed so.
+            within = [exp.Ordered(this=column(name)) for name in self.request.compared_within]
+            order = [*within, exp.Ordered(this=column(str(self.sort)), desc=True), *order]
+        return query.order_by(*order)
+
+    def as_json(self) -> None:
+        """Print one list of rows."""
+        self.print_rows()
+        self.closing("")
+
+    def print_rows(self, after: str = "") -> None:
+        """Print the list of rows, and what comes after it."""
+        first = True
+        click.echo("[", nl=False)
+        for batch in self.engine.arrow(self.everything()):
+            for row in batch.to_pylist():
+                if "flags" in row:
+                    row["flags"] = row["flags"].split()
+                text = json.dumps(row, default=str, ensure_ascii=False)
+                click.echo(("" if first else ",\n") + text, nl=False)
+                first = False
+        click.echo(f"]{after}")
+
+    def closing(self, words: str) -> None:
+        """Say on standard error what was done to rows."""
+        for line in (words, *self.job.notes):
+            if line:
+                click.echo(line, err=True)
+
+    def on_screen(self) -> None:
+        """Show the first rows, what their flags mean, and the assumption."""
+        from rich.text import Text
+
+        from unheard.cli.screen import make_console, text_width
+
+        console = make_console()
+        rows = self.engine.rows(self.everything().limit(self.top))
+        if not rows:
+            console.print("The table has no rows.")
+            return
+        what = "rows" if self.request.compared_within or not self.sort else "items"
+        size = f"{plural(self.job.found.counted, 'rating')}, {plural(self.total, what[:-1])}"
+        console.print(Text(f"{size}, scale {self._scale()}", "bold"))
+        columns = self._columns()
+        cells = [[name for name, _, _ in columns]]
+        cells += [[show(row) for _, _, show in columns] for row in rows]
+        console.print()
+        for place, line in enumerate(_aligned(cells, [right for _, right, _ in columns])):
+            console.print(Text(line, "bold" if place == 0 else ""))
+        more = self.total - len(rows)
+        if more:
+            console.print(f"\n[dim]{more:,} more rows; --top shows more, -o FILE writes all.[/]")
+        self._notes(console, rows, text_width(console))
+
+    def _columns(self) -> Columns:
+        request = self.request
+        if not self.sort:
+            names = [*request.count_columns, "n_rows"]
+            return self._names() + [(n, True, lambda row, n=n: f"{row[n]:,}") for n in names]
+        columns = self._names()
+        columns += [
+            ("average", True, lambda row: self._number(row["average"])),
+            ("estimate", True, lambda row: self._number(row["estimate"])),
+            ("interval", False, lambda row: self._range(row, "lower", "upper")),
+        ]
+        if request.level is not None:
+            name = f"{request.level * 100:.6g}% confidence"
+            columns.append((name, False, lambda row: self._range(row, "ci_lower", "ci_upper")))
+        if request.ranks:
+            columns.append(("rank", False, lambda row: rank_range(row, "best_rank", "worst_rank")))
+        columns.append(("flags", False, lambda row: row["flags"]))
+        return columns
+
+    def _names(self) -> Columns:
+        """Columns that say which row it is and how much it rests on."""
+        request = self.request
+        columns: Columns = [
+            (name_of(name), False, lambda row, name=name: name_of(row[name]))  # type: ignore[misc]
+            for name in (request.result_keys if self.sort else request.groups)
+            if name != "window_end"
+        ]
+        if self.sort:
+            columns.append(("ratings", True, lambda row: f"{row['n_ratings']:,}"))
+            if request.n_known:
+                columns.append(("people", True, lambda row: f"{row['n']:,}"))
+        return columns
+
+    def _notes(self, console: Any, rows: list[dict[str, Any]], width: int) -> None:
+        from textwrap import wrap
+
+        console.print()
+        for line in self._lines(rows):
+            for part in wrap(line, width, subsequent_indent="  ") or [""]:
+                console.print(part, markup=False)
+
+    def _lines(self, rows: list[dict[str, Any]]) -> list[str]:
+        """What is said below the rows."""
+        notes = [f"Note: {note}" for note in self.job.notes]
+        if not self.sort:
+            return notes
+        raised = dict.fromkeys(flag for row in rows for flag in row["flags"].split())
+        words = self.request.assumption.words(n_known=self.request.n_known)
+        if self.request.q_column is not None:
+            words = f"q as in column {self.request.q_column}, item by item."
+        return [
+            *(f"{flag}: {FLAG_WORDS[flag]}." for flag in raised),
+            *notes,
+            f"Assumption: {words}",
+        ]
+
+    def _scale(self) -> str:
+        from unheard.tables.checks import describe_scale
+
+        return describe_scale(self.request.scale.values)
+
+    def _number(self, value: float | None) -> str:
+        if value is None:
+            return "–"
+        return f"{value:.{max(2, 2 - math.floor(math.log10(self.request.scale.width)))}f}"
+
+    def _range(self, row: dict[str, Any], low: str, high: str) -> str:
+        return f"{self._number(row[low])} to {self._number(row[high])}"
+
+
+def _aligned(rows: list[list[str]], right: list[bool]) -> list[str]:
+    """Set cells in columns; a line that is too long for the terminal is not cut."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        padded = []
+        for cell, width, at_right in zip(row, widths, right, strict=True):
+            space = " " * (width - cell_len(cell))
+            padded.append(space + cell if at_right else cell + space)
+        lines.append("  ".join(padded).rstrip())
+    return lines
+
+
+def plural(many: int, one: str) -> str:
+    """Write a number of things."""
+    return f"{many:,} {one}{'' if many == 1 else 's'}"
+
+
+def rank_range(row: dict[str, Any], best: str, worst: str) -> str:
+    """Write the ranks that are possible."""
+    first, last = row[best], row[worst]
+    return f"{first:,}" if first == last else f"{first:,} to {last:,}"
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def printable(text: str) -> str:
+    """Write out characters that would say something to the terminal."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def name_of(value: object) -> str:
+    """Write a name so that it stays on its line."""
+    text = printable("(none)" if value is None else str(value))
+    return text if len(text) <= 60 else f"{text[:57]}..."

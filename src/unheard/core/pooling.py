@@ -1,0 +1,144 @@
+"""Pooled estimates: what an audit of several items says about another item of the same kind.
+
+With n known, the mean rating of an item's silent people is predicted from the shares of the people
+who gave each rating: the best linear prediction, as in credibility theory [BS70] and linear Bayes
+[H69]. It needs means, variances and covariances over items alone, trusts an item's own ratings the
+more the larger n is, and has a closed form. Those who answered are known and count as they are.
+
+With n unknown, every item is given a few pseudo-ratings as the audited items have them, and each
+rating then counts for the people that it stands for.
+
+How far such an estimate may be off is read from the audit itself: the errors it makes on audited
+items that it was not fitted to, in units of what the formula expects (conformal prediction
+[VGS05]). So the limits hold the means of the stated share of items if the audited ones were drawn
+at random, whether or not the model behind the formula is right.
+
+docs/calibrate.md has the derivation; :mod:`unheard.decide.pooling` fits the numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy.special import stdtrit
+
+from unheard.core.columns import Column, Operations, total, weighted
+
+
+@dataclass(frozen=True)
+class Silent:
+    """How the mean of an item's silent people goes with the shares of people seen.
+
+    Attributes
+    ----------
+    mean, variance
+        Of the silent people's mean rating, over items.
+    within
+        Variance of the ratings of one item's silent people, on average.
+    people
+        Variance of the ratings of all of one item's people, on average.
+    spread
+        Standard deviation over items of the log-odds to answer.
+    shares
+        Share of the people who gave each rating, on average.
+    modes
+        Combinations of these shares that vary independently over items, each with unit noise.
+    strengths
+        Variance of each combination over items, in units of one person's noise.
+    gains
+        Covariance of each combination with the silent people's mean.
+    errors
+        Errors on audited items, in units of what the formula expects, smallest first.
+    """
+
+    mean: float
+    variance: float
+    within: float
+    people: float
+    spread: float
+    shares: tuple[float, ...]
+    modes: tuple[tuple[float, ...], ...]
+    strengths: tuple[float, ...]
+    gains: tuple[float, ...]
+    errors: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known of an item's seen ratings before seeing them.
+
+    Attributes
+    ----------
+    pseudo
+        Pseudo-ratings to be added.
+    stands
+        How many people each rating stands for.
+    errors
+        As in :class:`Silent`.
+    """
+
+    pseudo: tuple[float, ...]
+    stands: tuple[float, ...]
+    errors: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What an audit of several items says about others.
+
+    Attributes
+    ----------
+    seen
+        For an unknown number of people.
+    silent
+        For a known one; None if the audit was not of the same people.
+    """
+
+    seen: Seen
+    silent: Silent | None
+
+
+def reach(errors: Sequence[float], level: float) -> float:
+    """How many expected errors wide the limits must be to hold the stated share of items."""
+    rank = math.ceil((len(errors) + 1) * level)
+    if rank <= len(errors):
+        return errors[rank - 1]
+    # Too few audited items to tell from them alone.
+    return max(*errors, float(stdtrit(len(errors) - 1.0, (1 + level) / 2)))
+
+
+def pooled_with_n(
+    counts: Sequence[Column], values: Sequence[float], n: Column, pool: Silent, ops: Operations
+) -> tuple[Column, Column]:
+    """Return the mean of the n people and the error to be expected, squared."""
+    one = ops.divide(1.0, n)
+    silent, explained = pool.mean, 0.0
+    for mode, strength, gain in zip(pool.modes, pool.strengths, pool.gains, strict=True):
+        center = sum(a * b for a, b in zip(mode, pool.shares, strict=True))
+        trust = gain / (strength + one)
+        silent = silent + (weighted(mode, counts) * one - center) * trust
+        explained = explained + gain * trust
+    silent = ops.least(ops.greatest(silent, values[0]), values[-1])
+    share = ops.greatest(1.0 - total(counts) * one, 0.0)
+    estimate = weighted(values, counts) * one + share * silent
+    left = ops.greatest(pool.variance - explained, 0.0)
+    return estimate, share * share * left + share * one * pool.within
+
+
+def pooled_without_n(
+    counts: Sequence[Column], values: Sequence[float], pool: Seen, ops: Operations
+) -> tuple[Column, Column]:
+    """Return the mean of everybody and the error to be expected, squared."""
+    more = [c + extra for c, extra in zip(counts, pool.pseudo, strict=True)]
+    people = [w * c for w, c in zip(pool.stands, more, strict=True)]
+    mass = total(people)
+    estimate = ops.divide(weighted(values, people), mass)
+    spread = total(
+        [
+            w * k * ((v - estimate) * (v - estimate))
+            for w, k, v in zip(pool.stands, people, values, strict=True)
+        ]
+    )
+    return estimate, ops.divide(spread, mass * mass)

@@ -1,0 +1,108 @@
+"""What the response rate alone says, where the number of people is known: per item or window.
+
+Somebody with the quietest rating answers no more often than people do on average, so the least
+participation q is at most the response rate. That rules out every larger q. Where the rate changes
+from window to window, so does what can be assumed: a voice ratio of 0.3 means that nobody's
+probability to answer is below 0.3 times the rate of the window they are in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv, chdtrc
+
+from unheard.core.columns import Floats
+from unheard.core.counts import LARGEST_COUNT
+from unheard.errors import OptionError, PopulationError
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """Response rates, one for each item or window.
+
+    Attributes
+    ----------
+    n_ratings, n
+        How many answered, of how many people.
+    rate
+        Share who answered.
+    q_most
+        The largest q that the rate does not refute at the level; q above it is ruled out.
+    q
+        The voice ratio stated times the rate: the least participation to assume there. None if no
+        voice ratio was stated.
+    drift_p
+        p-value of the hypothesis that the rate is the same everywhere.
+    """
+
+    n_ratings: Floats
+    n: Floats
+    rate: Floats
+    q_most: Floats
+    q: Floats | None
+    drift_p: float
+
+
+def response_rates(
+    n_ratings: ArrayLike, n: ArrayLike, *, ratio: float | None = None, level: float = 0.95
+) -> Rates:
+    """Say what response rates rule out, and what to assume where they change.
+
+    Parameters
+    ----------
+    n_ratings, n
+        How many people answered, of how many there are: one number each, or one per item or
+        window.
+    ratio
+        Voice ratio that is thought to hold everywhere: how often the quietest answer, over how
+        often the most outspoken do.
+    level
+        Level at which a q is ruled out.
+
+    Examples
+    --------
+    >>> found = response_rates([300, 80], [1000, 1000], ratio=0.5)
+    >>> found.q.tolist()
+    [0.15, 0.04]
+    >>> [round(float(q), 3) for q in found.q_most]
+    [0.325, 0.095]
+    """
+    seen, people = np.atleast_1d(*np.broadcast_arrays(_sizes(n_ratings), _sizes(n)))
+    short = people < np.maximum(seen, 1)
+    if short.any():
+        row = int(np.argmax(short))
+        raise PopulationError(
+            f"n[{row}]" if len(people) > 1 else "n",
+            f"{people[row]:.15g} people for {seen[row]:.15g} ratings",
+            "Count everybody in n, those who answered included",
+        )
+    if ratio is not None and not 0 < ratio <= 1:
+        raise OptionError("q", f"{ratio:g} found", "Give a voice ratio above 0 and at most 1")
+    if not 0 < level < 1:
+        raise OptionError("level", f"{level!r} found", "Give a number between 0 and 1")
+    rate = seen / people
+    unseen = people - seen
+    most = np.ones(len(rate))
+    silent = unseen > 0
+    most[silent] = betaincinv(seen[silent] + 1, unseen[silent], level)
+    q = None if ratio is None else np.maximum(ratio * rate, 1e-9)
+    return Rates(seen, people, rate, most, q, _drift(seen, people))
+
+
+def _sizes(values: ArrayLike) -> Floats:
+    sizes = np.asarray(values, np.float64)
+    if not ((sizes >= 0) & (sizes <= LARGEST_COUNT)).all():
+        raise PopulationError("n", "a negative or missing number found", "Give numbers of people")
+    return sizes
+
+
+def _drift(seen: Floats, people: Floats) -> float:
+    """Pearson's test that all rates are one."""
+    share = seen.sum() / people.sum()
+    if len(seen) < 2 or share in (0.0, 1.0):
+        return 1.0
+    distance = ((seen - share * people) ** 2 / (people * share * (1 - share))).sum()
+    return float(chdtrc(len(seen) - 1, distance))

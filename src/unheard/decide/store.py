@@ -1,0 +1,117 @@
+"""Assumptions in files: what an audit found, kept as JSON for every command to use."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unheard.core.participation import Participation
+from unheard.core.pooling import Pool, Seen, Silent
+from unheard.core.scale import Scale
+from unheard.decide.audit import Audit
+from unheard.errors import SourceError
+
+
+def audit_document(audit: Audit) -> dict[str, Any]:
+    """Return the JSON document of an audit, which is also the file that states it."""
+    numbers = {
+        name: [None if np.isnan(x) else float(x) for x in getattr(audit, name)]
+        for name in ("g", "g_lower", "g_upper")
+    }
+    item_lower, item_upper = audit.item_box()
+    return {
+        "scale": list(audit.scale.values),
+        **numbers,
+        "item_lower": item_lower.tolist(),
+        "item_upper": item_upper.tolist(),
+        "q": audit.q,
+        "q_lower": audit.q_lower,
+        "quiet": audit.quiet,
+        "words": audit.words,
+        "trend_p": audit.trend_p,
+        "middle_p": audit.middle_p,
+        "relative": not audit.paired,
+        "level": audit.level,
+        "items": audit.items,
+        "audited": int(audit.truth.sum()),
+        "answered": int(audit.observed.sum()),
+        "pool": None if audit.pool is None else asdict(audit.pool),
+    }
+
+
+def read_assumption(path: str | Path) -> tuple[Participation, Scale]:
+    """Read what an audit found: the assumption, and the scale that it is about.
+
+    Parameters
+    ----------
+    path
+        A file that ``unheard calibrate -o`` wrote. Of one with segments, ``file.json#segment``
+        names the part.
+    """
+    name, _, segment = str(path).partition("#")
+    document = _document(name)
+    if segment or "segments" in document:
+        document = _segment(document.get("segments", {}), segment, name)
+    try:
+        g, lower, upper = (document[key] for key in ("g", "item_lower", "item_upper"))
+        scale, relative = Scale(document["scale"]), bool(document["relative"])
+        if None in g:
+            return Participation.box(lower, upper, relative=relative), scale
+        pool = _pool(document.get("pool"))
+        return Participation.audit(g, lower, upper, relative=relative, pool=pool), scale
+    except (KeyError, TypeError, AttributeError) as error:
+        raise SourceError(
+            "assumption",
+            f"{name} does not hold what an audit found ({error} is missing or malformed)",
+            "Make it with: unheard calibrate AUDIT ... -o audit.json",
+        ) from None
+
+
+def _document(name: str) -> dict[str, Any]:
+    try:
+        found = json.loads(Path(name).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SourceError(
+            "assumption", f"{name} cannot be read ({error.strerror})", "Check the file's name"
+        ) from None
+    except ValueError as error:
+        raise SourceError(
+            "assumption",
+            f"{name} is not JSON ({error})",
+            "Make it with: unheard calibrate AUDIT ... -o audit.json",
+        ) from None
+    if not isinstance(found, dict):
+        raise SourceError(
+            "assumption", f"{name} holds no audit", "Make it with: unheard calibrate AUDIT ..."
+        )
+    return found
+
+
+def _segment(segments: dict[str, Any], segment: str, name: str) -> dict[str, Any]:
+    if segment not in segments:
+        there = ", ".join(list(segments)[:12]) or "none"
+        raise SourceError(
+            "assumption",
+            f"{name} has no segment {segment!r}" if segment else f"{name} has several segments",
+            f"Name one of them, such as {name}#{next(iter(segments), 'name')}. It has: {there}",
+        )
+    found: dict[str, Any] = segments[segment]
+    return found
+
+
+def _pool(stored: dict[str, Any] | None) -> Pool | None:
+    if stored is None:
+        return None
+    seen = Seen(**{key: tuple(value) for key, value in stored["seen"].items()})
+    if stored["silent"] is None:
+        return Pool(seen, None)
+    fields: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in stored["silent"].items()
+    }
+    fields["modes"] = tuple(tuple(mode) for mode in fields["modes"])
+    return Pool(seen, Silent(**fields))

@@ -1,0 +1,118 @@
+"""The answer for every assumption: estimate and intervals as q goes from 1 towards 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unheard.core.columns import Floats
+from unheard.core.estimate import Inquiry, inquire
+from unheard.core.participation import Participation
+from unheard.core.scale import Scale
+from unheard.errors import CountsError, OptionError
+
+GRID = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
+"""The q that are looked at if none are named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """The answers for one histogram, one for each q, largest q first.
+
+    Attributes
+    ----------
+    q
+        The voice ratios. For participation stated per rating: what it is loosened by.
+    method
+        Which estimate it is; for participation stated per rating the middle of the interval.
+    estimate, lower, upper, ci_lower, ci_upper
+        As in :class:`unheard.Estimate`, one entry for each q.
+    flags
+        A tuple of flags for each q.
+    """
+
+    q: Floats
+    method: str
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+    ci_lower: Floats
+    ci_upper: Floats
+    flags: list[tuple[str, ...]]
+
+
+def sweep(
+    counts: ArrayLike,
+    q: Sequence[float] | None = None,
+    *,
+    n: int | None = None,
+    scale: Scale | Sequence[float] | str | None = None,
+    quiet: str = "any",
+    participation: Sequence[tuple[float, float]] | None = None,
+    g: Sequence[float] | None = None,
+    assumption: Participation | None = None,
+    level: float = 0.95,
+    covers: str = "mean",
+) -> Sweep:
+    """Answer one question for many voice ratios.
+
+    Parameters
+    ----------
+    counts
+        One histogram: how often each rating was given, lowest first.
+    q
+        The voice ratios to look at; by default some from 1 to 0.01.
+    n, scale, quiet, level, covers
+        As in :func:`unheard.estimate`.
+    participation, g, assumption
+        Participation stated per rating, which is loosened by q: see
+        :meth:`unheard.Participation.at`.
+
+    Examples
+    --------
+    >>> found = sweep([120, 30, 45, 200, 605], [1, 0.5, 0.3])
+    >>> [round(float(x), 2) for x in found.lower]
+    [4.14, 3.73, 3.35]
+    """
+    per_rating = participation is not None or g is not None or assumption is not None
+    question = inquire(
+        counts,
+        None if per_rating else 1.0,
+        n=n,
+        scale=scale,
+        quiet=quiet,
+        participation=participation,
+        g=g,
+        assumption=assumption,
+        level=level,
+        covers=covers,
+    )
+    return sweep_of(question, GRID if q is None else q)
+
+
+def sweep_of(question: Inquiry, q: Sequence[float]) -> Sweep:
+    """Answer a question about one histogram for many voice ratios."""
+    if question.counts.rows != 1:
+        raise CountsError(
+            "counts", f"{question.counts.rows} histograms found", "Sweep one at a time"
+        )
+    if not len(q):
+        raise OptionError("q", "no values given", "Give some, or leave them out")
+    falling = np.sort(np.asarray(q, np.float64))[::-1]
+    method = "paa" if question.counts.n is None else "midpoint"
+    asked = question.at(falling, np.zeros(len(falling), np.intp))
+    (found,) = asked.answer([method])
+    # What a larger q leaves open, a smaller one does too; see decide.breakdown on unequal limits.
+    return Sweep(
+        falling,
+        method,
+        found.estimate,
+        found.lower,
+        found.upper,
+        np.minimum.accumulate(found.ci_lower),
+        np.maximum.accumulate(found.ci_upper),
+        list(found.flags),
+    )

@@ -1,0 +1,282 @@
+"""``unheard rank`` as users type it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.tables.oracle import expected, rows_by, same, with_order
+from unheard.cli.main import _run
+from unheard.core.estimate import inquire
+from unheard.decide.breakdown import breakdown
+from unheard.decide.ranking import simultaneous_level, top_k_breakdown
+
+FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
+COUNTS = {  # one surely best, one surely worst, three between that noise mixes up
+    "Alder": [1, 0, 2, 20, 300],
+    "Birch": [10, 20, 40, 100, 60],
+    "Cedar": [12, 15, 45, 95, 70],
+    "Dune": [2, 3, 4, 5, 6],
+    "Elm, old": [30, 10, 8, 3, 1],
+}
+CELLS = np.array(list(COUNTS.values()))
+STAYS = pa.table(
+    {
+        "hotel": [name for name, counts in COUNTS.items() for _ in range(sum(counts))],
+        "stars": [
+            star
+            for counts in COUNTS.values()
+            for star in range(1, 6)
+            for _ in range(counts[star - 1])
+        ],
+    }
+)
+LEVELS = (0.95, simultaneous_level(0.95, 5))
+WANTED = with_order(
+    expected(STAYS, ["hotel"], "stars", FIVE, q=0.6),
+    2,
+    expected(STAYS, ["hotel"], "stars", FIVE, q=0.6, level=LEVELS[1]),
+    breakdown(CELLS, above=3.5),
+)
+RANK = ["--item", "hotel", "--rating", "stars", "--q", "0.6", "--k", "2", "--above", "3.5"]
+COLUMNS = [
+    *("hotel", "n_ratings", "n", "average", "estimate", "lower", "upper", "ci_lower", "ci_upper"),
+    *("best_rank", "worst_rank", "average_rank", "tier", "top"),
+    *("ci_best_rank", "ci_worst_rank", "ci_top", "breakdown_q", "flags"),
+]
+
+
+class Run:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.err = code, err
+        self.out = out
+        self.text = " ".join(out.split())
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    monkeypatch.setenv("COLUMNS", "150")
+
+    def call(*words: str | Path) -> Run:
+        monkeypatch.setattr(sys, "argv", ["unheard", "rank", *map(str, words)])
+        code = _run()
+        captured = capsys.readouterr()
+        return Run(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def stays(tmp_path: Path) -> Path:
+    path = tmp_path / "stays.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["hotel", "stars"], *(r.values() for r in STAYS.to_pylist())])
+    return path
+
+
+def standing(item: str, noise: bool) -> float:
+    return top_k_breakdown(inquire(CELLS, 0.6), list(COUNTS).index(item), 2, noise=noise)
+
+
+# What is shown.
+
+
+def test_screen(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK)
+    assert (done.code, done.err) == (0, "")
+    heading, *lines = done.out.splitlines()[2:8]
+    words = [word.strip() for word in re.split(r"\s{2,}", heading)]
+    assert words[1:] == [
+        *("ratings", "average", "place by it", "estimate", "interval", "possible places"),
+        *("with noise", "tier", "top 2", "above 3.5 if q >", "flags"),
+    ]
+    order = sorted(COUNTS, key=lambda name: -WANTED[name,]["estimate"])
+    assert [re.split(r"\s{2,}", line)[0] for line in lines] == order
+    first, last = (re.split(r"\s{2,}", lines[i].strip()) for i in (0, -1))
+    assert first[3] == "1"
+    assert first[6:] == ["1", "1", "1", "surely", "0.01"]
+    assert last[6:] == ["5", "4 to 5", "3", "no", "never"]
+
+
+def test_sentences(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK)
+    assert "2 of 5 places are settled, noise aside, and 1 with noise." in done.text
+    assert "Surely in the top 2, noise aside: Alder. Possibly: Cedar, Birch, Dune." in done.text
+    assert "Surely with noise: Alder. Possibly: Cedar, Birch, Dune." in done.text
+    assert "In the top 2 by plain average, but not for sure: Cedar." in done.text
+    assert "all items together with 95% confidence" in done.text
+    assert "0.6 times as likely" in done.text
+
+
+def test_settled_top(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK[:6], "--k", "1", "--level", "none")
+    assert "The top 1 by plain average is settled, noise aside." in done.text
+    assert "with noise" not in done.text
+
+
+def test_names_with_commas_are_told_apart(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK[:6], "--k", "5")
+    assert "noise aside: Alder; Cedar; Birch; Dune; Elm, old." in done.text
+
+
+def test_nothing_settled(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK[:4], "--q", "0.001")
+    assert "No place is settled" in done.text
+
+
+def test_who(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK, "--who", "Alder")
+    plain, noisy = standing("Alder", False), standing("Alder", True)
+    assert 0 < plain < noisy < 1
+    assert (
+        f"Alder is surely in the top 2 as long as q is larger than {plain:.3f}; with sampling "
+        f"noise, as long as q is larger than {noisy:.3f}." in done.text
+    )
+    done = run(stays, *RANK, "--who", "Elm, old")
+    assert "Elm, old is not surely in the top 2, not even if all people answer alike" in done.text
+
+
+def test_who_where_people_are_known(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK, "--n", "2000", "--who", "Elm, old")
+    assert "not even if everybody answers (q = 1)" in done.text
+
+
+def test_who_with_participation_per_rating(run: Any, stays: Path) -> None:
+    g = "0.3,0.4,0.5,0.5,0.6"
+    done = run(stays, *RANK[:4], "--g", g, "--k", "2", "--who", "Cedar")
+    assert done.code == 0
+    assert "down to q times the probability to answer" in done.text
+
+
+def test_several_item_columns(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rooms.csv"
+    path.write_text("hotel,room,bad,good\nA,1,2,90\nA,2,50,50\nB,1,90,2\n")
+    done = run(path, "--item", "hotel,room", "--counts", "bad,good", "--q", "0.5", "--k", "1",
+               "--who", "A,1")  # fmt: skip
+    assert done.code == 0
+    assert "A,1 is surely in the top 1 as long as q is larger than" in done.text
+
+
+def test_months(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "stays.csv"
+    rows = [f"{name},{star},2024-0{month}-10" for month in (1, 2) for name, stars in
+            (("A", "5554"), ("B", "1123")) for star in stars]  # fmt: skip
+    path.write_text("\n".join(["hotel,stars,day", *rows]))
+    asked = [*RANK, "--time", "day", "--window", "month"]
+    done = run(path, *asked)
+    assert "The items of each window are ranked among themselves." in done.text
+    refused = run(path, *asked, "--who", "A")
+    assert refused.code == 2
+    assert refused.err == "Error: --who: asked for together with window. Leave one of them out.\n"
+
+
+# What is written.
+
+
+def same_rows(rows: list[dict[str, Any]]) -> None:
+    found = rows_by(rows, ["hotel"])
+    assert found.keys() == WANTED.keys()
+    for key, row in WANTED.items():
+        flags = found[key]["flags"]
+        text = " ".join(flags) if isinstance(flags, list) else flags or ""
+        same({**found[key], "flags": text}, row, key)
+
+
+def test_json(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK, "--who", "Alder", "--json")
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    assert list(found) == ["k", "level", "who", "rows"]
+    assert (found["k"], found["level"]) == (2, 0.95)
+    assert found["who"] == {
+        "item": "Alder",
+        "breakdown_q": pytest.approx(standing("Alder", False), rel=1e-9),
+        "ci_breakdown_q": pytest.approx(standing("Alder", True), rel=1e-9),
+    }
+    assert list(found["rows"][0]) == COLUMNS
+    same_rows(found["rows"])
+    assert json.loads(run(stays, *RANK, "--json").out)["who"] is None
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+def test_output(run: Any, stays: Path, tmp_path: Path, ending: str) -> None:
+    target = tmp_path / f"ranked.{ending}"
+    done = run(stays, *RANK, "--who", "Alder", "-o", target)
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith(f"5 rows written to {target}.\nAlder is surely in the top 2")
+    with duckdb.connect() as connection:
+        rows = connection.sql(f"from '{target}'").to_arrow_table()
+    assert rows.column_names == COLUMNS
+    same_rows(rows.to_pylist())
+
+
+def test_to_table(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "stays.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("create table stays (hotel text, stars integer)")
+        rows = [tuple(row.values()) for row in STAYS.to_pylist()]
+        connection.executemany("insert into stays values (?, ?)", rows)
+    assert run(path, *RANK, "--table", "stays", "--to-table", "ranked").code == 0
+    connection.row_factory = sqlite3.Row
+    same_rows([dict(row) for row in connection.execute("select * from ranked")])
+    connection.close()
+
+
+def test_no_rows(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "stays.csv"
+    path.write_text("hotel,stars\n")
+    assert run(path, *RANK).out == "The table has no rows.\n"
+    assert json.loads(run(path, *RANK, "--json").out)["rows"] == []
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--who", "alder"], "--who: {} has no item 'alder'. Did you mean 'Alder'? It has: "),
+        (["--who", "zzz"], "--who: {} has no item 'zzz'. It has: "),
+        (["--k", "12"], "--k: 12 found, and there are 5 items. Give at most as many"),
+        (["--k", "0"], "--k: 0 found. Give a whole number, 1 or more."),
+        (["--k", "two"], "--k: 'two' is not a number."),
+        (["--above", "7"], "--above: 7 is not on the scale from 1 to 5."),
+        (["--above", "4,5"], "--above: '4,5' is not a number. Write a point for decimals"),
+        (["--below", "2"], "--above: above and below given together."),
+        (["--strata", "stars", "--n", "9999"], "--above: a threshold given together with strata."),
+    ],
+    ids=str,
+)
+def test_bad_input(run: Any, stays: Path, tmp_path: Path, words: list[str], told: str) -> None:
+    target = tmp_path / "ranked.csv"
+    done = run(stays, *RANK, *words, "-o", target)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("Error: " + told.format(stays))
+    assert not target.exists()
+
+
+def test_who_needs_k(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK[:6], "--who", "Alder")
+    assert done.code == 2
+    assert done.err.startswith("Error: --who: an item named without k.")
+
+
+def test_examples(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "stays.csv").write_bytes((docs / "stays.csv").read_bytes())
+    help_text = run("--help").out
+    examples = [line.split() for line in help_text.splitlines() if "unheard rank stays" in line]
+    assert len(examples) == 3
+    for example in examples:
+        assert run(*example[2:]).code == 0, example
