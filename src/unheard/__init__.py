@@ -16,7 +16,7 @@ from unheard.core.aggregators import AGGREGATORS
 from unheard.core.balance import a_star, balance, lower_bound
 from unheard.core.counts import Counts
 from unheard.core.estimate import FLAG_WORDS, Estimate, Inquiry, estimate, inquire
-from unheard.core.participation import Participation
+from unheard.core.participation import PRESETS, Participation
 from unheard.core.response import Response
 from unheard.core.scale import Scale
 from unheard.errors import (
@@ -37,18 +37,43 @@ from unheard.errors import (
 from unheard.game import method as _minimax_joins_the_methods  # noqa: F401
 
 if TYPE_CHECKING:
-    from unheard.tables import RowsLeftOutWarning, counts, rate, sql
+    from unheard.decide.audit import Audit, calibrate
+    from unheard.decide.breakdown import breakdown
+    from unheard.decide.compare import Comparison, compare
+    from unheard.decide.plan import follow_up, plan_follow_up
+    from unheard.decide.ranking import Ranking, ranking
+    from unheard.decide.rates import response_rates
+    from unheard.decide.store import read_assumption, write_assumption
+    from unheard.decide.sweep import Sweep, sweep
+    from unheard.tables import RowsLeftOutWarning, counts, rank, rate, sql
 
 METHODS = tuple(AGGREGATORS)
 """Names of the methods that :func:`estimate` knows."""
 
-_LATER = dict.fromkeys(("RowsLeftOutWarning", "counts", "rate", "sql"), "unheard.tables")
-"""Names that load an engine, and are fetched when first used."""
+_LATER = {
+    name: module
+    for module, names in {
+        "unheard.decide.audit": ("Audit", "calibrate"),
+        "unheard.decide.breakdown": ("breakdown",),
+        "unheard.decide.compare": ("Comparison", "compare"),
+        "unheard.decide.plan": ("follow_up", "plan_follow_up"),
+        "unheard.decide.ranking": ("Ranking", "ranking"),
+        "unheard.decide.rates": ("response_rates",),
+        "unheard.decide.store": ("read_assumption", "write_assumption"),
+        "unheard.decide.sweep": ("Sweep", "sweep"),
+        "unheard.tables": ("RowsLeftOutWarning", "counts", "rank", "rate", "sql"),
+    }.items()
+    for name in names
+}
+"""Names that are fetched when first used, so that importing the package stays fast."""
 
 __all__ = [
     "FLAG_WORDS",
     "METHODS",
+    "PRESETS",
+    "Audit",
     "ColumnError",
+    "Comparison",
     "Counts",
     "CountsError",
     "DataError",
@@ -62,26 +87,39 @@ __all__ = [
     "ParticipationError",
     "PopulationError",
     "QueryError",
+    "Ranking",
     "Response",
     "RowsLeftOutWarning",
     "Scale",
     "ScaleError",
     "SourceError",
+    "Sweep",
     "UnheardError",
     "__version__",
     "a_star",
     "balance",
+    "breakdown",
+    "calibrate",
+    "compare",
     "counts",
     "estimate",
+    "follow_up",
     "inquire",
     "lower_bound",
+    "plan_follow_up",
+    "rank",
+    "ranking",
     "rate",
+    "read_assumption",
+    "response_rates",
     "sql",
+    "sweep",
+    "write_assumption",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Fetch a name that needs an engine when it is first used."""
+    """Fetch a name when it is first used."""
     if name not in _LATER:
         raise AttributeError(f"module 'unheard' has no attribute {name!r}")
     return getattr(import_module(_LATER[name]), name)

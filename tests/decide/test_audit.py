@@ -12,7 +12,12 @@ import pytest
 import unheard as uh
 from tests.strategies import Floats
 from unheard.decide.audit import OPEN_END, calibrate
-from unheard.decide.store import audit_document, read_assumption
+from unheard.decide.store import (
+    audit_document,
+    read_assumption,
+    read_audited,
+    write_assumption,
+)
 from unheard.errors import CountsError, InputError, OptionError, ParticipationError, SourceError
 
 CASES = {
@@ -165,8 +170,8 @@ def histograms(items: int) -> tuple[Floats, Floats]:
 def test_an_audit_survives_its_file(tmp_path: Path, paired: bool, items: int) -> None:
     audit = calibrate(*histograms(items), paired=paired)
     file = tmp_path / "audit.json"
-    file.write_text(json.dumps(audit_document(audit)))
-    assumption, scale = read_assumption(file)
+    write_assumption(audit, file)
+    assumption, scale = read_audited(file)
     assert scale == audit.scale
     for n in (None, 400) if paired else (None,):
         one, two = (
@@ -195,7 +200,7 @@ def test_a_file_with_segments_needs_one_named(tmp_path: Path) -> None:
     file = tmp_path / "audit.json"
     audits = {name: audit_document(calibrate(*histograms(k))) for name, k in (("A", 1), ("B", 3))}
     file.write_text(json.dumps({"segments": audits}))
-    assumption, _ = read_assumption(f"{file}#B")
+    assumption = read_assumption(f"{file}#B")
     assert list(assumption.g) == audits["B"]["g"]
     with pytest.raises(SourceError, match="has several segments"):
         read_assumption(file)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import Floats, Histogram, assumptions, histograms
 from unheard.core.estimate import Inquiry, inquire
-from unheard.decide.breakdown import Claim, breakdown, breakdown_of
+from unheard.decide.breakdown import Claim, breakdown, breakdown_of, largest_q
 from unheard.errors import OptionError
 
 QS = np.exp(np.linspace(np.log(1e-3), 0.0, 120))
@@ -48,7 +48,8 @@ def test_breakdown_is_where_the_claim_starts_to_hold(
     slack = 1e-9 * question.counts.scale.width
     beyond = margins(question, claim, QS, noise)
     if np.isnan(found):
-        assert (beyond <= slack).all()
+        # Above the response rate nothing is claimed: the assumption contradicts it.
+        assert (beyond[largest_q(question)[0] >= QS] <= slack).all()
     else:
         assert (beyond[found * (1 + 1e-9) < QS] > -slack).all()
         # Limits for unequal participation can move a little the wrong way further down.
@@ -69,6 +70,21 @@ def test_the_end_of_the_interval_is_the_threshold_at_the_breakdown(
         slack = 1e-12 * question.counts.scale.width
         assert before <= slack
         assert after >= -slack
+
+
+@given(asked=questions())
+def test_the_largest_q_is_where_the_number_of_people_just_fits(
+    asked: tuple[Inquiry, Claim],
+) -> None:
+    question, _ = asked
+    most = float(largest_q(question)[0])
+    found = question.at(most).response()
+    if found is not None and question.assumption.kind != "known":
+        assert not found.too_low[0] or not question.counts.cells[0, 1:-1].any()
+        if most < 1:
+            above = question.at(min(most * 1.001, 1.0)).response()
+            assert above is not None
+            assert above.too_low[0]
 
 
 def test_breakdown_in_numbers() -> None:

@@ -11,6 +11,7 @@ from unheard.cli.options import (
     assumption_options,
     covers_option,
     json_option,
+    level_option,
     number,
     one_of,
     read_counts,
@@ -40,13 +41,7 @@ from unheard.errors import PopulationError
     + "; ".join(f"{one.name}: {one.words}" for one in AGGREGATORS.values())
     + ".",
 )
-@click.option(
-    "--level",
-    metavar="LEVEL",
-    default="0.95",
-    show_default=True,
-    help="Level of the confidence interval.",
-)
+@level_option
 @covers_option
 @click.option(
     "--effective",
@@ -91,9 +86,9 @@ def estimate(
         show_estimate(question, found)
 
 
-def document(question: Inquiry, found: list[Estimate]) -> dict[str, Any]:
-    """Return the JSON document of one histogram."""
-    counts, assumption = question.counts, question.assumption
+def assumption_document(question: Inquiry) -> dict[str, Any]:
+    """Return what is assumed, as every JSON document states it."""
+    assumption = question.assumption
     stated: dict[str, Any] = {"kind": assumption.kind}
     if assumption.q is not None:
         stated["q"] = float(assumption.q)
@@ -102,12 +97,18 @@ def document(question: Inquiry, found: list[Estimate]) -> dict[str, Any]:
     if assumption.kind in ("box", "audit", "pool"):
         stated["participation"] = [list(p) for p in zip(assumption.lo, assumption.hi, strict=True)]
     stated["words"] = question.words
+    return stated
+
+
+def document(question: Inquiry, found: list[Estimate]) -> dict[str, Any]:
+    """Return the JSON document of one histogram."""
+    counts = question.counts
     result: dict[str, Any] = {
         "scale": [tidy(v) for v in counts.scale.values],
         "counts": [tidy(c) for c in counts.cells[0].tolist()],
         "n": None if counts.n is None else tidy(float(counts.n[0])),
         "n_ratings": tidy(float(counts.n_ratings[0])),
-        "assumption": stated,
+        "assumption": assumption_document(question),
         "level": question.level,
         "covers": question.covers,
     }

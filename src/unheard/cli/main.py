@@ -10,12 +10,15 @@ import click
 from click.shell_completion import get_completion_class
 
 from unheard._version import __version__
+from unheard.cli.calibrate import calibrate
+from unheard.cli.compare import compare
 from unheard.cli.demo import demo
 from unheard.cli.estimate import estimate
 from unheard.cli.minimax import minimax
 from unheard.cli.plan import plan
 from unheard.cli.rank import rank
 from unheard.cli.regret import regret
+from unheard.cli.sweep import sweep
 from unheard.cli.tables import printable, rate, sql
 from unheard.errors import InputError, MissingEngineError, QueryError
 
@@ -46,7 +49,7 @@ def completion(shell: str) -> None:
     click.echo(script)
 
 
-for command in (demo, estimate, minimax, plan, rank, rate, regret, sql):
+for command in (calibrate, compare, demo, estimate, minimax, plan, rank, rate, regret, sql, sweep):
     cli.add_command(command)
 
 

@@ -63,6 +63,24 @@ def assumption_options(command: Command) -> Command:
     return command
 
 
+def per_rating_options(command: Command) -> Command:
+    """Add the options that state the assumption, but for ``--q``."""
+    for option in reversed(_ASSUMPTION[1:]):
+        command = option(command)
+    return command
+
+
+def level_option(command: Command) -> Command:
+    """Add ``--level``."""
+    return click.option(
+        "--level",
+        metavar="LEVEL",
+        default="0.95",
+        show_default=True,
+        help="Level of the confidence interval.",
+    )(command)
+
+
 def covers_option(command: Command) -> Command:
     """Add ``--covers``."""
     return click.option(
@@ -152,9 +170,9 @@ def _read_q(text: str) -> float:
 
 
 def _audited(file: str, scale: str | None) -> dict[str, Any]:
-    from unheard.decide.store import read_assumption
+    from unheard.decide.store import read_audited
 
-    assumption, audited = read_assumption(file)
+    assumption, audited = read_audited(file)
     if scale is not None and Scale.parse(scale) != audited:
         values = ", ".join(f"{value:g}" for value in audited.values)
         raise OptionError("scale", f"{scale} found, and the audit is on {values}", "Leave it out")

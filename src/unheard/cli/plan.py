@@ -16,6 +16,7 @@ from unheard.cli.options import (
     assumption_options,
     covers_option,
     json_option,
+    level_option,
     number,
     numbers,
     read_counts,
@@ -63,13 +64,7 @@ from unheard.errors import CountsError, InputError, OptionError, PopulationError
 )
 @assumption_options
 @scale_option
-@click.option(
-    "--level",
-    metavar="LEVEL",
-    default="0.95",
-    show_default=True,
-    help="Level of the confidence interval.",
-)
+@level_option
 @covers_option
 @json_option
 def plan(

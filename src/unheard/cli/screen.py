@@ -145,12 +145,16 @@ class Screen:
             legend.append(mark, style).append(f" {words}   ")
         yield legend
 
-    def notes(self) -> Iterable[Text]:
-        """Yield what must be known before using the numbers."""
+    def flag_notes(self) -> Iterable[Text]:
+        """Yield what the flags mean."""
         for flag in self.flags:
             who = [one.method for one in self.found if flag in one.flags]
             about = f" ({', '.join(who)})" if flag == "outside_interval" else ""
             yield from self._paragraph("Note: ", "bold red", f"{FLAG_WORDS[flag]}{about}.")
+
+    def notes(self) -> Iterable[Text]:
+        """Yield what must be known before using the numbers."""
+        yield from self.flag_notes()
         response = self.question.response()
         if response is not None and {"low_response", "high_response", "refuted"} & {*self.flags}:
             p_value = float(response.p_value[0])

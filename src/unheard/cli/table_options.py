@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -39,24 +39,45 @@ _WHAT = (
         help="Instead of --rating: the columns of a table of counts, lowest rating first.",
     ),
 )  # fmt: skip
-_PEOPLE = (
-    click.option("--q-column", metavar="COLUMN", help="Instead of --q: the column with q."),
-    click.option(
-        "--q-table", metavar="TABLE", help="A second table with q, by item or another item column."
-    ),
-    click.option("--n", metavar="N", help="How many people there are for each item."),
+_N_COLUMNS = (
     click.option("--n-column", metavar="COLUMN", help="Column that says how many people."),
     click.option(
         "--n-table",
         metavar="TABLE",
         help="A second table with the items and how many people (column n, or --n-column).",
     ),
+)
+_PEOPLE = (
+    click.option("--q-column", metavar="COLUMN", help="Instead of --q: the column with q."),
+    click.option(
+        "--q-table", metavar="TABLE", help="A second table with q, by item or another item column."
+    ),
+    click.option("--n", metavar="N", help="How many people there are for each item."),
+    *_N_COLUMNS,
     click.option(
         "--strata",
         multiple=True,
         metavar="COLUMN,...",
         help="Columns that divide an item's people into groups of known size (--n-column or "
         "--n-table), which are put together.",
+    ),
+)
+_NULLS = click.option(
+    "--nulls",
+    metavar="refuse|drop|nonresponse",
+    shell_complete=one_of("refuse", "drop", "nonresponse"),
+    default="refuse",
+    show_default=True,
+    help="What an empty rating is. nonresponse: a person who was asked and said nothing, so "
+    "that an item's rows are its people.",
+)
+_TIME = (
+    click.option("--time", metavar="COLUMN", help="Column with dates or times."),
+    click.option(
+        "--window", metavar="LENGTH", help="Group by time: '30 days', week, month, '3 months', ..."
+    ),
+    click.option(
+        "--every", metavar="LENGTH", help="Start a window that often, so that windows overlap."
     ),
 )
 _SETTINGS = (
@@ -75,22 +96,8 @@ _SETTINGS = (
         help="Level of the confidence interval; none to go without.",
     ),
     covers_option,
-    click.option("--time", metavar="COLUMN", help="Column with dates or times."),
-    click.option(
-        "--window", metavar="LENGTH", help="Group by time: '30 days', week, month, '3 months', ..."
-    ),
-    click.option(
-        "--every", metavar="LENGTH", help="Start a window that often, so that windows overlap."
-    ),
-    click.option(
-        "--nulls",
-        metavar="refuse|drop|nonresponse",
-        shell_complete=one_of("refuse", "drop", "nonresponse"),
-        default="refuse",
-        show_default=True,
-        help="What an empty rating is. nonresponse: a person who was asked and said nothing, so "
-        "that an item's rows are its people.",
-    ),
+    *_TIME,
+    _NULLS,
 )
 _ROWS = (
     click.option("--rater", metavar="COLUMN", help="Column that says who rated: once per item."),
@@ -163,6 +170,29 @@ def table_options(command: Command) -> Command:
     return _added(command, question_options, *_ROWS, *_READING, *_WRITING, json_option)
 
 
+def source_options(command: Command) -> Command:
+    """Add the options that name a table, for commands that also take counts as they are."""
+    source = click.option(
+        "--source",
+        metavar="SOURCE",
+        help="Take the counts from a table, as unheard rate reads it; items are then given by "
+        "their names.",
+    )
+    return _added(command, source, *_WHAT, *_N_COLUMNS, _NULLS, *_ROWS, *_READING)
+
+
+def audit_options(command: Command) -> Command:
+    """Add the options that say what is in a table of an audit, or of response rates."""
+    n = click.option("--n", metavar="N", help="With --response-rate: how many people there are.")
+    return _added(command, *_WHAT, n, *_N_COLUMNS, *_TIME, _NULLS, *_ROWS, *_READING)
+
+
+def listed(given: str | Sequence[str] | None) -> list[str]:
+    """Read column names with commas between, given once or several times."""
+    texts = [given] if isinstance(given, str) else given or ()
+    return [part for text in texts for part in text.split(",")]
+
+
 def no_ranks_option(command: Command) -> Command:
     """Add ``--no-ranks``."""
     return click.option(
@@ -173,7 +203,7 @@ def no_ranks_option(command: Command) -> Command:
 def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
     """Turn options into the arguments of :func:`unheard.rate`."""
     arguments = stated_assumption(given)
-    if given["q_column"] is not None:
+    if given.get("q_column") is not None:
         if given["q"] is not None:
             raise OptionError("q", "--q and --q-column given together", "Give one of them")
         arguments["q"] = given["q_column"]
@@ -189,7 +219,7 @@ def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
         "level": None if level.lower() == "none" else read_level(level),
     }
     for name in ("item", "rating", "counts", "strata"):
-        arguments[name] = [part for text in given[name] for part in text.split(",")] or None
+        arguments[name] = listed(given.get(name)) or None
     for name in ("q_table", "n_table", "method", "covers", "time", "window", "every", "nulls",
                  "rater", "duplicates", "off_scale"):  # fmt: skip
         if name in given:

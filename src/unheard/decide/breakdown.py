@@ -209,7 +209,7 @@ def breakdown(
     -------
     float or array
         The breakdown q: the claim holds at every larger q. 0 if it holds at every q, NaN if it
-        does not even hold at q = 1.
+        does not even hold at q = 1 (with n known: at the largest q that the response rate allows).
 
     Examples
     --------
@@ -253,8 +253,26 @@ def breakdown_of(question: Inquiry, claim: Claim, noise: bool) -> Floats:
     start = found[hopeful]
     if question.assumption.per_rating:
         start = first_failure(margin, hopeful, start)
-    found[hopeful] = smallest_q(margin, hopeful, start)
+    found[hopeful] = smallest_q(margin, hopeful, start, largest_q(question)[hopeful])
     return found
+
+
+def largest_q(question: Inquiry) -> Floats:
+    """Return the largest q that the number of people leaves room for, row by row; 1 without n.
+
+    Above it the response rate contradicts the assumption, and nothing is claimed.
+    """
+    counts = question.counts
+    if counts.n is None:
+        return np.ones(counts.rows)
+    low, high = base_boxes(question.assumption, counts.scale.m)
+    box = low or high
+    assert box is not None  # a direction leaves one end to the average, never both
+    cells = list(np.asarray(counts.cells.T, np.float64))
+    loose, firm = (weighted(_parts(box, gives), cells) for gives in (True, False))
+    fits = (loose <= 0) | (counts.n - firm <= loose)
+    room = np.where(fits, 1.0, counts.n - firm)
+    return np.where(fits, 1.0, loose / room)
 
 
 def first_failure(
@@ -281,7 +299,10 @@ def _closed_form(counts: Counts, assumption: Participation, claim: Claim) -> Flo
 
 
 def smallest_q(
-    margin: Callable[[Floats, NDArray[np.intp]], Floats], rows: NDArray[np.intp], least: Floats
+    margin: Callable[[Floats, NDArray[np.intp]], Floats],
+    rows: NDArray[np.intp],
+    least: Floats,
+    most: Floats | None = None,
 ) -> Floats:
     """Find, row by row, where a margin that only rises with q crosses zero.
 
@@ -293,27 +314,30 @@ def smallest_q(
         The rows.
     least
         A q per row below which the margin is known to be negative.
+    most
+        The largest q per row; 1 if left out.
 
     Returns
     -------
     Floats
         Right to a relative 1e-12; 0 where the margin is positive at :data:`SMALLEST_Q`, NaN where
-        it is not positive at q = 1.
+        it is not positive at the largest q.
     """
     from scipy.optimize.elementwise import find_root
 
     if not len(rows):
         return least
-    least = np.maximum(least, SMALLEST_Q)
-    at_one, at_least = margin(np.ones(len(rows)), rows), margin(least, rows)
-    found = np.where(at_one > 0, np.where(least > SMALLEST_Q, least, 0.0), np.nan)
-    open_ = (at_one > 0) & (at_least <= 0)
+    most = np.ones(len(rows)) if most is None else most
+    least = np.minimum(np.maximum(least, SMALLEST_Q), most)
+    at_most, at_least = margin(most, rows), margin(least, rows)
+    found = np.where(at_most > 0, np.where(least > SMALLEST_Q, least, 0.0), np.nan)
+    open_ = (at_most > 0) & (at_least <= 0)
 
     def in_logs(x: Floats, *where: Any) -> Floats:
         return margin(np.exp(x), where[0])
 
     if open_.any():
-        ends = (np.log(least[open_]), np.zeros(int(open_.sum())))
+        ends = (np.log(least[open_]), np.log(most[open_]))
         solved = find_root(
             in_logs,
             ends,

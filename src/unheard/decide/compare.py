@@ -23,7 +23,7 @@ from unheard.core.confidence import critical_value, free_limits
 from unheard.core.estimate import Estimate, Inquiry, inquire
 from unheard.core.participation import Box, Participation, fixed_box
 from unheard.core.scale import Scale
-from unheard.decide.breakdown import first_failure, smallest_q
+from unheard.decide.breakdown import first_failure, largest_q, smallest_q
 from unheard.decide.shared import Extreme, shared_range
 from unheard.errors import CountsError, OptionError, PopulationError
 
@@ -130,10 +130,15 @@ def compare(
         level=level,
         covers=covers,
     )
-    for name, seen in zip("ab", question.counts.n_ratings, strict=True):
+    check_rated(question, ("a", "b"))
+    return compare_rows(question)
+
+
+def check_rated(question: Inquiry, names: tuple[str, str]) -> None:
+    """Raise if one of two items has no ratings."""
+    for name, seen in zip(names, question.counts.n_ratings, strict=True):
         if not seen:
             raise CountsError(name, "no ratings", "Nothing can be said of an item nobody rated")
-    return compare_rows(question)
 
 
 def _two_rows(a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
@@ -208,7 +213,8 @@ def _breakdown(
     row, start = np.zeros(1, np.intp), np.array([least])
     if noise:
         start = first_failure(margin, row, start)
-    found = float(smallest_q(margin, row, start)[0])
+    most = largest_q(question).min(keepdims=True)
+    found = float(smallest_q(margin, row, start, most)[0])
     return None if np.isnan(found) else found
 
 

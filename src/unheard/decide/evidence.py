@@ -58,7 +58,7 @@ EVIDENCE = (
     ),
     Evidence(
         "Online radio",
-        "songs: users say that how they like one decides whether they rate it",
+        "songs, rated by choice against a random sample of the same users",
         (),
         "low",
         "media",
@@ -100,7 +100,7 @@ EVIDENCE = (
 
 PRESET_WORDS = {
     "survey": "people were asked, and some did not answer",
-    "reviews": "open review sites: everybody may write, few do",
+    "reviews": "everybody may write a review, and few do",
     "media": "people choose what they watch or hear, and then whether they rate it",
 }
 

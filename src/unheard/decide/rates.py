@@ -68,7 +68,7 @@ def response_rates(
     >>> found.q.tolist()
     [0.15, 0.04]
     >>> [round(float(q), 3) for q in found.q_most]
-    [0.325, 0.095]
+    [0.325, 0.096]
     """
     seen, people = np.atleast_1d(*np.broadcast_arrays(_sizes(n_ratings), _sizes(n)))
     short = people < np.maximum(seen, 1)

@@ -43,15 +43,33 @@ def audit_document(audit: Audit) -> dict[str, Any]:
     }
 
 
-def read_assumption(path: str | Path) -> tuple[Participation, Scale]:
-    """Read what an audit found: the assumption, and the scale that it is about.
+def write_assumption(audit: Audit, path: str | Path) -> None:
+    """Keep what an audit found, for ``--assumption`` and :func:`read_assumption`.
+
+    Parameters
+    ----------
+    audit
+        What :func:`unheard.calibrate` found.
+    path
+        A JSON file; one that is there is replaced.
+    """
+    Path(path).write_text(json.dumps(audit_document(audit), indent=1), encoding="utf-8")
+
+
+def read_assumption(path: str | Path) -> Participation:
+    """Read what an audit found, as an assumption for :func:`unheard.estimate` and its kin.
 
     Parameters
     ----------
     path
-        A file that ``unheard calibrate -o`` wrote. Of one with segments, ``file.json#segment``
-        names the part.
+        A file that ``unheard calibrate -o`` or :func:`write_assumption` wrote. Of one with
+        segments, ``file.json#segment`` names the part.
     """
+    return read_audited(path)[0]
+
+
+def read_audited(path: str | Path) -> tuple[Participation, Scale]:
+    """Read what an audit found, and the scale that it is about."""
     name, _, segment = str(path).partition("#")
     document = _document(name)
     if segment or "segments" in document:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unheard.core.estimate import Inquiry, inquire
 from unheard.decide.ranking import top_k_breakdown
-from unheard.errors import DataError, OptionError
+from unheard.errors import OptionError
+from unheard.tables.histograms import check_plain, fetch, find
 from unheard.tables.request import Request
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from unheard.tables.jobs import Job
-
-_MOST_COMPARED = 50_000
-"""Names that a misspelt one is compared with; more would take longer than anybody waits."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +46,7 @@ def check_who(request: Request) -> int:
         raise OptionError(
             "who", "an item named without k", "Give k as well, the number of the best"
         )
-    for name, given in (("strata", request.strata), ("window", request.window)):
-        if given:
-            raise OptionError("who", f"asked for together with {name}", "Leave one of them out")
-    if request.attributes:
-        raise OptionError("who", "asked for with several ratings", "Name one rating column")
+    check_plain(request, "who")
     return request.order.k
 
 
@@ -72,9 +61,8 @@ def standing(job: Job, who: str) -> Standing:
         The item's name; of several columns with commas between.
     """
     request, k = job.request, check_who(job.request)
-    table = job.opened.engine.arrow(job.people).read_all()
-    index = _find(who, _names(table, request.item), job.opened.words)
-    question = _question(table, request)
+    names, question = fetch(job)
+    index = find(who, names, job.opened.words, "who")
     found = [
         None if np.isnan(q) else q
         for q in (
@@ -83,33 +71,3 @@ def standing(job: Job, who: str) -> Standing:
         )
     ]
     return Standing(who, k, found[0], found[1] if request.noise else None, request.noise)
-
-
-def _names(table: pa.Table, item: Sequence[str]) -> list[str]:
-    columns = [table[name].to_pylist() for name in item]
-    return [",".join(map(str, key)) for key in zip(*columns, strict=True)]
-
-
-def _find(who: str, names: Sequence[str], where: str) -> int:
-    if who in names:
-        return names.index(who)
-    some = {name.lower(): name for name in names[:_MOST_COMPARED]}
-    near = difflib.get_close_matches(who.lower(), list(some), n=1)
-    guess = f"Did you mean {some[near[0]]!r}? " if near else ""
-    there = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-    raise DataError("who", f"{where} has no item {who!r}", f"{guess}It has: {there or 'none'}")
-
-
-def _question(table: pa.Table, request: Request) -> Inquiry:
-    cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
-    n = request.n
-    if request.n_known and n is None:
-        n = table["n"].to_numpy()
-    return inquire(
-        cells,
-        n=n,
-        scale=request.scale,
-        assumption=request.assumption,
-        level=request.level,
-        covers=request.covers,
-    )

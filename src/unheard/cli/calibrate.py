@@ -1,0 +1,245 @@
+"""``unheard calibrate``: who answers, from an audit, from a response rate, from the literature."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unheard.cli.options import json_option, level_option, read_level, scale_option
+from unheard.cli.table_options import audit_options, listed
+from unheard.cli.text import aligned, paragraph, printable
+from unheard.core.participation import PRESETS
+from unheard.decide.audit import Audit
+from unheard.decide.audit import calibrate as find_participation
+from unheard.decide.evidence import PRESET_WORDS, evidence_rows
+from unheard.decide.store import audit_document
+from unheard.errors import OptionError
+
+if TYPE_CHECKING:
+    from unheard.core.scale import Scale
+    from unheard.tables.audits import Audited, Layout
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("words", metavar="[AUDIT]", nargs=-1)
+@click.option("--answered", metavar="COLUMN", help="A row per person: whether they answered, as "
+              "1 and 0 or yes and no; --rating is what they think.")  # fmt: skip
+@click.option("--population", metavar="COLUMN", help="Rows of two populations, told apart by this "
+              "column: observed and true.")  # fmt: skip
+@click.option("--observed", metavar="COLUMN,...", help="A row per item: counts of those who "
+              "answered, lowest rating first.")  # fmt: skip
+@click.option("--truth", metavar="COLUMN,...", help="With --observed: counts of everybody.")
+@click.option("--segment", metavar="COLUMN,...", help="Find participation for each of these "
+              "segments on its own.")  # fmt: skip
+@click.option("--unpaired", is_flag=True, help="The truth is of other people, drawn at random: "
+              "then only ratios of participation are known.")  # fmt: skip
+@click.option("--response-rate", is_flag=True, help="Instead of an audit: what the share of people "
+              "who answered rules out, for counts with --n or a table.")  # fmt: skip
+@click.option("--q", metavar="RATIO", help="With --response-rate: a voice ratio (or preset) that "
+              "holds everywhere; gives the q of each row.")  # fmt: skip
+@click.option("--evidence", is_flag=True, help="Show what studies have found, and the presets.")
+@scale_option
+@level_option
+@audit_options
+@click.option("-o", "--output", metavar="FILE", help="Write what was found: .json, to be used as "
+              "--assumption FILE; or .csv, a table of q for --q-table.")  # fmt: skip
+@json_option
+def calibrate(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Find out who answers, from a sample in which the truth is known.
+
+    AUDIT is a table, as unheard rate reads it: everybody asked privately and some of them public,
+    ratings of random people, or a census of some items.
+
+    \b
+    Examples:
+      unheard calibrate audit.csv --rating stars --answered public --item hotel -o audit.json
+      unheard calibrate audit.csv --item hotel --observed o1,o2,o3 --truth t1,t2,t3
+      unheard calibrate audit.csv --item hotel --population which --counts n1,n2,n3,n4,n5
+      unheard calibrate 120 30 45 200 605 --n 2400 --response-rate
+      unheard calibrate --evidence
+    """
+    if given["evidence"]:
+        _show_evidence(as_json)
+    elif given["response_rate"]:
+        from unheard.cli.rates import show_rates
+
+        show_rates(words, as_json, given)
+    else:
+        _calibrate(words, as_json, given)
+
+
+def _calibrate(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
+    from unheard.cli.progress import watched
+    from unheard.tables.audits import Layout, read_audit
+    from unheard.tables.sources import Where, files_of
+
+    if len(words) != 1:
+        raise click.UsageError("Name one table with the audit, or use --response-rate, --evidence.")
+    for name in ("n", "n_column", "n_table", "q", "time", "window", "every"):
+        if given[name] is not None:
+            raise OptionError(name, "given with an audit", "It goes with --response-rate")
+    target = _target(given["output"], files_of(words[0]))
+    columns = ("item", "segment", "rating", "counts", "observed", "truth")
+    layout = Layout(
+        **{name: tuple(listed(given[name])) for name in columns},
+        answered=given["answered"],
+        population=given["population"],
+    )
+    found, scale = read_audit(
+        words[0],
+        layout,
+        given["scale"],
+        paired=not given["unpaired"],
+        where=Where(*(given[k] for k in ("engine", "table", "query", "memory", "spark_master"))),
+        watch=lambda words, at: watched(words, at.fraction),
+        **{name: given[name] for name in ("nulls", "off_scale", "rater", "duplicates")},
+    )
+    with watched("calibrating", lambda: None):
+        audits = _audits(found, scale, given)
+        documents = {name: audit_document(audit) for name, audit in audits.items()}
+    document = documents[""] if not layout.segment else {"segments": documents}
+    if target is not None:
+        _write(target, layout, document, audits)
+    if as_json:
+        click.echo(json.dumps(document, ensure_ascii=False))
+    else:
+        _show(audits, layout, target)
+
+
+def _audits(found: dict[str, Audited], scale: Scale, given: dict[str, Any]) -> dict[str, Audit]:
+    return {
+        name: find_participation(
+            one.observed,
+            one.truth,
+            paired=not given["unpaired"],
+            scale=scale,
+            level=read_level(given["level"]),
+        )
+        for name, one in found.items()
+    }
+
+
+def _target(output: str | None, inputs: Any) -> Path | None:
+    if output is None:
+        return None
+    from unheard.tables.output import check_target
+
+    path = Path(output)
+    if path.suffix.lower() not in (".json", ".csv"):
+        raise OptionError("output", f"{path} has an unknown ending", "Choose .json or .csv")
+    check_target(path, inputs)
+    return path
+
+
+def _write(
+    target: Path, layout: Layout, document: dict[str, Any], audits: dict[str, Audit]
+) -> None:
+    from unheard.tables.output import beside
+
+    text = json.dumps(document, ensure_ascii=False, indent=1)
+    if target.suffix.lower() == ".csv":
+        if not layout.segment:
+            raise OptionError("output", f"{target} found without --segment", "Write .json instead")
+        rows = io.StringIO()
+        table = csv.writer(rows, lineterminator="\n")
+        table.writerow([*layout.segment, "q", "q_lower", "quiet"])
+        for name, one in audits.items():
+            table.writerow([*name.split(","), one.q, one.q_lower, one.quiet])
+        text = rows.getvalue()
+    with beside(target) as fresh:
+        fresh.write_text(text, encoding="utf-8")
+
+
+def _show(audits: dict[str, Audit], layout: Layout, target: Path | None) -> None:
+    from unheard.cli.screen import make_console, text_width
+
+    console = make_console()
+    width = text_width(console)
+    for name, audit in audits.items():
+        if layout.segment:
+            console.print(
+                f"{', '.join(layout.segment)}: {printable(name)}", style="bold", markup=False
+            )
+        for line in _lines(audit, width):
+            console.print(line, markup=False)
+        console.print()
+    used = str(target) if target is not None else "audit.json"
+    if target is None or target.suffix.lower() == ".json":
+        segment = f"#{next(iter(audits))}" if layout.segment else ""
+        first = "Use it" if target is not None else "Keep it with -o audit.json, and use it"
+        advice = f"{first} wherever q is stated: --assumption {used}{segment}"
+    else:
+        advice = f"Use it as a table of q by segment: unheard rate ... --q-table {used}"
+    console.print(printable(advice), markup=False)
+
+
+def _lines(audit: Audit, width: int) -> Iterator[str]:
+    people = f"{audit.truth.sum():,.0f} people audited, {audit.observed.sum():,.0f} answers"
+    yield f"{people}, {audit.items:,} item{'s' * (audit.items != 1)}"
+    yield ""
+    what = "participation" if audit.paired else "relative"
+    cells = [["rating", "audited", "answers", what, f"{audit.level * 100:.6g}% box, all together"]]
+    for r, value in enumerate(audit.scale.values):
+        known = audit.truth[:, r].sum() > 0
+        cells.append(
+            [
+                f"{value:g}",
+                f"{audit.truth[:, r].sum():,.0f}",
+                f"{audit.observed[:, r].sum():,.0f}",
+                f"{audit.g[r]:.3f}" if known else "unknown",
+                f"{audit.g_lower[r]:.3f} to {audit.g_upper[r]:.3f}",
+            ]
+        )
+    yield from (f"  {line}" for line in aligned(cells, [True, True, True, True, False]))
+    yield ""
+    yield from paragraph(audit.words, width, indent=0)
+    if audit.pool is not None:
+        said = (
+            "Items differ, and the audit of several of them tells by how much: estimates for other "
+            "items are pooled with what was found here, and their confidence intervals are as wide "
+            "as the errors on audited items that were left out in turn."
+        )
+        yield from paragraph(said, width, indent=0)
+    elif audit.items > 1:
+        said = "Ten or more items would also tell by how much items differ."
+        yield from paragraph(said, width, indent=0)
+
+
+def _show_evidence(as_json: bool) -> None:
+    if as_json:
+        click.echo(
+            json.dumps({"presets": PRESETS, "evidence": evidence_rows()}, ensure_ascii=False)
+        )
+        return
+    from unheard.cli.screen import make_console, text_width
+
+    console = make_console()
+    width = text_width(console)
+    console.print("How quiet are the quietest? What studies have found:\n", style="bold")
+    for name, q in PRESETS.items():
+        console.print(f"--q {name} ({q:g})", style="bold", markup=False)
+        for line in paragraph(f"Where {PRESET_WORDS[name]}.", width):
+            console.print(line, markup=False)
+        for row in evidence_rows():
+            if row["preset"] == name:
+                value = "    " if row["q"] is None else f"{row['q']:.2f}"
+                said = f"{row['name']}: {row['what']}; the {row['quiet']} are quieter."
+                said += f" {row['source']}."
+                for line in paragraph(said, width, label=f"{value}  ", indent=2):
+                    console.print(line, markup=False)
+        console.print()
+    for line in paragraph(
+        "q is the least participation over the largest, per rating. Where people also choose what "
+        "they meet (media, coats), choosing is part of it, so it is lower than among people who "
+        "all had the experience. An audit of your own beats every study: see unheard calibrate "
+        "--help.",
+        width,
+        indent=0,
+    ):
+        console.print(line, markup=False)

@@ -1,0 +1,167 @@
+"""``unheard compare``: A against B."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import click
+import numpy as np
+
+from unheard.cli.estimate import assumption_document
+from unheard.cli.options import (
+    assumption_options,
+    covers_option,
+    json_option,
+    level_option,
+    numbers,
+    scale_option,
+)
+from unheard.cli.rows import named_rows, typed_rows
+from unheard.cli.table_options import source_options
+from unheard.cli.text import aligned, claim_text, paragraph, range_text, rating_text
+from unheard.core.estimate import FLAG_WORDS, Inquiry
+from unheard.decide.compare import Comparison, check_rated, compare_rows
+from unheard.errors import PopulationError
+
+
+@click.command()
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@assumption_options
+@click.option(
+    "--n", metavar="N_A,N_B", help="How many people there are for each, silent ones included."
+)
+@scale_option
+@level_option
+@covers_option
+@source_options
+@json_option
+def compare(a: str, b: str, as_json: bool, **given: Any) -> None:
+    """Compare two items, to see whether one is really the better.
+
+    A and B are counts with commas between, lowest rating first; with --source, the names of two
+    items.
+
+    \b
+    Examples:
+      unheard compare 5,10,35,120,30 30,25,45,80,20 --q 0.5
+      unheard compare 5,10,35,120,30 30,25,45,80,20 --q reviews --quiet low --n 900,700
+      unheard compare Cedar Elm --source stays.csv --item hotel --rating stars --q 0.3
+    """
+    if given["source"] is None:
+        names = ("A", "B")
+        n = None if given["n"] is None else _both(given["n"])
+        question = typed_rows([[a], [b]], n, given)
+    else:
+        names = (a, b)
+        question = named_rows(names, "item", given)
+    check_rated(question, names)
+    found = compare_rows(question)
+    if as_json:
+        click.echo(json.dumps(_document(found, names), ensure_ascii=False))
+        return
+    from unheard.cli.screen import make_console, text_width
+
+    console = make_console()
+    for line in _lines(found, names, text_width(console)):
+        console.print(line, markup=False)
+
+
+def _both(text: str) -> list[float]:
+    people = numbers(text, "--n", PopulationError)
+    if len(people) > 2:
+        raise PopulationError("--n", f"{text} found", "Give A's and B's, as in --n 900,700")
+    return people
+
+
+def _document(found: Comparison, names: tuple[str, str]) -> dict[str, Any]:
+    counts = found.question.counts
+    items = {}
+    for row, (key, one) in enumerate((("a", found.a), ("b", found.b))):
+        items[key] = {
+            "name": names[row],
+            "counts": counts.cells[row].tolist(),
+            "n": None if counts.n is None else int(counts.n[row]),
+            **asdict(one),
+            "flags": list(one.flags),
+        }
+    return {
+        "scale": list(counts.scale.values),
+        **items,
+        "assumption": assumption_document(found.question),
+        "level": found.question.level,
+        "covers": found.question.covers,
+        "leader": found.leader,
+        "separate": asdict(found.separate),
+        "shared": asdict(found.shared),
+    }
+
+
+def _lines(found: Comparison, names: tuple[str, str], width: int) -> Iterator[str]:
+    question = found.question
+    level = f"{(question.level or 0) * 100:.6g}% confidence"
+    scale = question.counts.scale.width
+    cells = [["", "ratings", "average", "estimate", "interval", level]]
+    averages = _averages(question)
+    for row, one in enumerate((found.a, found.b)):
+        cells.append(
+            [
+                names[row],
+                f"{question.counts.n_ratings[row]:,.0f}",
+                rating_text(averages[row], scale),
+                rating_text(one.estimate, scale),
+                range_text(one.lower, one.upper, scale),
+                range_text(one.ci_lower, one.ci_upper, scale),
+            ]
+        )
+    yield from aligned(cells, [False, True, True, True, False, False])
+    yield ""
+    first, second = names
+    ways = (
+        ("each its own participation", found.separate),
+        ("one shared participation", found.shared),
+    )
+    cells = [[f"{first} less {second}", "estimate", "interval", level]]
+    for words, way in ways:
+        cells.append(
+            [
+                words,
+                rating_text(way.estimate, scale),
+                range_text(way.lower, way.upper, scale),
+                range_text(way.ci_lower, way.ci_upper, scale),
+            ]
+        )
+    yield from aligned(cells, [False, True, False, False])
+    yield ""
+    for sentence in _sentences(found, names):
+        yield from paragraph(sentence, width, indent=0)
+
+
+def _averages(question: Inquiry) -> list[float]:
+    cells = np.asarray(question.counts.cells, np.float64)
+    means = cells @ np.array(question.counts.scale.values) / cells.sum(axis=1)
+    return [float(mean) for mean in means]
+
+
+def _sentences(found: Comparison, names: tuple[str, str]) -> Iterator[str]:
+    if found.leader is None:
+        yield "The averages are equal: neither is ahead, however people answer."
+    else:
+        ahead, behind = names if found.leader == "a" else names[::-1]
+        for words, one in (
+            ("each item has its own participation", found.separate),
+            ("one participation is shared by both", found.shared),
+        ):
+            claim = f"if {words}, {ahead} is ahead of {behind}"
+            yield claim_text(claim, one.breakdown_q, one.ci_breakdown_q)
+    yield (
+        "Shared participation: people with the same rating are equally likely to give it, "
+        "whichever of the two they rate. Assume it where both have the same sort of crowd."
+    )
+    flags = dict.fromkeys((*found.a.flags, *found.b.flags))
+    for flag in flags:
+        yield f"{flag}: {FLAG_WORDS[flag]}."
+    yield f"Assumption: {found.question.words}"

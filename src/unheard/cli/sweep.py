@@ -1,0 +1,180 @@
+"""``unheard sweep``: one histogram under every assumption, and what would overturn a claim."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from unheard.cli.estimate import document
+from unheard.cli.options import (
+    covers_option,
+    json_option,
+    level_option,
+    number,
+    numbers,
+    per_rating_options,
+    scale_option,
+)
+from unheard.cli.rows import named_rows, typed_rows
+from unheard.cli.table_options import source_options
+from unheard.cli.text import aligned, claim_text, paragraph, range_text, rating_text
+from unheard.core.estimate import Estimate, Inquiry
+from unheard.decide.breakdown import Claim, breakdown_of
+from unheard.decide.sweep import GRID, Sweep, sweep_of
+from unheard.errors import OptionError, ParticipationError, PopulationError
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("words", metavar="COUNTS... | ITEM", nargs=-1)
+@click.option("--above", metavar="VALUE", help="Say how quiet people may be before the mean may be "
+              "at or below VALUE.")  # fmt: skip
+@click.option(
+    "--below", metavar="VALUE", help="Instead of --above: before it may be VALUE or more."
+)
+@click.option(
+    "--q",
+    metavar="Q,...",
+    help="Voice ratios to look at, with commas between. By default "
+    + ", ".join(f"{q:g}" for q in GRID) + ".",
+)  # fmt: skip
+@per_rating_options
+@click.option("--n", metavar="N", help="How many people there are, silent ones included.")
+@scale_option
+@level_option
+@covers_option
+@source_options
+@json_option
+def sweep(
+    words: tuple[str, ...],
+    q: str | None,
+    above: str | None,
+    below: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Show the estimate and its intervals as people are allowed to be ever quieter.
+
+    COUNTS is how often each rating was given, lowest first; with --source, the name of an ITEM.
+
+    \b
+    Examples:
+      unheard sweep 120 30 45 200 605 --above 3.5
+      unheard sweep 120 30 45 200 605 --quiet low --n 2400 --q 0.4,0.3,0.2,0.1
+      unheard sweep Alder --source stays.csv --item hotel --rating stars --above 3.5
+    """
+    grid = GRID if q is None else numbers(q, "--q", ParticipationError)
+    # The assumption at q = 1, from which the sweep starts; participation per rating has its own.
+    stated = any(given[name] for name in ("participation", "g", "assumption"))
+    given |= {"q": None if stated else "1"}
+    question = _question(words, given)
+    claim = None
+    if above is not None or below is not None:
+        ends = (
+            None if text is None else number(text, place, OptionError)
+            for text, place in ((above, "--above"), (below, "--below"))
+        )
+        claim = Claim.read(next(ends), next(ends), question.counts.scale)
+    found = sweep_of(question, grid)
+    broken = None
+    if claim is not None:
+        broken = [float(breakdown_of(question, claim, noise)[0]) for noise in (False, True)]
+    if as_json:
+        click.echo(json.dumps(_document(question, found, claim, broken)))
+    else:
+        _show(question, found, claim, broken)
+
+
+def _question(words: tuple[str, ...], given: dict[str, Any]) -> Inquiry:
+    if given["source"] is None:
+        n = None if given["n"] is None else number(given["n"], "--n", PopulationError)
+        return typed_rows([words], n, given)
+    return named_rows([" ".join(words)], "item", given)
+
+
+def _document(
+    question: Inquiry, found: Sweep, claim: Claim | None, broken: list[float] | None
+) -> dict[str, Any]:
+    result = document(question, [])
+    for name in ("estimates", "response"):
+        result.pop(name, None)
+    if not question.assumption.per_rating:
+        # The sweep is over q; what is stated is the direction.
+        result["assumption"] = {"kind": question.assumption.kind}
+    result["method"] = found.method
+    columns = ("q", "estimate", "lower", "upper", "ci_lower", "ci_upper")
+    result["rows"] = [
+        {name: float(getattr(found, name)[row]) for name in columns} | {"flags": list(flags)}
+        for row, flags in enumerate(found.flags)
+    ]
+    result["claim"] = None
+    if claim is not None and broken is not None:
+        plain, noisy = (None if math.isnan(q) else q for q in broken)
+        result["claim"] = {
+            "above" if claim.above else "below": claim.threshold,
+            "breakdown_q": plain,
+            "ci_breakdown_q": noisy,
+        }
+    return result
+
+
+def _show(question: Inquiry, found: Sweep, claim: Claim | None, broken: list[float] | None) -> None:
+    from unheard.cli.screen import Screen, ink_for, make_console, text_width
+
+    console = make_console()
+    rows = [
+        Estimate(
+            f"q {found.q[row]:g}",
+            found.estimate[row],
+            found.lower[row],
+            found.upper[row],
+            found.ci_lower[row],
+            found.ci_upper[row],
+            flags,
+        )
+        for row, flags in enumerate(found.flags)
+    ]
+    width, scale = text_width(console), question.counts.scale
+    screen = Screen(question, rows, width, ink_for(console))
+    cells = [
+        ["q", "estimate", "interval", f"{(question.level or 0) * 100:.6g}% confidence", "flags"]
+    ]
+    cells += [
+        [
+            one.method.removeprefix("q "),
+            rating_text(one.estimate, scale.width),
+            range_text(one.lower, one.upper, scale.width),
+            range_text(one.ci_lower, one.ci_upper, scale.width),
+            " ".join(one.flags),
+        ]
+        for one in rows
+    ]
+    table = [f"  {line}" for line in aligned(cells, [True, True, False, False, False])]
+    words = [
+        line
+        for sentence in _sentences(question, claim, broken)
+        for line in paragraph(sentence, width)
+    ]
+    console.print(screen.size())
+    for part in (screen.drawing(), table, screen.flag_notes(), words):
+        lines = list(part)
+        if lines:
+            console.print()
+        for line in lines:
+            console.print(line)
+
+
+def _sentences(question: Inquiry, claim: Claim | None, broken: list[float] | None) -> Iterator[str]:
+    if question.assumption.per_rating:
+        yield f"Stated, and loosened by q: {question.words}"
+    elif question.counts.n is None:
+        yield (
+            "q: the quietest people are at least q times as likely to answer as the most outspoken."
+        )
+    else:
+        yield "q: everybody answers with a probability of at least q."
+    if claim is not None and broken is not None:
+        yield claim_text(claim.words, *broken)

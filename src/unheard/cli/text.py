@@ -1,0 +1,66 @@
+"""Numbers, columns and paragraphs as people read them."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+
+
+def rating_text(value: float | None, width: float) -> str:
+    """Write a rating with two decimals, more on a scale so short that two say nothing."""
+    if value is None:
+        return "–"
+    return f"{value:.{max(2, 2 - math.floor(math.log10(width)))}f}"
+
+
+def range_text(low: float, high: float, width: float) -> str:
+    """Write an interval of ratings."""
+    return f"{rating_text(low, width)} to {rating_text(high, width)}"
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> list[str]:
+    """Set cells in columns; a line that is too long for the terminal is not cut."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        padded = []
+        for cell, width, at_right in zip(row, widths, right, strict=True):
+            space = " " * (width - cell_len(cell))
+            padded.append(space + cell if at_right else cell + space)
+        lines.append("  ".join(padded).rstrip())
+    return lines
+
+
+def paragraph(words: str, width: int, label: str = "", indent: int = 2) -> Iterator[str]:
+    """Wrap sentences behind their label."""
+    margin = " " * indent
+    lines = textwrap.wrap(words, max(width - indent - len(label), 20))
+    for place, line in enumerate(lines):
+        yield f"{margin}{label if place == 0 else ' ' * len(label)}{line}"
+
+
+def q_text(q: float | None) -> str:
+    """Say while which q a claim holds; None or NaN: at none, 0: at all."""
+    if q is None or math.isnan(q):
+        return "at no q that the data allow, not even if all people answer alike"
+    return "at every q" if q == 0 else f"as long as q is above {q:.3g}"
+
+
+def claim_text(claim: str, plain: float | None, noisy: float | None) -> str:
+    """Say while which q a claim holds, noise aside and with sampling noise."""
+    said = f"{claim[0].upper()}{claim[1:]} {q_text(plain)}"
+    if plain is None or math.isnan(plain):
+        return f"{said}."
+    return f"{said}, noise aside; with sampling noise, {q_text(noisy)}."
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def printable(text: str) -> str:
+    """Write out characters that would say something to the terminal."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)

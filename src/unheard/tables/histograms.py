@@ -1,0 +1,69 @@
+"""The counts of some items of a table, fetched for questions that no query answers."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unheard.core.estimate import Inquiry, inquire
+from unheard.errors import DataError, OptionError
+from unheard.tables.request import Request
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from unheard.tables.jobs import Job
+
+_MOST_COMPARED = 50_000
+"""Names that a misspelt one is compared with; more would take longer than anybody waits."""
+
+
+def check_plain(request: Request, place: str) -> None:
+    """Raise unless every item has one histogram, so that it can be asked about by name."""
+    for name, given in (("strata", request.strata), ("window", request.window)):
+        if given:
+            raise OptionError(place, f"asked for together with {name}", "Leave one of them out")
+    if request.attributes:
+        raise OptionError(place, "asked for with several ratings", "Name one rating column")
+    if request.q_column is not None:
+        raise OptionError(place, "asked for with a q for each item", "State one assumption for all")
+
+
+def fetch(job: Job) -> tuple[list[str], Inquiry]:
+    """Return the names of all items, and the question about their counts."""
+    table = job.opened.engine.arrow(job.people).read_all()
+    return _names(table, job.request.item), _question(table, job.request)
+
+
+def find(who: str, names: Sequence[str], where: str, place: str) -> int:
+    """Return the number of the item of this name; of several columns with commas between."""
+    if who in names:
+        return names.index(who)
+    some = {name.lower(): name for name in names[:_MOST_COMPARED]}
+    near = difflib.get_close_matches(who.lower(), list(some), n=1)
+    guess = f"Did you mean {some[near[0]]!r}? " if near else ""
+    there = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    raise DataError(place, f"{where} has no item {who!r}", f"{guess}It has: {there or 'none'}")
+
+
+def _names(table: pa.Table, item: Sequence[str]) -> list[str]:
+    columns = [table[name].to_pylist() for name in item]
+    return [",".join(map(str, key)) for key in zip(*columns, strict=True)]
+
+
+def _question(table: pa.Table, request: Request) -> Inquiry:
+    cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
+    n = request.n
+    if request.n_known and n is None:
+        n = table["n"].to_numpy()
+    return inquire(
+        cells,
+        n=n,
+        scale=request.scale,
+        assumption=request.assumption,
+        level=request.level,
+        covers=request.covers,
+    )
