@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import balance, coverage, decide, game, imports, kernels, tables
+from benchmarks import balance, calibration, coverage, decide, game, imports, kernels, tables
 
 ALL = {
     "imports": imports.run,
     "kernels": kernels.run,
     "balance": balance.run,
+    "calibration": calibration.run,
     "decide": decide.run,
     "game": game.run,
     "tables": tables.run,

@@ -78,29 +78,56 @@ def known_limits(
     people: bool,
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Confidence limits when n is known: for mu, or (``people``) the mean of those n people.
+    """Confidence limits when n is known: for mu, or (``people``) the mean of those n people."""
+    low, high = (
+        _sharpest_limit(end, box, n, z, people, ops)
+        for end, box in zip(_both_ends(counts, values, ends), ends, strict=True)
+    )
+    return values[0] + low, values[-1] - high
 
-    Several limits are valid, and the sharpest is used: the one that n gives; the one without n,
-    which helps when ratings are few, at half the miss probability, since there are structures in
-    which both bite (docs/confidence.md); and, for the people, one in which only who answers is
-    random.
+
+def one_limit(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
+    n: Column | None,
+    z: float,
+    people: bool,
+    upper: bool,
+    ops: Operations,
+) -> Column:
+    """One of the two limits alone, at half the cost."""
+    side = 1 if upper else 0
+    end = _both_ends(counts, values, ends)[side]
+    if n is None:
+        distance = _free_limit(end, z, ops)
+    else:
+        distance = _sharpest_limit(end, ends[side], n, z, people, ops)
+    return values[-1] - distance if upper else values[0] + distance
+
+
+def _sharpest_limit(
+    end: _End, box: Box | None, n: Column, z: float, people: bool, ops: Operations
+) -> Column:
+    """Distance from the near end to the sharpest of several limits that are valid.
+
+    They are: the one that n gives; the one without n, which helps when ratings are few, at half the
+    miss probability, since there are structures in which both bite (docs/confidence.md); and, for
+    the people, one in which only who answers is random.
     """
-    guarded = float(-ndtri(ndtr(-z) / 2))
-    sharpest = []
-    for end, box in zip(_both_ends(counts, values, ends), ends, strict=True):
-        if box is None:
-            limit = _free_limit(end, z, ops)
-            if people:
-                limit = ops.greatest(limit, _average_limit(end, n, limit, z, ops))
-        else:
-            limit = _known_limit(end, n, z, _mean_limit_at, ops)
-            # With unequal sides more than two tests can bite at once.
-            if all(w is end.box.most[0] for w in end.box.most):
-                limit = ops.greatest(limit, _free_limit(end, guarded, ops))
-            if people:
-                limit = ops.greatest(limit, _known_limit(end, n, z, _people_limit_at, ops))
-        sharpest.append(limit)
-    return values[0] + sharpest[0], values[-1] - sharpest[1]
+    if box is None:
+        limit = _free_limit(end, z, ops)
+        if people:
+            limit = ops.greatest(limit, _average_limit(end, n, limit, z, ops))
+        return limit
+    limit = _known_limit(end, n, z, _mean_limit_at, ops)
+    # With unequal sides more than two tests can bite at once.
+    if all(w is end.box.most[0] for w in end.box.most):
+        guarded = float(-ndtri(ndtr(-z) / 2))
+        limit = ops.greatest(limit, _free_limit(end, guarded, ops))
+    if people:
+        limit = ops.greatest(limit, _known_limit(end, n, z, _people_limit_at, ops))
+    return limit
 
 
 def _both_ends(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntFlag
 from typing import Any, TypeAlias
@@ -15,7 +15,7 @@ from unheard.core.aggregators import AGGREGATORS, default_method, objection
 from unheard.core.balance import balance
 from unheard.core.columns import NUMPY, Column, Floats, by_blocks
 from unheard.core.counts import Counts
-from unheard.core.formula import Items, Setting, answers, own_limits
+from unheard.core.formula import Items, Setting, answers, one_limit, own_limits
 from unheard.core.participation import Participation, best_guess, fixed_box, preset
 from unheard.core.response import Response, response
 from unheard.core.scale import Scale
@@ -190,8 +190,33 @@ class Inquiry:
         counts = self.counts if rows is None else self.counts.take(rows)
         return replace(self, counts=counts, assumption=self.assumption.at(q))
 
+    def one_limit(self, *, upper: bool) -> Floats:
+        """Return one confidence limit alone, which the end of the interval may lie beyond."""
+
+        def formula(items: Items, setting: Setting) -> list[Column]:
+            return [one_limit(items, setting, upper, NUMPY)]
+
+        return self._run(formula, 1)[0]
+
     def _columns(self, methods: Sequence[str]) -> list[Floats]:
         """Run the closed form over the rows: the intervals, then each estimate."""
+
+        def formula(items: Items, setting: Setting) -> list[Column]:
+            return answers(items, setting, methods, NUMPY)
+
+        width = len(methods) + 2
+        if self.level is not None:
+            width += 2 + 2 * len(own_limits(methods))
+        return self._run(formula, width, with_balance="bea" in methods)
+
+    def _run(
+        self,
+        formula: Callable[[Items, Setting], list[Column]],
+        width: int,
+        *,
+        with_balance: bool = False,
+    ) -> list[Floats]:
+        """Run a formula that gives so many columns over the rows."""
         setting = Setting(
             self.counts.scale.values,
             self.assumption.kind,
@@ -202,16 +227,12 @@ class Inquiry:
             self.covers == "people",
         )
         fixed = {} if self.assumption.q is None else {"q": self.assumption.q}
-        rows = self._row_columns("bea" in methods)
+        rows = self._row_columns(with_balance)
 
-        def formula(counts: Sequence[Column], *row: Column) -> list[Column]:
-            items = Items(counts, **(fixed | dict(zip(rows, row, strict=True))))
-            return answers(items, setting, methods, NUMPY)
+        def on_block(counts: Sequence[Column], *row: Column) -> list[Column]:
+            return formula(Items(counts, **(fixed | dict(zip(rows, row, strict=True)))), setting)
 
-        width = len(methods) + 2
-        if self.level is not None:
-            width += 2 + 2 * len(own_limits(methods))
-        return by_blocks(formula, self.counts.cells, list(rows.values()), width)
+        return by_blocks(on_block, self.counts.cells, list(rows.values()), width)
 
     def _row_columns(self, with_balance: bool) -> dict[str, Floats]:
         """Everything that varies from item to item besides the counts."""

@@ -120,14 +120,31 @@ def own_limits(
     return [limits for limits in found if limits is not None]
 
 
+def one_limit(items: Items, setting: Setting, upper: bool, ops: Operations) -> Column:
+    """Return one of the two confidence limits alone, noise and not the interval limiting it.
+
+    For searches that know where the end of the interval is.
+    """
+    assert setting.z is not None  # the caller asks for a level
+    values = setting.values
+    ends = boxes(setting.kind, items.q, setting.box, len(values))
+    counts, n = _informative(items)
+    found = confidence.one_limit(counts, values, ends, n, setting.z, setting.people, upper, ops)
+    return ops.where(total(items.counts) > 0, found, values[-1] if upper else values[0])
+
+
 def _limits(
     items: Items, setting: Setting, ends: tuple[Box | None, Box | None], z: float, ops: Operations
 ) -> tuple[Column, Column]:
-    counts, n = items.counts, items.n
-    if items.share is not None:
-        # Weighted counts carry as much information as this many plain ones.
-        counts = [items.share * count for count in counts]
-        n = None if n is None else items.share * n
+    counts, n = _informative(items)
     if n is None:
         return confidence.free_limits(counts, setting.values, ends, z, ops)
     return confidence.known_limits(counts, setting.values, ends, n, z, setting.people, ops)
+
+
+def _informative(items: Items) -> tuple[Sequence[Column], Column | None]:
+    """Counts and n that carry as much information as the weighted ones."""
+    if items.share is None:
+        return items.counts, items.n
+    counts = [items.share * count for count in items.counts]
+    return counts, None if items.n is None else items.share * items.n

@@ -243,11 +243,12 @@ def breakdown_of(question: Inquiry, claim: Claim, noise: bool) -> Floats:
     hopeful = np.flatnonzero(~np.isnan(found))
     if not len(hopeful):
         return found
-    limit = 2 if claim.above else 3
     sign = 1.0 if claim.above else -1.0
 
     def margin(q: Floats, rows: NDArray[np.intp]) -> Floats:
-        return sign * (question.at(q, rows).intervals()[limit] - claim.threshold)
+        # Down to where the search starts the interval itself lies beyond the threshold.
+        limit = question.at(q, rows).one_limit(upper=not claim.above)
+        return sign * (limit - claim.threshold)
 
     found = found.copy()
     start = found[hopeful]
@@ -290,7 +291,9 @@ def _closed_form(counts: Counts, assumption: Participation, claim: Claim) -> Flo
     values, ends = counts.scale.values, base_boxes(assumption, counts.scale.m)
 
     def formula(cells: Sequence[Column], *n: Column) -> list[Column]:
-        found = breakdown_formula(cells, values, ends, claim, n[0] if n else None, NUMPY)
+        # A claim that holds by next to nothing breaks down at an endless q, which is none.
+        with np.errstate(over="ignore"):
+            found = breakdown_formula(cells, values, ends, claim, n[0] if n else None, NUMPY)
         return [np.where(found < 1, found, np.nan)]
 
     (found,) = by_blocks(formula, counts.cells, [] if counts.n is None else [counts.n], 1)
@@ -329,9 +332,12 @@ def smallest_q(
         return least
     most = np.ones(len(rows)) if most is None else most
     least = np.minimum(np.maximum(least, SMALLEST_Q), most)
-    at_most, at_least = margin(most, rows), margin(least, rows)
-    found = np.where(at_most > 0, np.where(least > SMALLEST_Q, least, 0.0), np.nan)
-    open_ = (at_most > 0) & (at_least <= 0)
+    holds = margin(most, rows) > 0
+    found = np.where(holds, np.where(least > SMALLEST_Q, least, 0.0), np.nan)
+    if not holds.any():
+        return found
+    open_ = holds.copy()
+    open_[holds] = margin(least[holds], rows[holds]) <= 0
 
     def in_logs(x: Floats, *where: Any) -> Floats:
         return margin(np.exp(x), where[0])
