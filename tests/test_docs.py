@@ -1,4 +1,4 @@
-"""What the README shows is what the command prints."""
+"""What the README and the docs show is what the command prints."""
 
 from __future__ import annotations
 
@@ -11,17 +11,23 @@ import pytest
 
 from unheard.cli.main import _run
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    page
+    for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")))
+    if "```console" in page.read_text(encoding="utf-8")
+]
 
 
-def test_readme_session(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_sessions(
+    page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sessions = re.findall(
-        r"```console\n\$ \.venv/bin/(.+?)\n(.*?)```", README.read_text(), re.DOTALL
+        r"```console\n\$ \.venv/bin/(.+?)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL
     )
     assert sessions
-    monkeypatch.chdir(README.parent)
+    monkeypatch.chdir(ROOT)
     for command, shown in sessions:
         monkeypatch.setattr(sys, "argv", shlex.split(command))
         assert _run() == 0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -584,13 +582,3 @@ def test_examples_of_the_help_run() -> None:
     assert len(examples) == 4
     for words in examples:
         assert run(*words)
-
-
-def test_the_page_shows_what_the_command_prints() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "plan.md").read_text(encoding="utf-8")
-    sessions = re.findall(
-        r"```console\n\$ \.venv/bin/unheard plan (.+?)\n(.*?)```", page, re.DOTALL
-    )
-    assert len(sessions) == 4
-    for words, shown in sessions:
-        assert run(*words.split()) == shown

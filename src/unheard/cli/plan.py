@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -24,6 +22,7 @@ from unheard.cli.options import (
     scale_option,
     stated_assumption,
 )
+from unheard.cli.text import aligned, paragraph, rating_text
 from unheard.core.estimate import FLAG_WORDS
 from unheard.core.scale import Scale
 from unheard.decide.plan import FollowUp, Plan, Scenario, follow_up, plan_follow_up
@@ -263,7 +262,10 @@ class Page:
             return
         head = ["If the silent", "their mean", "mean of all", "ask", "which shows"]
         rows = [head, *(self._row(plan, one) for one in plan.scenarios)]
-        yield from _table(rows if plan.power else [row[:4] for row in rows], right=(1, 2, 3))
+        right = [False, True, True, True, False]
+        columns = 5 if plan.power else 4
+        table = aligned([row[:columns] for row in rows], right[:columns])
+        yield from (f"  {line}" for line in table)
         yield ""
         if any(one.ask is None for one in plan.scenarios):
             yield from self._paragraph("–: ", self._too_few(plan))
@@ -315,7 +317,7 @@ class Page:
             rows.append(["Interval", self._range(found.lower, found.upper)])
         name = f"Confidence interval ({question.level * 100:.6g}%)"
         rows.append([name, self._range(found.ci_lower, found.ci_upper)])
-        yield from _table(rows)
+        yield from (f"  {line}" for line in aligned(rows, [False, False]))
         yield ""
         if found.words:
             yield from self._paragraph("Assumption about those asked: ", found.words)
@@ -338,25 +340,10 @@ class Page:
             yield ""
 
     def _paragraph(self, label: str, words: str) -> Iterator[str]:
-        first, *rest = textwrap.wrap(words, self.width - len(label) - 2)
-        yield f"  {label}{first}"
-        for line in rest:
-            yield " " * (len(label) + 2) + line
+        return paragraph(words, self.width, label)
 
     def _rating(self, value: float) -> str:
-        digits = max(2, 2 - math.floor(math.log10(self.question.scale.width)))
-        return f"{value:.{digits}f}"
+        return rating_text(value, self.question.scale.width)
 
     def _range(self, low: float, high: float) -> str:
         return f"{self._rating(low)} to {self._rating(high)}"
-
-
-def _table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> Iterator[str]:
-    """Yield rows with their columns under each other, some of them aligned to the right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        cells = [
-            text.rjust(width) if column in right else text.ljust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield f"  {'   '.join(cells)}".rstrip()

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unheard.cli.options import number
-from unheard.cli.shown import Columns, Shown, name_of, plural, rank_range
+from unheard.cli.shown import Columns, Shown, name_of, rank_range
 from unheard.cli.table_options import arguments_of, read_whole, table_options
 from unheard.cli.tables import answer
+from unheard.cli.text import plural
 from unheard.errors import OptionError
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -11,6 +10,7 @@ from typing import Any, NoReturn
 from rich.console import Console
 from rich.text import Text
 
+from unheard.cli.text import paragraph, rating_text
 from unheard.core.aggregators import AGGREGATORS
 from unheard.core.estimate import FLAG_WORDS, Estimate, Inquiry
 
@@ -76,8 +76,13 @@ def show_estimate(question: Inquiry, found: Sequence[Estimate]) -> None:
         if lines:
             console.print()
         for line in lines:
-            line.rstrip()
-            console.print(line)
+            console.print(stripped(line))
+
+
+def stripped(line: Text) -> Text:
+    """Take blanks off the end of a line."""
+    line.rstrip()
+    return line
 
 
 class Screen:
@@ -188,13 +193,14 @@ class Screen:
             name = f"Confidence interval ({level * 100:.6g}%)"
             people = self.question.covers == "people"
             words = "with noise, these people only" if people else "with sampling noise"
+            if AGGREGATORS[first.method].limits is not None:
+                words = "by errors on audited items"
             yield self._fact(name, self._range(first.ci_lower, first.ci_upper), "yellow", words)
         yield Text("")
         yield from self._paragraph("Assumption: ", "bold", self.question.words)
 
     def _number(self, value: Any) -> str:
-        """Write a rating with two decimals, more on a scale so short that two say nothing."""
-        return f"{value:.{max(2, 2 - math.floor(math.log10(self.scale.width)))}f}"
+        return rating_text(value, self.scale.width)
 
     def _range(self, low: Any, high: Any) -> str:
         return f"{self._number(low)} to {self._number(high)}"
@@ -208,10 +214,9 @@ class Screen:
 
     def _paragraph(self, label: str, style: str, words: str) -> Iterable[Text]:
         """Wrap sentences behind their label."""
-        first, *rest = textwrap.wrap(words, self.width - len(label) - 2)
-        yield Text.assemble("  ", (label, style), first)
-        for line in rest:
-            yield Text(" " * (len(label) + 2) + line)
+        first, *rest = paragraph(words, self.width, label)
+        yield Text.assemble("  ", (label, style), first[2 + len(label) :])
+        yield from map(Text, rest)
 
     def _draw(self, row: list[tuple[str, str]], low: Any, high: Any, mark: tuple[str, str]) -> None:
         """Write a mark into a row from one value of the scale to another, if there are any."""

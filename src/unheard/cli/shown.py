@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from unheard.cli.text import aligned, plural, printable, rating_text
 from unheard.core.estimate import FLAG_WORDS
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class Shown:
         cells = [[name for name, _, _ in columns]]
         cells += [[show(row) for _, _, show in columns] for row in rows]
         console.print()
-        for place, line in enumerate(_aligned(cells, [right for _, right, _ in columns])):
+        for place, line in enumerate(aligned(cells, [right for _, right, _ in columns])):
             console.print(Text(line, "bold" if place == 0 else ""))
         more = self.total - len(rows)
         if more:
@@ -156,46 +155,16 @@ class Shown:
         return describe_scale(self.request.scale.values)
 
     def _number(self, value: float | None) -> str:
-        if value is None:
-            return "–"
-        return f"{value:.{max(2, 2 - math.floor(math.log10(self.request.scale.width)))}f}"
+        return rating_text(value, self.request.scale.width)
 
     def _range(self, row: dict[str, Any], low: str, high: str) -> str:
         return f"{self._number(row[low])} to {self._number(row[high])}"
-
-
-def _aligned(rows: list[list[str]], right: list[bool]) -> list[str]:
-    """Set cells in columns; a line that is too long for the terminal is not cut."""
-    from rich.cells import cell_len
-
-    widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        padded = []
-        for cell, width, at_right in zip(row, widths, right, strict=True):
-            space = " " * (width - cell_len(cell))
-            padded.append(space + cell if at_right else cell + space)
-        lines.append("  ".join(padded).rstrip())
-    return lines
-
-
-def plural(many: int, one: str) -> str:
-    """Write a number of things."""
-    return f"{many:,} {one}{'' if many == 1 else 's'}"
 
 
 def rank_range(row: dict[str, Any], best: str, worst: str) -> str:
     """Write the ranks that are possible."""
     first, last = row[best], row[worst]
     return f"{first:,}" if first == last else f"{first:,} to {last:,}"
-
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-
-
-def printable(text: str) -> str:
-    """Write out characters that would say something to the terminal."""
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def name_of(value: object) -> str:

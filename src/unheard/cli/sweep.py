@@ -122,7 +122,7 @@ def _document(
 
 
 def _show(question: Inquiry, found: Sweep, claim: Claim | None, broken: list[float] | None) -> None:
-    from unheard.cli.screen import Screen, ink_for, make_console, text_width
+    from unheard.cli.screen import Screen, ink_for, make_console, stripped, text_width
 
     console = make_console()
     rows = [
@@ -159,7 +159,7 @@ def _show(question: Inquiry, found: Sweep, claim: Claim | None, broken: list[flo
         for line in paragraph(sentence, width)
     ]
     console.print(screen.size())
-    for part in (screen.drawing(), table, screen.flag_notes(), words):
+    for part in (map(stripped, screen.drawing()), table, screen.flag_notes(), words):
         lines = list(part)
         if lines:
             console.print()

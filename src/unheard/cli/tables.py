@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unheard.cli.shown import Shown, printable
+from unheard.cli.shown import Shown
 from unheard.cli.table_options import (
     arguments_of,
     no_ranks_option,
@@ -20,8 +20,6 @@ from unheard.cli.table_options import (
 
 if TYPE_CHECKING:
     from unheard.tables.request import Request
-
-__all__ = ["answer", "printable", "rate", "sql"]
 
 
 @click.command()

@@ -58,6 +58,11 @@ def claim_text(claim: str, plain: float | None, noisy: float | None) -> str:
     return f"{said}, noise aside; with sampling noise, {q_text(noisy)}."
 
 
+def plural(many: int, one: str) -> str:
+    """Write a number of things."""
+    return f"{many:,} {one}{'' if many == 1 else 's'}"
+
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
