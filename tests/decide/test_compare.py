@@ -157,7 +157,7 @@ CASES: dict[str, tuple[list[int], list[int], dict[str, Any]]] = {
     "low": ([20, 3, 40], [30, 30, 3], {"q": 0.5, "quiet": "low"}),
     "high, hardly": ([20, 3, 40], [30, 1, 40], {"q": 0.5, "quiet": "high"}),
     "middle": ([1, 40, 30, 60], [30, 10, 50, 20], {"q": 0.5, "quiet": "middle"}),
-    "people": ([40, 30, 160], [60, 40, 90], {"q": 0.5, "n": (500, 300)}),
+    "people": ([20, 30, 180], [60, 40, 90], {"q": 0.5, "n": (500, 300)}),
     "people, low": ([9, 2, 50], [30, 5, 31], {"q": 0.5, "quiet": "low", "n": (90, 190)}),
     "box": ([8, 15, 120], [40, 15, 60], {"participation": [(0.3, 0.4), (0.2, 0.6), (0.5, 0.6)]}),
     "known": ([8, 15, 120], [40, 5, 60], {"g": [0.3, 0.2, 0.5]}),
@@ -264,7 +264,7 @@ def test_the_confidence_interval_holds_the_difference(name: str, way: str) -> No
     truth = float((p_a - p_b) @ values)
     rng = np.random.default_rng(len(name))
     for g_a, g_b in pairs:
-        runs, held, width = 200, 0, 0.0
+        runs, held, width = 300 // len(pairs), 0, 0.0
         seen_a, seen_b = p_a * g_a / (p_a @ g_a), p_b * g_b / (p_b @ g_b)
         for _ in range(runs):
             rows = [rng.multinomial(sizes[0], seen_a), rng.multinomial(sizes[1], seen_b)]
@@ -286,7 +286,8 @@ def books() -> Floats:
         rows = [[float(row[f"n{r}"]) for r in range(1, 6)] for row in csv.DictReader(file)]
     counts = np.array(rows)
     assert len(counts) > 1000
-    return counts / counts.sum(axis=1, keepdims=True)
+    shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+    return shares
 
 
 def seen_of(p: Floats, g: Floats) -> NDArray[np.int64]:

@@ -108,6 +108,19 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and np.isnan(value) else value
 
 
+def audited() -> uh.Participation:
+    """What an audit of a dozen items found."""
+    rng = np.random.default_rng(8)
+    truth = np.array([rng.multinomial(50, p) for p in rng.dirichlet([1, 2, 2, 3, 1], 12)])
+    return uh.calibrate(rng.binomial(truth, [0.1, 0.2, 0.3, 0.5, 0.6]), truth).assumption
+
+
+def spelled(asked: dict[str, Any]) -> str:
+    return ", ".join(
+        name if name == "assumption" else f"{name}={value}" for name, value in asked.items()
+    )
+
+
 ASSUMPTIONS: list[dict[str, Any]] = [
     {"q": 0.3},
     {"q": 0.15, "quiet": "low"},
@@ -117,10 +130,11 @@ ASSUMPTIONS: list[dict[str, Any]] = [
     {"g": [0.2, 0.3, 0.3, 0.4, 0.6]},
     {"q": 0.3, "level": None},
     {"q": 0.4, "method": "spectral"},
+    {"assumption": audited()},
 ]
 
 
-@pytest.mark.parametrize("assumption", ASSUMPTIONS, ids=str)
+@pytest.mark.parametrize("assumption", ASSUMPTIONS, ids=spelled)
 def test_without_n(engine: Bench, assumption: dict[str, Any]) -> None:
     table = ratings(1)
     check(
@@ -136,7 +150,7 @@ def test_without_n(engine: Bench, assumption: dict[str, Any]) -> None:
     "assumption",
     [a for a in ASSUMPTIONS if "method" not in a]
     + [{"q": 0.3, "method": "bea"}, {"q": 0.2, "covers": "people"}, {"q": 0.3, "method": "paa"}],
-    ids=str,
+    ids=spelled,
 )
 def test_with_n_of_a_column(engine: Bench, assumption: dict[str, Any]) -> None:
     table = ratings(2)

@@ -24,6 +24,7 @@ MORE_HOTELS = {"Hotel C": (2, 3, 10, 40, 45), "Hotel D": (0, 0, 0, 1, 3)}
 
 GUESTS = 450
 _Q = 0.3
+_GOOD = 3.5
 
 
 @click.command()
@@ -56,12 +57,14 @@ def demo(as_json: bool) -> None:
         console.print(f"\n[bold]{name}[/]  ", end="")
         show_estimate(question, question.answer(["paa"]))
     _show_table(console)
+    _show_claims(console)
     _show_rated(console)
     console.print(
         "\nThe averages of A and B are both 3.80, but the silence behind A can hide far\n"
         "more than that behind B. Knowing how many guests there were narrows both, if at\n"
         "least 0.3 of them, whatever they think, write a review.\n\n"
         f"Now yours:  {_command()} estimate 40 5 15 35 105 --q 0.3\n"
+        f"            {_command()} sweep 40 5 15 35 105 --above 3.5\n"
         f"            {_command()} rate FILE.csv --item hotel --rating stars --q 0.3\n"
         f"            {_command()} --help"
     )
@@ -87,6 +90,19 @@ def _show_table(console: Console) -> None:
         table.add_row(words, *(f"{one.lower:.2f} to {one.upper:.2f}" for one in found))
     console.print()
     console.print(table)
+
+
+def _show_claims(console: Console) -> None:
+    """Show what would overturn a claim about each."""
+    from unheard.cli.text import claim_text, paragraph
+    from unheard.decide.breakdown import breakdown
+
+    console.print("\n[bold]What would overturn it?[/]\n")
+    for name, counts in HOTELS.items():
+        found = [breakdown(counts, above=_GOOD, noise=noise) for noise in (False, True)]
+        claim = f"{name} is above {_GOOD:g}"
+        for line in paragraph(claim_text(claim, found[0], found[1]), 80, indent=0):
+            console.print(line)
 
 
 def _show_rated(console: Console) -> None:

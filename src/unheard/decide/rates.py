@@ -70,7 +70,12 @@ def response_rates(
     >>> [round(float(q), 3) for q in found.q_most]
     [0.325, 0.096]
     """
-    seen, people = np.atleast_1d(*np.broadcast_arrays(_sizes(n_ratings), _sizes(n)))
+    seen, people = _sizes(n_ratings, "n_ratings"), _sizes(n, "n")
+    if 1 != len(people) != len(seen) != 1:
+        raise PopulationError(
+            "n", f"{len(people)} numbers for {len(seen)} of ratings", "Give one n, or one for each"
+        )
+    seen, people = np.broadcast_arrays(seen, people)
     short = people < np.maximum(seen, 1)
     if short.any():
         row = int(np.argmax(short))
@@ -92,10 +97,19 @@ def response_rates(
     return Rates(seen, people, rate, most, q, _drift(seen, people))
 
 
-def _sizes(values: ArrayLike) -> Floats:
-    sizes = np.asarray(values, np.float64)
+def _sizes(values: ArrayLike, place: str) -> Floats:
+    try:
+        sizes = np.atleast_1d(np.asarray(values, np.float64))
+    except (TypeError, ValueError):
+        raise PopulationError(
+            place, f"{values!r} is not a number", "Give numbers of people"
+        ) from None
+    if sizes.ndim > 1:
+        raise PopulationError(
+            place, f"an array of shape {sizes.shape} found", "Give one number for each item"
+        )
     if not ((sizes >= 0) & (sizes <= LARGEST_COUNT)).all():
-        raise PopulationError("n", "a negative or missing number found", "Give numbers of people")
+        raise PopulationError(place, "a negative or missing number found", "Give numbers of people")
     return sizes
 
 

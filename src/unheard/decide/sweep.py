@@ -99,9 +99,11 @@ def sweep_of(question: Inquiry, q: Sequence[float]) -> Sweep:
         raise CountsError(
             "counts", f"{question.counts.rows} histograms found", "Sweep one at a time"
         )
-    if not len(q):
+    if not np.size(q):
         raise OptionError("q", "no values given", "Give some, or leave them out")
-    falling = np.sort(np.asarray(q, np.float64))[::-1]
+    # Checked as they were given, so that an error names the right one.
+    checked = question.assumption.at(q).q
+    falling = np.sort(np.atleast_1d(np.asarray(checked)))[::-1]
     method = "paa" if question.counts.n is None else "midpoint"
     asked = question.at(falling, np.zeros(len(falling), np.intp))
     (found,) = asked.answer([method])
