@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 # Extras that the tests need.
-TEST_EXTRAS := postgres spark
+TEST_EXTRAS := charts postgres spark
 
 .PHONY: help demo setup test check format lint types layers benchmarks lock clean
 
@@ -61,7 +61,7 @@ $(VENV)/bin/python:
 # One stamp per dependency group: build for the demo, dev for the tests. Every download is checked
 # against the hashes of constraints.txt; the checkout itself has none, hence the second step.
 $(VENV)/dev.installed: EXTRAS := $(TEST_EXTRAS)
-$(VENV)/%.installed: pyproject.toml constraints.txt tools/requirements.py | $(VENV)/bin/python
+$(VENV)/%.installed: Makefile pyproject.toml constraints.txt tools/requirements.py | $(VENV)/bin/python
 	@echo "Setting up $(VENV) (a minute or so the first time)"
 	@$(BIN)/python tools/requirements.py --group $* $(EXTRAS:%=--extra %) > $(VENV)/$*.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/$*.txt

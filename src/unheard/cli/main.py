@@ -15,6 +15,7 @@ from unheard.cli.compare import compare
 from unheard.cli.demo import demo
 from unheard.cli.estimate import estimate
 from unheard.cli.minimax import minimax
+from unheard.cli.paper import paper
 from unheard.cli.plan import plan
 from unheard.cli.rank import rank
 from unheard.cli.regret import regret
@@ -50,7 +51,20 @@ def completion(shell: str) -> None:
     click.echo(script)
 
 
-for command in (calibrate, compare, demo, estimate, minimax, plan, rank, rate, regret, sql, sweep):
+for command in (
+    calibrate,
+    compare,
+    demo,
+    estimate,
+    minimax,
+    paper,
+    plan,
+    rank,
+    rate,
+    regret,
+    sql,
+    sweep,
+):
     cli.add_command(command)
 
 

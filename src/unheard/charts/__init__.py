@@ -1,0 +1,1 @@
+"""Pictures: plain records in, Altair charts out; no mathematics."""

@@ -1,0 +1,217 @@
+"""Lines, bars, heat maps and intervals from plain records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from unheard.charts.style import COLOURS, DASHES, METHOD_COLOURS, METHOD_DASHES, theme
+from unheard.errors import MissingEngineError
+
+try:
+    import altair as alt
+except ImportError:
+    raise MissingEngineError("Drawing", "Altair", "charts") from None
+
+Records: TypeAlias = Sequence[Mapping[str, Any]]
+"""Rows, each a mapping from column to value."""
+
+Chart: TypeAlias = alt.TopLevelMixin
+
+
+def _scales(series: Sequence[str]) -> tuple[list[str], list[list[int]]]:
+    """Colour and dash of each series; a method has the same in every picture."""
+    colours = [METHOD_COLOURS.get(name, COLOURS[i % len(COLOURS)]) for i, name in enumerate(series)]
+    dashes = [METHOD_DASHES.get(name, DASHES[i % len(DASHES)]) for i, name in enumerate(series)]
+    return colours, dashes
+
+
+def _names(records: Records, column: str) -> list[str]:
+    return list(dict.fromkeys(str(record[column]) for record in records))
+
+
+def _of(records: Records) -> alt.Chart:
+    return alt.Chart(alt.Data(values=[dict(record) for record in records]))  # type: ignore[no-untyped-call]
+
+
+def finished(chart: Any) -> Chart:
+    """Give a chart the common look."""
+    done: Chart = chart.configure(**theme())
+    return done
+
+
+def lines(
+    records: Records,
+    x: str,
+    y: str,
+    series: str,
+    *,
+    x_title: str,
+    y_title: str,
+    log: bool = False,
+    panels: str | None = None,
+    columns: int = 2,
+    size: tuple[int, int] = (420, 300),
+    marks: bool = False,
+) -> Chart:
+    """Draw lines, one for each series, in panels if asked.
+
+    Parameters
+    ----------
+    records
+        One row per point.
+    x, y, series
+        Columns: place, height, and which line a point belongs to.
+    x_title, y_title
+        What the axes say.
+    log
+        Whether the height is on a logarithmic scale.
+    panels, columns
+        A column whose values get a panel each, and how many panels stand side by side.
+    size
+        Width and height of a panel.
+    marks
+        Whether to mark the points.
+    """
+    names = _names(records, series)
+    colours, dashes = _scales(names)
+    height = alt.Scale(type="log") if log else alt.Scale(zero=False)
+    chart = (
+        _of(records)
+        .mark_line(point=alt.OverlayMarkDef(size=40) if marks else False)
+        .encode(
+            alt.X(f"{x}:Q", title=x_title),
+            alt.Y(f"{y}:Q", title=y_title, scale=height),
+            alt.Color(f"{series}:N", title=None, sort=names,
+                      scale=alt.Scale(domain=names, range=colours)),
+            alt.StrokeDash(f"{series}:N", title=None, sort=names,
+                           scale=alt.Scale(domain=names, range=dashes)),
+        )
+        .properties(width=size[0], height=size[1])
+    )  # fmt: skip
+    if panels is None:
+        return finished(chart)
+    order = _names(records, panels)
+    return finished(
+        chart.facet(
+            facet=alt.Facet(f"{panels}:N", title=None, sort=order), columns=columns
+        ).resolve_scale(y="independent")
+    )
+
+
+def bars(
+    records: Records,
+    x: str,
+    y: str,
+    panels: str,
+    *,
+    x_title: str,
+    y_title: str,
+    series: str | None = None,
+    columns: int = 2,
+    size: tuple[int, int] = (220, 180),
+) -> Chart:
+    """Draw bars in panels, coloured by series if there are several."""
+    encoding: dict[str, Any] = {
+        "x": alt.X(f"{x}:O", title=x_title, axis=alt.Axis(labelAngle=0)),
+        "y": alt.Y(f"{y}:Q", title=y_title),
+    }
+    names = _names(records, series) if series else []
+    if series is not None:
+        encoding["color"] = alt.Color(
+            f"{series}:N", title=None, sort=names,
+            scale=alt.Scale(domain=names, range=list(COLOURS[: len(names)])),
+        )  # fmt: skip
+        encoding["xOffset"] = alt.XOffset(f"{series}:N", sort=names)
+    base = _of(records)
+    chart = base.mark_bar(color=COLOURS[0]).encode(**encoding)
+    chart = chart.properties(width=size[0], height=size[1])
+    order = _names(records, panels)
+    return finished(
+        chart.facet(facet=alt.Facet(f"{panels}:N", title=None, sort=order), columns=columns)
+    )
+
+
+def heat_map(
+    records: Records,
+    x: str,
+    y: str,
+    colour: str,
+    panels: str,
+    *,
+    x_title: str,
+    y_title: str,
+    colour_title: str,
+    columns: int = 2,
+    size: int = 260,
+) -> Chart:
+    """Draw coloured cells over two whole-numbered axes, in panels."""
+    across = _names(records, x)
+    few = [value for i, value in enumerate(across) if i % max(len(across) // 10, 1) == 0]
+    ticks = alt.Axis(values=[float(value) for value in few], labelAngle=0)
+    order = _names(records, panels)
+    chart = (
+        _of(records)
+        .mark_rect()
+        .encode(
+            alt.X(f"{x}:O", title=x_title, axis=ticks),
+            alt.Y(f"{y}:O", title=y_title, axis=ticks, sort="descending"),
+            # Cividis is read alike by everybody.
+            alt.Color(f"{colour}:Q", title=colour_title, scale=alt.Scale(scheme="cividis")),
+        )
+        .properties(width=size, height=size)
+    )
+    return finished(
+        chart.facet(facet=alt.Facet(f"{panels}:N", title=None, sort=order), columns=columns)
+    )
+
+
+def intervals(
+    records: Records,
+    name: str,
+    low: str,
+    middle: str,
+    high: str,
+    *,
+    x_title: str,
+    lines_at: Mapping[str, float] | None = None,
+    size: tuple[int, int] = (480, 22),
+) -> Chart:
+    """Draw a bar from low to high with a mark in between, one row for each record.
+
+    Parameters
+    ----------
+    records
+        One row per interval.
+    name, low, middle, high
+        Columns; ``middle`` may be missing in a row.
+    x_title
+        What the axis says.
+    lines_at
+        Names and places of vertical lines.
+    size
+        Width of the picture, and height of a row.
+    """
+    order = _names(records, name)
+    base = _of(records).encode(
+        alt.Y(f"{name}:N", sort=order, title=None, axis=alt.Axis(labelLimit=320))
+    )
+    place = alt.X(f"{low}:Q", title=x_title, scale=alt.Scale(zero=False))
+    layers: list[Any] = [
+        base.mark_bar(color=COLOURS[5], height=9).encode(place, alt.X2(f"{high}:Q")),
+        base.mark_point(color=COLOURS[1], filled=True, size=90, opacity=1).encode(
+            alt.X(f"{middle}:Q")
+        ),
+    ]
+    for i, (words, value) in enumerate((lines_at or {}).items()):
+        at = _of([{"value": value, "words": words}])
+        layers.append(
+            at.mark_rule(color=COLOURS[6], strokeDash=DASHES[i + 1]).encode(alt.X("value:Q"))
+        )
+        layers.append(
+            at.mark_text(align="left", dx=4, dy=-6, y=0, fontSize=12).encode(
+                alt.X("value:Q"), alt.Text("words:N")
+            )
+        )
+    chart = alt.layer(*layers).properties(width=size[0], height=size[1] * len(order))
+    return finished(chart)

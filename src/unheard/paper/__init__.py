@@ -1,0 +1,1 @@
+"""The paper [GKL25] reproduced and corrected: one file for each figure or table."""

@@ -1,0 +1,174 @@
+"""Make all exhibits, or some, into a folder; what is up to date is left alone."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import unheard
+from unheard.charts.export import png, svg
+from unheard.errors import OptionError
+from unheard.paper.exhibit import Exhibit, Rows, Step
+from unheard.paper.index import Entry, page
+from unheard.tables.output import beside
+
+EXHIBITS = (
+    "hotels",
+    "example",
+    "regret_over_q",
+    "asymptotic",
+    "heat_maps",
+    "methods_over_q",
+    "regret_over_n",
+    "hotel_table",
+    "tracks",
+    "theorems",
+)
+"""Names of the exhibits, in the order of the index; each is a module of this package."""
+
+_LAYERS = ("core", "game", "decide", "charts")
+
+
+@dataclass(frozen=True)
+class Made:
+    """An exhibit in its folder, and whether it had to be made."""
+
+    name: str
+    entry: Entry
+    fresh: bool
+
+
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Raise unless there are exhibits of these names; none means all."""
+    for name in names:
+        if name not in EXHIBITS:
+            raise OptionError("only", f"{name!r} found", f"Choose from {', '.join(EXHIBITS)}")
+    return tuple(name for name in EXHIBITS if name in names) or EXHIBITS
+
+
+def make_all(
+    folder: Path,
+    names: Sequence[str] = (),
+    *,
+    fast: bool = False,
+    data: Path | None = None,
+    step: Callable[[str, float], None] = lambda _name, _done: None,
+) -> Iterator[Made]:
+    """Make exhibits one after the other, then the index of everything in the folder.
+
+    Parameters
+    ----------
+    folder
+        Where everything is written; made if it is not there.
+    names
+        Which exhibits; all by default.
+    fast
+        Whether coarser numbers will do.
+    data
+        Folder with data that are not part of this package.
+    step
+        Told which exhibit is being made, and how much of it is done.
+    """
+    chosen = check_names(names)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in chosen:
+        key = _key(name, fast, data)
+        entry = _up_to_date(folder, name, key)
+        fresh = entry is None
+        if entry is None:
+            done: Step = lambda share, name=name: step(name, share)  # type: ignore[misc]  # noqa: E731
+            done(0.0)
+            entry = _write(folder, name, key, _made(name, fast, data, done))
+        yield Made(name, entry, fresh)
+    entries = [found for name in EXHIBITS if (found := _stored(folder, name)) is not None]
+    _put(folder / "index.html", page(entries, folder).encode())
+
+
+def _made(name: str, fast: bool, data: Path | None, step: Step) -> Exhibit:
+    module = import_module(f"unheard.paper.{name}")
+    made: Exhibit = (
+        module.make(fast, step, data)
+        if name in ("tracks", "hotel_table")
+        else module.make(fast, step)
+    )
+    return made
+
+
+def _key(name: str, fast: bool, data: Path | None) -> str:
+    """Fingerprint of everything that an exhibit depends on."""
+    root = Path(unheard.__file__).parent
+    files = [root / "paper" / f"{name}.py", root / "paper" / "exhibit.py"]
+    for layer in _LAYERS:
+        files += sorted((root / layer).glob("*.py"))
+    digest = hashlib.sha256(f"{unheard.__version__} {fast}".encode())
+    for file in files:
+        digest.update(file.read_bytes())
+    if data is not None and name in ("tracks", "hotel_table"):
+        for file in sorted(data.rglob("*.csv")):
+            digest.update(f"{file.name} {file.stat().st_size}".encode())
+    return digest.hexdigest()
+
+
+def _stored(folder: Path, name: str) -> Entry | None:
+    file = folder / f"{name}.json"
+    if not file.exists():
+        return None
+    return Entry(**json.loads(file.read_text(encoding="utf-8")))
+
+
+def _up_to_date(folder: Path, name: str, key: str) -> Entry | None:
+    entry = _stored(folder, name)
+    if entry is None or entry.key != key:
+        return None
+    return entry if all((folder / file).exists() for file in entry.files) else None
+
+
+def _write(folder: Path, name: str, key: str, exhibit: Exhibit) -> Entry:
+    """Write the numbers and pictures of an exhibit, then the record that they are complete."""
+    files = []
+    for table, rows in exhibit.tables.items():
+        files.append(f"{name}-{table}.csv")
+        _put(folder / files[-1], _csv(rows))
+    captions = {}
+    for picture, one in exhibit.pictures.items():
+        stem = f"{name}-{picture}"
+        files += [f"{stem}.svg", f"{stem}.png"]
+        _put(folder / f"{stem}.svg", svg(one.chart).encode())
+        _put(folder / f"{stem}.png", png(one.chart))
+        captions[stem] = one.caption
+    entry = Entry(
+        name=name,
+        key=key,
+        title=exhibit.title,
+        where=exhibit.where,
+        claim=exhibit.claim,
+        found=exhibit.found,
+        verdict=exhibit.verdict,
+        captions=captions,
+        files=files,
+    )
+    _put(folder / f"{name}.json", json.dumps(vars(entry), indent=1, ensure_ascii=False).encode())
+    return entry
+
+
+def _csv(rows: Rows) -> bytes:
+    columns: dict[str, Any] = {}
+    for row in rows:
+        columns |= dict.fromkeys(row)
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(columns), lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _put(path: Path, content: bytes) -> None:
+    with beside(path) as fresh:
+        fresh.write_bytes(content)
