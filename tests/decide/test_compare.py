@@ -49,6 +49,7 @@ def swapped(question: Inquiry) -> Inquiry:
 
 
 @given(asked=questions())
+@settings(max_examples=80)
 def test_sharing_never_widens(asked: Inquiry) -> None:
     low, high, ci_low, ci_high = _separate(asked)
     lower, upper, ci_lower, ci_upper = _shared(asked)
@@ -61,6 +62,7 @@ def test_sharing_never_widens(asked: Inquiry) -> None:
 
 
 @given(asked=questions())
+@settings(max_examples=50)
 def test_swapping_items_turns_signs(asked: Inquiry) -> None:
     for found_at in WAYS.values():
         lower, upper, ci_lower, ci_upper = found_at(asked)
@@ -301,8 +303,12 @@ def test_no_verdict_about_books_is_wrong(books: Floats, habit: str, way: str) ->
     rng = np.random.default_rng(7)
     q, values, rounding = 0.35, np.arange(1, 6), 1e-7
     verdicts = turned = 0
-    for _ in range(250):
+    order = books[np.argsort(books @ values)]
+    for run in range(200):
+        # Any two books; or one of the best and one of the worst, in either order.
         a, b = books[rng.choice(len(books), 2, replace=False)]
+        if run % 2:
+            a, b = rng.permutation([order[rng.integers(100)], order[-1 - rng.integers(100)]])
         extreme = rng.random() < 0.5
         gs = rng.choice([q, 1.0], (2, 5)) if extreme else rng.uniform(q, 1, (2, 5))
         if habit == "coat":
@@ -317,14 +323,14 @@ def test_no_verdict_about_books_is_wrong(books: Floats, habit: str, way: str) ->
         averages = question.counts.cells @ values / question.counts.n_ratings
         turned += (averages[0] - averages[1]) * truth < 0
     # Many verdicts were given, though averages of those seen mislead.
-    assert verdicts > (100 if way == "shared" else 5)
-    assert turned > (0 if way == "shared" else 40)
+    assert verdicts > (100 if way == "shared" else 20)
+    assert turned > (0 if way == "shared" else 15)
 
 
 def test_while_q_is_above_the_breakdown_no_book_is_ahead_wrongly(books: Floats) -> None:
     rng = np.random.default_rng(8)
     given_ = {"separate": 0, "shared": 0}
-    for _ in range(3):
+    for _ in range(2):
         a, b = books[rng.choice(len(books), 2, replace=False)]
         g = rng.choice([0.35, 0.6, 1.0], (2, 5))
         for way in WAYS:

@@ -60,6 +60,21 @@ def test_intervals_are_nested(histogram: Histogram, data: st.DataObject) -> None
     assert (found.estimate <= found.upper).all()
 
 
+@pytest.mark.parametrize("upwards", [True, False])
+def test_limits_that_move_the_wrong_way_are_held(upwards: bool) -> None:
+    turn = slice(None, None, 1 if upwards else -1)
+    counts = [29, 17, 0, 0][turn]
+    box = [(0.71, 0.85), (0.05, 0.07), (0.02, 0.63), (0.13, 0.86)][turn]
+    found = sweep(counts, [1, 0.9, 0.5], participation=box, n=368)
+    asked = inquire(counts, participation=box, n=368)
+    limits = np.array([asked.at(q).intervals()[2:] for q in (1.0, 0.9, 0.5)])[:, :, 0]
+    outer = (found.ci_lower, found.ci_upper)[int(upwards)]
+    first, second, third = limits[:, int(upwards)]
+    # The limit at 0.9 lies within that at 1.
+    assert abs(second - 2.5) < abs(first - 2.5) - 0.3
+    assert outer.tolist() == pytest.approx([first, first, third])
+
+
 @pytest.mark.parametrize(
     "stated",
     [
@@ -94,16 +109,14 @@ def test_the_grid_of_nobody_in_particular() -> None:
 
 
 def test_a_claim_changes_where_it_breaks_down() -> None:
-    for above, below in ((3.5, None), (None, 4.5)):
-        q = float(uh.breakdown(COUNTS, above=above, below=below))
-        found = sweep(COUNTS, [q * 1.001, q * 0.999])
-        beyond = found.lower > above if above is not None else found.upper < below
-        assert beyond.tolist() == [True, False]
-        noisy = float(uh.breakdown(COUNTS, above=above, below=below, noise=True))
-        assert noisy > q
-        found = sweep(COUNTS, [noisy * 1.001, noisy * 0.999])
-        beyond = found.ci_lower > above if above is not None else found.ci_upper < below
-        assert beyond.tolist() == [True, False]
+    plain, noisy = (uh.breakdown(COUNTS, above=3.5, noise=noise) for noise in (False, True))
+    assert noisy > plain
+    assert (sweep(COUNTS, [plain * 1.001, plain * 0.999]).lower > 3.5).tolist() == [True, False]
+    assert (sweep(COUNTS, [noisy * 1.001, noisy * 0.999]).ci_lower > 3.5).tolist() == [True, False]
+    plain, noisy = (uh.breakdown(COUNTS, below=4.5, noise=noise) for noise in (False, True))
+    assert noisy > plain
+    assert (sweep(COUNTS, [plain * 1.001, plain * 0.999]).upper < 4.5).tolist() == [True, False]
+    assert (sweep(COUNTS, [noisy * 1.001, noisy * 0.999]).ci_upper < 4.5).tolist() == [True, False]
 
 
 @pytest.mark.parametrize(

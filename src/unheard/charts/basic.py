@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from unheard.charts.style import COLOURS, DASHES, METHOD_COLOURS, METHOD_DASHES, theme
+from unheard.charts.style import COLOURS, DASHES, GREY, METHOD_COLOURS, METHOD_DASHES, theme
 from unheard.errors import MissingEngineError
 
 try:
@@ -30,6 +31,18 @@ def _names(records: Records, column: str) -> list[str]:
     return list(dict.fromkeys(str(record[column]) for record in records))
 
 
+def _height(records: Records, y: str, title: str, log: bool) -> alt.Y:
+    if not log:
+        return alt.Y(f"{y}:Q", title=title, scale=alt.Scale(zero=False))
+    logs = [math.log10(record[y]) for record in records]
+    powers = [10.0**i for i in range(math.floor(min(logs)), math.ceil(max(logs)) + 1)]
+    # Lines at powers of ten only; over less than two of them every number is welcome.
+    few = alt.Axis(values=powers, format="~g") if max(logs) - min(logs) > 2 else alt.Axis()
+    return alt.Y(
+        f"{y}:Q", title=title, axis=few, scale=alt.Scale(type="log", nice=False, padding=6)
+    )
+
+
 def _of(records: Records) -> alt.Chart:
     return alt.Chart(alt.Data(values=[dict(record) for record in records]))  # type: ignore[no-untyped-call]
 
@@ -49,10 +62,14 @@ def lines(
     x_title: str,
     y_title: str,
     log: bool = False,
+    log_x: bool = False,
     panels: str | None = None,
     columns: int = 2,
+    shared: bool = False,
     size: tuple[int, int] = (420, 300),
     marks: bool = False,
+    dots: Records = (),
+    wide: Sequence[str] = (),
 ) -> Chart:
     """Draw lines, one for each series, in panels if asked.
 
@@ -64,39 +81,52 @@ def lines(
         Columns: place, height, and which line a point belongs to.
     x_title, y_title
         What the axes say.
-    log
-        Whether the height is on a logarithmic scale.
+    log, log_x
+        Whether the height, or the place, is on a logarithmic scale.
     panels, columns
         A column whose values get a panel each, and how many panels stand side by side.
+    shared
+        Whether heights are on the same scale in all panels.
     size
         Width and height of a panel.
     marks
         Whether to mark the points.
+    dots
+        Further rows, drawn as dots of their series' colour and not joined.
+    wide
+        Series drawn wide and grey, so that a line upon them does not hide them; put them first.
     """
     names = _names(records, series)
     colours, dashes = _scales(names)
-    height = alt.Scale(type="log") if log else alt.Scale(zero=False)
-    chart = (
-        _of(records)
-        .mark_line(point=alt.OverlayMarkDef(size=40) if marks else False)
-        .encode(
-            alt.X(f"{x}:Q", title=x_title),
-            alt.Y(f"{y}:Q", title=y_title, scale=height),
-            alt.Color(f"{series}:N", title=None, sort=names,
-                      scale=alt.Scale(domain=names, range=colours)),
-            alt.StrokeDash(f"{series}:N", title=None, sort=names,
-                           scale=alt.Scale(domain=names, range=dashes)),
-        )
-        .properties(width=size[0], height=size[1])
-    )  # fmt: skip
+    colours = [GREY if name in wide else c for name, c in zip(names, colours, strict=True)]
+    widths = [5.0 if name in wide else 2.0 for name in names]
+    legend = alt.Legend(symbolType="stroke", symbolSize=900)
+
+    def by_series(channel: Any, values: Sequence[Any], legend: alt.Legend | None = legend) -> Any:
+        # Ordinal: otherwise widths would be spread evenly between the first and the last.
+        look = alt.Scale(type="ordinal", domain=names, range=list(values))
+        return channel(f"{series}:N", title=None, sort=names, scale=look, legend=legend)
+
+    place = alt.Scale(type="log", nice=False) if log_x else alt.Undefined
+    # All rows are one data set, as panels require.
+    base = _of([*records, *({**dot, "dot": True} for dot in dots)]).encode(
+        alt.X(f"{x}:Q", title=x_title, scale=place),
+        _height([*records, *dots], y, y_title, log),
+        by_series(alt.Color, colours),
+    )
+    chart: Any = base.mark_line(point=alt.OverlayMarkDef(size=40) if marks else False)
+    chart = chart.encode(by_series(alt.StrokeDash, dashes))
+    if wide:
+        chart = chart.encode(by_series(alt.Size, widths, None))
+    if dots:
+        rings = base.mark_point(size=45, filled=False, strokeWidth=1.5)
+        chart = chart.transform_filter("!datum.dot") + rings.transform_filter("datum.dot")
+    chart = chart.properties(width=size[0], height=size[1])
     if panels is None:
         return finished(chart)
     order = _names(records, panels)
-    return finished(
-        chart.facet(
-            facet=alt.Facet(f"{panels}:N", title=None, sort=order), columns=columns
-        ).resolve_scale(y="independent")
-    )
+    facets = chart.facet(facet=alt.Facet(f"{panels}:N", title=None, sort=order), columns=columns)
+    return finished(facets if shared else facets.resolve_scale(y="independent"))
 
 
 def bars(

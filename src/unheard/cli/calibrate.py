@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unheard.cli.options import json_option, level_option, read_level, scale_option
+from unheard.cli.options import (
+    check_no_options,
+    json_option,
+    level_option,
+    read_level,
+    scale_option,
+)
 from unheard.cli.table_options import audit_options, listed
 from unheard.cli.text import aligned, paragraph, printable
 from unheard.core.participation import PRESETS
@@ -79,6 +85,7 @@ def _calibrate(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> 
     from unheard.tables.audits import Layout, read_audit
     from unheard.tables.sources import Where, files_of
 
+    check_no_options(words)
     if len(words) != 1:
         raise click.UsageError("Name one table with the audit, or use --response-rate, --evidence.")
     for name in ("n", "n_column", "n_table", "q", "time", "window", "every"):
@@ -105,7 +112,7 @@ def _calibrate(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> 
         documents = {name: audit_document(audit) for name, audit in audits.items()}
     document = documents[""] if not layout.segment else {"segments": documents}
     if target is not None:
-        _write(target, layout, document, audits)
+        _write(target, layout, document, audits, [one.segment for one in found.values()])
     if as_json:
         click.echo(json.dumps(document, ensure_ascii=False))
     else:
@@ -138,7 +145,11 @@ def _target(output: str | None, inputs: Any) -> Path | None:
 
 
 def _write(
-    target: Path, layout: Layout, document: dict[str, Any], audits: dict[str, Audit]
+    target: Path,
+    layout: Layout,
+    document: dict[str, Any],
+    audits: dict[str, Audit],
+    segments: list[tuple[str, ...]],
 ) -> None:
     from unheard.tables.output import beside
 
@@ -149,8 +160,8 @@ def _write(
         rows = io.StringIO()
         table = csv.writer(rows, lineterminator="\n")
         table.writerow([*layout.segment, "q", "q_lower", "quiet"])
-        for name, one in audits.items():
-            table.writerow([*name.split(","), one.q, one.q_lower, one.quiet])
+        for segment, one in zip(segments, audits.values(), strict=True):
+            table.writerow([*segment, one.q, one.q_lower, one.quiet])
         text = rows.getvalue()
     with beside(target) as fresh:
         fresh.write_text(text, encoding="utf-8")
@@ -172,7 +183,7 @@ def _show(audits: dict[str, Audit], layout: Layout, target: Path | None) -> None
     used = str(target) if target is not None else "audit.json"
     if target is None or target.suffix.lower() == ".json":
         segment = f"#{next(iter(audits))}" if layout.segment else ""
-        first = "Use it" if target is not None else "Keep it with -o audit.json, and use it"
+        first = "Use it" if target is not None else "Keep it: -o audit.json. Use it"
         advice = f"{first} wherever q is stated: --assumption {used}{segment}"
     else:
         advice = f"Use it as a table of q by segment: unheard rate ... --q-table {used}"

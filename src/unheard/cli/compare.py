@@ -21,7 +21,7 @@ from unheard.cli.options import (
 )
 from unheard.cli.rows import named_rows, typed_rows
 from unheard.cli.table_options import source_options
-from unheard.cli.text import aligned, claim_text, paragraph, range_text, rating_text
+from unheard.cli.text import aligned, claim_text, paragraph, printable, range_text, rating_text
 from unheard.core.estimate import FLAG_WORDS, Inquiry
 from unheard.decide.compare import Comparison, check_rated, compare_rows
 from unheard.errors import PopulationError
@@ -66,7 +66,8 @@ def compare(a: str, b: str, as_json: bool, **given: Any) -> None:
     from unheard.cli.screen import make_console, text_width
 
     console = make_console()
-    for line in _lines(found, names, text_width(console)):
+    shown = (printable(names[0]), printable(names[1]))
+    for line in _lines(found, shown, text_width(console)):
         console.print(line, markup=False)
 
 
@@ -148,7 +149,7 @@ def _averages(question: Inquiry) -> list[float]:
 
 def _sentences(found: Comparison, names: tuple[str, str]) -> Iterator[str]:
     if found.leader is None:
-        yield "The averages are equal: neither is ahead, however people answer."
+        yield "The averages are equal: neither is ahead if all people answer alike."
     else:
         ahead, behind = names if found.leader == "a" else names[::-1]
         for words, one in (

@@ -22,7 +22,7 @@ from unheard.cli.regret import regret
 from unheard.cli.sweep import sweep
 from unheard.cli.tables import rate, sql
 from unheard.cli.text import printable
-from unheard.errors import InputError, MissingEngineError, QueryError
+from unheard.errors import InputError, MissingEngineError, ParticipationError, QueryError
 
 DONE, OUR_FAILURE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -96,7 +96,7 @@ def _told(error: InputError) -> str:
         text,
     )
     text = re.sub(r"\b([nq])='([^']+)'", r"--\1-column \2", text)
-    if error.place == "assumption":
+    if error.place == "assumption" and isinstance(error, ParticipationError):
         text = re.sub(r"\b(q \(|participation|g\b)", r"--\1", text)
     return printable(f"{_as_typed(error.place)}{text}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
@@ -148,7 +148,7 @@ def stated_assumption(given: dict[str, Any]) -> dict[str, Any]:
     """
     participation, g, q = given["participation"], given["g"], given["q"]
     arguments = {
-        "q": None if q is None else _read_q(q),
+        "q": None if q is None else read_q(q),
         "quiet": given["quiet"],
         "participation": None if participation is None else _pairs(participation),
         "g": None if g is None else numbers(g, "--g", ParticipationError),
@@ -160,12 +160,15 @@ def stated_assumption(given: dict[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-def _read_q(text: str) -> float:
+def read_q(text: str) -> float:
+    """Read a voice ratio, or the name of a preset."""
     if text in PRESETS:
         return PRESETS[text]
     near = difflib.get_close_matches(text, PRESETS, n=1)
     if near:
-        raise ParticipationError("--q", f"{text!r} found", f"Did you mean {near[0]}?")
+        raise ParticipationError(
+            "--q", f"{text!r} found", f"Did you mean {near[0]}? If not, give a number"
+        )
     return number(text, "--q", ParticipationError)
 
 
@@ -186,7 +189,6 @@ def read_level(text: str) -> float:
 
 def read_counts(words: tuple[str, ...]) -> list[int | float]:
     """Read counts given as words, or as one word with commas between them."""
-    context = click.get_current_context()
     parts = words[0].split(",") if len(words) == 1 else [word.rstrip(",") for word in words]
     if not words:
         raise CountsError(
@@ -195,13 +197,18 @@ def read_counts(words: tuple[str, ...]) -> list[int | float]:
             "Give how often each rating was given, lowest first, as in: unheard estimate 120 30 45 "
             "200 605 --q 0.3",
         )
-    for part in parts:
-        # Negative counts must reach the check of the counts, misspelt options must not.
-        if part.startswith("-") and not part[1:2].isdigit():
-            options = [name for option in context.command.params for name in option.opts]
-            near = difflib.get_close_matches(part, options)
-            raise click.NoSuchOption(part, possibilities=near, ctx=context)
+    check_no_options(parts)
     return [_count(part, f"counts[{index}]") for index, part in enumerate(parts)]
+
+
+def check_no_options(words: Iterable[str]) -> None:
+    """Raise if one of some words is a misspelt option, which a negative count is not."""
+    context = click.get_current_context()
+    for word in words:
+        if word.startswith("-") and not (word == "-" or word[1:2].isdigit()):
+            options = [name for option in context.command.params for name in option.opts]
+            near = difflib.get_close_matches(word, options)
+            raise click.NoSuchOption(word, possibilities=near, ctx=context)
 
 
 def _count(text: str, place: str) -> int | float:

@@ -11,20 +11,24 @@ from typing import Any
 
 import click
 
-from unheard.cli.options import number, read_counts, read_level
+from unheard.cli.options import check_no_options, number, read_counts, read_level, read_q
 from unheard.cli.table_options import listed
 from unheard.cli.text import aligned, paragraph, printable
-from unheard.core.participation import PRESETS
 from unheard.decide.rates import Rates, response_rates
-from unheard.errors import OptionError, ParticipationError, PopulationError
+from unheard.errors import OptionError, PopulationError
 
 _SHOWN = 20
 
 
 def show_rates(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
     """Show response rates of typed counts, or of a table."""
+    from unheard.tables.sources import files_of
+
+    for name in ("answered", "population", "observed", "truth", "segment", "unpaired"):
+        if given[name]:
+            raise OptionError(name, "given with --response-rate", "It goes with an audit")
     names: tuple[str, ...] = ()
-    keys: list[tuple[str, ...]] = [()]
+    keys: list[tuple[Any, ...]] = [()]
     if words and all(word.rstrip(",").replace(",", "").isdigit() for word in words):
         if given["n"] is None:
             raise PopulationError("n", "not given", "Say how many people there are, with --n")
@@ -34,10 +38,11 @@ def show_rates(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> 
         names, keys, seen, people = _of_table(words, given)
     ratio = given["q"]
     if ratio is not None:
-        ratio = PRESETS.get(ratio) or number(ratio, "--q", ParticipationError)
+        ratio = read_q(ratio)
     found = response_rates(seen, people, ratio=ratio, level=read_level(given["level"]))
     if given["output"] is not None:
-        _write(Path(given["output"]), names, keys, found)
+        inputs = files_of(*words, given["n_table"]) if names else []
+        _write(Path(given["output"]), inputs, names, keys, found)
     if as_json:
         click.echo(json.dumps(_document(names, keys, found), default=str, ensure_ascii=False))
     else:
@@ -46,11 +51,12 @@ def show_rates(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> 
 
 def _of_table(
     words: tuple[str, ...], given: dict[str, Any]
-) -> tuple[tuple[str, ...], list[tuple[str, ...]], list[float], list[float]]:
+) -> tuple[tuple[str, ...], list[tuple[Any, ...]], list[float], list[float]]:
     from unheard.cli.progress import watched
     from unheard.tables.jobs import in_order, prepare, read_request
     from unheard.tables.sources import Where
 
+    check_no_options(words)
     if len(words) != 1:
         raise click.UsageError("Name one table, or give counts with --n.")
     n = given["n_column"]
@@ -73,12 +79,12 @@ def _of_table(
     finally:
         job.close()
     columns = [table[name].to_pylist() for name in request.result_keys]
-    keys = [tuple(map(str, key)) for key in zip(*columns, strict=True)]
+    keys = list(zip(*columns, strict=True))
     return request.result_keys, keys, table["n_ratings"].to_pylist(), table["n"].to_pylist()
 
 
 def _document(
-    names: Sequence[str], keys: Sequence[tuple[str, ...]], found: Rates
+    names: Sequence[str], keys: Sequence[tuple[Any, ...]], found: Rates
 ) -> dict[str, Any]:
     rows = []
     for row, key in enumerate(keys):
@@ -95,7 +101,11 @@ def _document(
 
 
 def _write(
-    target: Path, names: Sequence[str], keys: Sequence[tuple[str, ...]], found: Rates
+    target: Path,
+    inputs: Sequence[str],
+    names: Sequence[str],
+    keys: Sequence[tuple[Any, ...]],
+    found: Rates,
 ) -> None:
     from unheard.tables.output import beside, check_target
 
@@ -105,7 +115,7 @@ def _write(
             f"{target} found",
             "A table of q is written as .csv, for a table of items, with the voice ratio --q",
         )
-    check_target(target, ())
+    check_target(target, inputs)
     rows = io.StringIO()
     table = csv.writer(rows, lineterminator="\n")
     table.writerow([*names, "q"])
@@ -116,7 +126,7 @@ def _write(
 
 
 def _show(
-    names: Sequence[str], keys: Sequence[tuple[str, ...]], found: Rates, level: float
+    names: Sequence[str], keys: Sequence[tuple[Any, ...]], found: Rates, level: float
 ) -> None:
     from unheard.cli.screen import make_console, text_width
 
@@ -125,7 +135,7 @@ def _show(
     head = [*names, "answers", "people", "response rate", "largest q"]
     cells = [head + (["q"] if found.q is not None else [])]
     for row, key in enumerate(keys[:_SHOWN]):
-        line = [printable(part) for part in key]
+        line = [printable(str(part)) for part in key]
         line += [f"{found.n_ratings[row]:,.0f}", f"{found.n[row]:,.0f}"]
         line += [f"{found.rate[row]:.1%}", f"{found.q_most[row]:.3f}"]
         cells.append(line + ([] if found.q is None else [f"{found.q[row]:.3f}"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,6 @@ def named_rows(names: Sequence[str], place: str, given: dict[str, Any]) -> Inqui
         rows = [find(name, known, job.opened.words, place) for name in names]
     finally:
         job.close()
-    return question.at(
-        1.0 if question.assumption.q is None else question.assumption.q, np.array(rows)
-    )
+    # One item is one histogram, as if its counts had been typed.
+    counts = replace(question.counts.take(np.array(rows)), single=len(rows) == 1)
+    return replace(question, counts=counts)

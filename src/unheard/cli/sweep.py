@@ -11,6 +11,7 @@ import click
 
 from unheard.cli.estimate import document
 from unheard.cli.options import (
+    check_no_options,
     covers_option,
     json_option,
     level_option,
@@ -92,6 +93,7 @@ def _question(words: tuple[str, ...], given: dict[str, Any]) -> Inquiry:
     if given["source"] is None:
         n = None if given["n"] is None else number(given["n"], "--n", PopulationError)
         return typed_rows([words], n, given)
+    check_no_options(word for word in words if word.startswith("--"))
     return named_rows([" ".join(words)], "item", given)
 
 

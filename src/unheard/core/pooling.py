@@ -49,6 +49,8 @@ class Silent:
         Variance of each combination over items, in units of one person's noise.
     gains
         Covariance of each combination with the silent people's mean.
+    doubt
+        Variance of a prediction because the audit might have had other items.
     errors
         Errors on audited items, in units of what the formula expects, smallest first.
     """
@@ -62,6 +64,7 @@ class Silent:
     modes: tuple[tuple[float, ...], ...]
     strengths: tuple[float, ...]
     gains: tuple[float, ...]
+    doubt: float
     errors: tuple[float, ...]
 
 
@@ -75,12 +78,13 @@ class Seen:
         Pseudo-ratings to be added.
     stands
         How many people each rating stands for.
-    errors
+    doubt, errors
         As in :class:`Silent`.
     """
 
     pseudo: tuple[float, ...]
     stands: tuple[float, ...]
+    doubt: float
     errors: tuple[float, ...]
 
 
@@ -113,6 +117,17 @@ def pooled_with_n(
     counts: Sequence[Column], values: Sequence[float], n: Column, pool: Silent, ops: Operations
 ) -> tuple[Column, Column]:
     """Return the mean of the n people and the error to be expected, squared."""
+    silent, left = silent_mean(counts, values, n, pool, ops)
+    one = ops.divide(1.0, n)
+    share = ops.greatest(1.0 - total(counts) * one, 0.0)
+    estimate = weighted(values, counts) * one + share * silent
+    return estimate, share * share * (left + pool.doubt) + share * one * pool.within
+
+
+def silent_mean(
+    counts: Sequence[Column], values: Sequence[float], n: Column, pool: Silent, ops: Operations
+) -> tuple[Column, Column]:
+    """Return the predicted mean of the silent, and its variance over items given what was seen."""
     one = ops.divide(1.0, n)
     silent, explained = pool.mean, 0.0
     for mode, strength, gain in zip(pool.modes, pool.strengths, pool.gains, strict=True):
@@ -121,10 +136,7 @@ def pooled_with_n(
         silent = silent + (weighted(mode, counts) * one - center) * trust
         explained = explained + gain * trust
     silent = ops.least(ops.greatest(silent, values[0]), values[-1])
-    share = ops.greatest(1.0 - total(counts) * one, 0.0)
-    estimate = weighted(values, counts) * one + share * silent
-    left = ops.greatest(pool.variance - explained, 0.0)
-    return estimate, share * share * left + share * one * pool.within
+    return silent, ops.greatest(pool.variance - explained, 0.0)
 
 
 def pooled_without_n(
@@ -141,4 +153,4 @@ def pooled_without_n(
             for w, k, v in zip(pool.stands, people, values, strict=True)
         ]
     )
-    return estimate, ops.divide(spread, mass * mass)
+    return estimate, ops.divide(spread, mass * mass) + pool.doubt

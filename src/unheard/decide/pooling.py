@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import digamma, expit, gammaln, logit, logsumexp
 
 from unheard.core.columns import NUMPY, Floats
-from unheard.core.pooling import Pool, Seen, Silent, pooled_with_n, pooled_without_n
+from unheard.core.pooling import Pool, Seen, Silent, pooled_with_n, pooled_without_n, silent_mean
 
 FEWEST_ITEMS = 10
 """An audit of fewer items says too little about how items differ."""
@@ -26,6 +26,7 @@ _FOLDS = 10
 _DRAWS = 20_000
 _NODES = 15
 _MOST_ERRORS = 1000
+_MANY = 1e6
 _LARGEST_LOG = 12.0
 _WEAK = 3.0
 """Standard deviation of b_r before seeing anything: holds ratings that hardly occur in check."""
@@ -44,14 +45,16 @@ def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -
         return _fit_silent(o, t, values)
 
     means = truth @ values / truth.sum(axis=1)
-    seen = _tested(_fit_seen, _error_without_n, observed, truth, values, means)
+    seen = _tested(_fit_seen, _foretold_without_n, _error_without_n, observed, truth, values, means)
     if not paired:
         return Pool(seen, None)
-    return Pool(seen, _tested(silent, _error_with_n, observed, truth, values, means))
+    known = _tested(silent, _foretold_with_n, _error_with_n, observed, truth, values, means)
+    return Pool(seen, known)
 
 
 def _tested(
     fit: Callable[[Floats, Floats], Fitted],
+    foretold: Callable[[Fitted, Floats, Floats, Floats], Floats],
     error: Callable[[Fitted, Floats, Floats, Floats, Floats], Floats],
     observed: Floats,
     truth: Floats,
@@ -61,15 +64,37 @@ def _tested(
     """Fit to all items; add the errors made on each fold of items when fitted to the others."""
     items = len(truth)
     fold = np.random.default_rng(0).permutation(items) % _FOLDS
+    parts = [fit(observed[fold != k], truth[fold != k]) for k in range(_FOLDS)]
+    doubt = _doubt([foretold(part, observed, truth, values) for part in parts])
     errors = np.empty(items)
-    for k in range(_FOLDS):
+    for k, part in enumerate(parts):
         held = fold == k
-        fitted = fit(observed[~held], truth[~held])
+        fitted = replace(part, doubt=doubt)
         errors[held] = error(fitted, observed[held], truth[held], values, means[held])
     errors.sort()
     if items > _MOST_ERRORS:
         errors = errors[np.linspace(0, items - 1, _MOST_ERRORS).round().astype(int)]
-    return replace(fit(observed, truth), errors=tuple(errors.tolist()))
+    return replace(fit(observed, truth), doubt=doubt, errors=tuple(errors.tolist()))
+
+
+def _doubt(answers: list[Floats]) -> float:
+    """Variance of an answer because the audit might have had other items: a jackknife."""
+    spread = np.array(answers) - np.mean(answers, axis=0)
+    return float((len(answers) - 1) / len(answers) * (spread**2).sum(axis=0).mean())
+
+
+def _foretold_without_n(pool: Seen, observed: Floats, truth: Floats, values: Floats) -> Floats:
+    """Answers about items as large as can be: what many more ratings do not make any better."""
+    many = list((observed + 1e-9).T * (_MANY / (observed.sum(axis=1) + 1e-9)))
+    return np.asarray(pooled_without_n(many, values.tolist(), pool, NUMPY)[0])
+
+
+def _foretold_with_n(pool: Silent, observed: Floats, truth: Floats, values: Floats) -> Floats:
+    """Answers about the silent of items as large as can be."""
+    n = truth.sum(axis=1)
+    many = list(observed.T * (_MANY / n))
+    silent, _ = silent_mean(many, values.tolist(), np.full(len(n), _MANY), pool, NUMPY)
+    return np.asarray(silent)
 
 
 def _error_without_n(
@@ -94,7 +119,7 @@ def _fit_seen(observed: Floats, truth: Floats) -> Seen:
     # Half a person more on both sides: never 0 or endless, whatever was seen.
     stands = (audited + 0.5) / (answered + 0.5)
     pseudo = fit_dirichlet(observed[observed.sum(axis=1) > 0])
-    return Seen(tuple(pseudo.tolist()), tuple((stands / stands.min()).tolist()), ())
+    return Seen(tuple(pseudo.tolist()), tuple((stands / stands.min()).tolist()), 0.0, ())
 
 
 def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> Silent:
@@ -119,6 +144,7 @@ def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> Silent:
         modes=tuple(tuple(mode) for mode in modes.T.tolist()),
         strengths=tuple(np.maximum(strengths, 0.0).tolist()),
         gains=tuple(gains.tolist()),
+        doubt=0.0,
         errors=(),
     )
 
@@ -144,7 +170,7 @@ def fit_dirichlet(counts: Floats) -> Floats:
     Returns
     -------
     Floats
-        Parameters of the Dirichlet distribution with the largest likelihood.
+        Parameters of the most likely Dirichlet distribution.
     """
     from scipy.optimize import minimize
 
@@ -152,10 +178,15 @@ def fit_dirichlet(counts: Floats) -> Floats:
 
     def loss(logs: Floats) -> tuple[float, Floats]:
         a = np.exp(logs)
-        value = (gammaln(a.sum()) - gammaln(a.sum() + sizes)).sum()
+        whole = a.sum()
+        value = (gammaln(whole) - gammaln(whole + sizes)).sum()
         value += (gammaln(a + counts) - gammaln(a)).sum()
-        slope = (digamma(a.sum()) - digamma(a.sum() + sizes)).sum()
+        slope = (digamma(whole) - digamma(whole + sizes)).sum()
         slope = slope + (digamma(a + counts) - digamma(a)).sum(axis=0)
+        # Items that do not seem to differ would otherwise be taken to be all the same for sure:
+        # a flat prior on the correlation 1/(1 + whole) of two people of one item.
+        value += np.log(whole) - 2 * np.log1p(whole)
+        slope = slope + 1 / whole - 2 / (1 + whole)
         return -value, -slope * a
 
     start = np.log((counts.sum(axis=0) + 0.5) / (counts.sum() + 0.5) * 10)
@@ -194,8 +225,9 @@ def fit_voices(observed: Floats, truth: Floats) -> tuple[Floats, float]:
         by_rating = likely.sum(axis=0) @ observed - ((likely @ truth) * shares).sum(axis=0)
         by_node = likely @ observed.sum(axis=1) - ((likely @ truth) * shares).sum(axis=1)
         pull = (voice - center) / _WEAK**2
-        value = -whole.sum() + (pull * (voice - center)).sum() / 2
-        return value, np.append(pull - by_rating, -spread * (nodes @ by_node))
+        # A spread of exactly nothing is never believed [C13].
+        value = -whole.sum() + (pull * (voice - center)).sum() / 2 - np.log(spread)
+        return value, np.append(pull - by_rating, -spread * (nodes @ by_node) - 1)
 
     start = logit((observed.sum(axis=0) + 0.5) / (truth.sum(axis=0) + 1))
     bounds = [(-30.0, 30.0)] * len(start) + [(-8.0, 3.0)]

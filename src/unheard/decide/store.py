@@ -81,12 +81,17 @@ def read_audited(path: str | Path) -> tuple[Participation, Scale]:
             return Participation.box(lower, upper, relative=relative), scale
         pool = _pool(document.get("pool"))
         return Participation.audit(g, lower, upper, relative=relative, pool=pool), scale
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise SourceError(
             "assumption",
-            f"{name} does not hold what an audit found ({error} is missing or malformed)",
+            f"{name} does not hold what an audit found ({_missing(error)})",
             "Make it with: unheard calibrate AUDIT ... -o audit.json",
         ) from None
+
+
+def _missing(error: Exception) -> str:
+    words = str(error).rstrip(".")
+    return f"{words} is missing" if isinstance(error, KeyError) else words
 
 
 def _document(name: str) -> dict[str, Any]:
@@ -109,13 +114,15 @@ def _document(name: str) -> dict[str, Any]:
     return found
 
 
-def _segment(segments: dict[str, Any], segment: str, name: str) -> dict[str, Any]:
+def _segment(segments: Any, segment: str, name: str) -> dict[str, Any]:
+    if not isinstance(segments, dict) or not segments:
+        raise SourceError("assumption", f"{name} has no segments", f"Write {name} alone")
     if segment not in segments:
-        there = ", ".join(list(segments)[:12]) or "none"
+        there = ", ".join(list(segments)[:12])
         raise SourceError(
             "assumption",
             f"{name} has no segment {segment!r}" if segment else f"{name} has several segments",
-            f"Name one of them, such as {name}#{next(iter(segments), 'name')}. It has: {there}",
+            f"Name one of them, such as {name}#{next(iter(segments))}. It has: {there}",
         )
     found: dict[str, Any] = segments[segment]
     return found

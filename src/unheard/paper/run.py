@@ -35,6 +35,9 @@ EXHIBITS = (
 
 _LAYERS = ("core", "game", "decide", "charts")
 
+_DATA = {"tracks": "cm100k/item_histograms.csv", "hotel_table": "hotel.csv"}
+"""The file in the data folder that an exhibit reads."""
+
 
 @dataclass(frozen=True)
 class Made:
@@ -77,6 +80,8 @@ def make_all(
         Told which exhibit is being made, and how much of it is done.
     """
     chosen = check_names(names)
+    if data is not None and not data.is_dir():
+        raise OptionError("data", f"there is no folder {data}", "Name the folder with the data")
     folder.mkdir(parents=True, exist_ok=True)
     for name in chosen:
         key = _key(name, fast, data)
@@ -93,11 +98,7 @@ def make_all(
 
 def _made(name: str, fast: bool, data: Path | None, step: Step) -> Exhibit:
     module = import_module(f"unheard.paper.{name}")
-    made: Exhibit = (
-        module.make(fast, step, data)
-        if name in ("tracks", "hotel_table")
-        else module.make(fast, step)
-    )
+    made: Exhibit = module.make(fast, step, data) if name in _DATA else module.make(fast, step)
     return made
 
 
@@ -110,9 +111,8 @@ def _key(name: str, fast: bool, data: Path | None) -> str:
     digest = hashlib.sha256(f"{unheard.__version__} {fast}".encode())
     for file in files:
         digest.update(file.read_bytes())
-    if data is not None and name in ("tracks", "hotel_table"):
-        for file in sorted(data.rglob("*.csv")):
-            digest.update(f"{file.name} {file.stat().st_size}".encode())
+    if data is not None and name in _DATA and (data / _DATA[name]).exists():
+        digest.update((data / _DATA[name]).read_bytes())
     return digest.hexdigest()
 
 

@@ -74,14 +74,22 @@ class Layout:
                 f"{len(self.truth)} columns, and {len(self.observed)} of observed counts",
                 "Name one of both for each rating, lowest first",
             )
+        if wide and self.counts:
+            raise ColumnError(
+                "counts", "named together with observed and truth", "Leave one of them out"
+            )
         if wide and not self.item:
             raise ColumnError("item", "no column named", "Name the column that says what was rated")
 
 
 @dataclass
 class Audited:
-    """Counts per item of one segment: those who answered, and everybody."""
+    """Counts per item of one segment: those who answered, and everybody.
 
+    ``segment`` is its name, column by column.
+    """
+
+    segment: tuple[str, ...] = ()
     items: list[str] = field(default_factory=list)
     observed: list[Floats] = field(default_factory=list)
     truth: list[Floats] = field(default_factory=list)
@@ -139,6 +147,8 @@ def read_audit(
     cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
     names = [table[name].to_pylist() for name in layout.keys]
     found = _split(layout, list(zip(*names, strict=True)), cells.astype(np.float64), paired)
+    if not found:
+        raise DataError("audit", "no rows found", "Name a table with people or items")
     if not wide:
         return found, request.scale
     if isinstance(scale, str):
@@ -150,13 +160,13 @@ def _split(
     layout: Layout, keys: Sequence[tuple[Any, ...]], cells: Floats, paired: bool
 ) -> dict[str, Audited]:
     """Put the rows of counts of each item together."""
-    both: dict[tuple[str, str], dict[str, Floats]] = {}
+    both: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Floats]] = {}
     width, m = len(layout.segment), cells.shape[1] // (2 if layout.observed else 1)
     for key, row in zip(keys, cells, strict=True):
-        segment = ",".join(map(str, key[:width]))
-        item = ",".join(map(str, key[width : width + len(layout.item)]))
+        segment = tuple(map(str, key[:width]))
+        parts = tuple(map(str, key[width : width + len(layout.item)]))
         sides = both.setdefault(
-            (segment, item), {"observed": np.zeros(m), "truth": np.zeros(m), "silent": np.zeros(m)}
+            (segment, parts), {"observed": np.zeros(m), "truth": np.zeros(m), "silent": np.zeros(m)}
         )
         if layout.observed:
             sides["observed"] += row[:m]
@@ -164,11 +174,16 @@ def _split(
         else:
             sides[_side(layout, key[-1])] += row
     found: dict[str, Audited] = {}
-    for (segment, item), sides in sorted(both.items()):
+    for (segment, parts), sides in sorted(both.items(), key=lambda pair: pair[0]):
+        name, item = ",".join(segment), ",".join(parts)
         if layout.answered is not None:
             sides["truth"] = sides["observed"] + sides["silent"]
         _check_item(item, sides, paired)
-        group = found.setdefault(segment, Audited())
+        group = found.setdefault(name, Audited(segment))
+        if group.segment != segment:
+            raise DataError(
+                "segment", f"two segments are both called {name!r}", "Rename one of them"
+            )
         group.items.append(item)
         group.observed.append(sides["observed"])
         group.truth.append(sides["truth"])

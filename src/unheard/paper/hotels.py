@@ -1,0 +1,135 @@
+"""Figures 1 and 2: two hotels with one average, and what may be behind it [GKL25, section 1]."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unheard.charts.basic import bars, intervals
+from unheard.core.estimate import inquire
+
+# Importing it makes minimax one of the methods.
+from unheard.game import method as minimax
+from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
+
+Q = 0.3
+OBSERVED = {"Hotel A": (40, 5, 15, 35, 105), "Hotel B": (5, 10, 35, 120, 30)}
+"""The counts of ``unheard demo``: guests of A loved or hated it, guests of B rather liked it."""
+
+TRUE = {"Hotel A": (50, 16, 50, 70, 114), "Hotel B": (8, 15, 52, 180, 45)}
+"""What all guests may think: A's neutral guests mostly stayed silent, B's are all alike."""
+
+_STARS = np.arange(1.0, 6.0)
+
+
+def ratings() -> Rows:
+    """Return the share of each rating, observed and true, and how many of its holders answered."""
+    rows = []
+    for hotel, seen in OBSERVED.items():
+        for which, counts in (("observed", seen), ("true", TRUE[hotel])):
+            for stars, count in enumerate(counts, start=1):
+                rows.append(
+                    {
+                        "hotel": hotel,
+                        "ratings": which,
+                        "panel": f"{hotel}, {which} ratings",
+                        "stars": stars,
+                        "count": count,
+                        "share": 100 * count / sum(counts),
+                        "participation": seen[stars - 1] / TRUE[hotel][stars - 1],
+                    }
+                )
+    return rows
+
+
+def estimates() -> Rows:
+    """Return every method's answer with its interval: without n, then with it, then the truth."""
+    rows = []
+    for hotel, counts in OBSERVED.items():
+        n, truth = sum(TRUE[hotel]), _mean(TRUE[hotel])
+        free, known = inquire(counts, Q), inquire(counts, Q, n=n)
+        needs_n = [method for method in known.methods() if method not in free.methods()]
+        answers = [*free.answer(free.methods()), *known.answer(needs_n)]
+        for one in answers:
+            words = f"{one.method}, of {n} guests" if one.method in needs_n else one.method
+            rows.append(
+                {
+                    "name": f"{hotel}: {words}",
+                    "hotel": hotel,
+                    "method": one.method,
+                    "lower": one.lower,
+                    "estimate": one.estimate,
+                    "upper": one.upper,
+                }
+            )
+        rows.append(
+            {
+                "name": f"{hotel}: true mean",
+                "hotel": hotel,
+                "method": "truth",
+                "lower": truth,
+                "estimate": truth,
+                "upper": truth,
+            }
+        )
+    return rows
+
+
+def _mean(counts: tuple[int, ...]) -> float:
+    return float(np.average(_STARS, weights=counts))
+
+
+def make(fast: bool, step: Step) -> Exhibit:
+    """Make the exhibit."""
+    histograms, answers = ratings(), estimates()
+    step(0.5)
+    least = min(row["participation"] for row in histograms)
+    most = max(row["participation"] for row in histograms)
+    at = {(row["hotel"], row["method"]): row for row in answers}
+    said = []
+    for hotel, seen in OBSERVED.items():
+        paa, midpoint = at[hotel, "paa"], at[hotel, "midpoint"]
+        said.append(
+            f"{hotel}: average {_mean(seen):.2f}, true mean {_mean(TRUE[hotel]):.2f}; "
+            f"q = {Q:g} allows {paa['lower']:.2f} to {paa['upper']:.2f} (paa "
+            f"{paa['estimate']:.2f}), with n known {midpoint['lower']:.2f} to "
+            f"{midpoint['upper']:.2f} (midpoint {midpoint['estimate']:.2f}, bea "
+            f"{at[hotel, 'bea']['estimate']:.2f})."
+        )
+    return Exhibit(
+        title="Two hotels with one average",
+        where="Section 1, figures 1 and 2",
+        claim="Two hotels have the same average. A's ratings are polarised, B's are around 4. A's "
+        "displayed rating may be inflated, since guests with neutral opinions may have skipped "
+        "reviewing; B's reflects the truth better.",
+        found="The paper prints no numbers, so these are ours. The true ratings fit the observed "
+        f"ones with participation between {least:.2f} and {most:.2f}, inside [{Q:g}, 1]. "
+        + " ".join(said)
+        + " Both truths lie in their intervals, and A's is wider: silence can hide more behind "
+        "polarised ratings. That A's rating is inflated does not follow, only that it can be: its "
+        "interval reaches above the average as well. The minimax answer is missing, being solved "
+        f"for up to {minimax.REACH} people.",
+        verdict="agrees",
+        tables={"ratings": histograms, "estimates": answers},
+        pictures={
+            "ratings": Picture(
+                bars(
+                    histograms,
+                    "stars",
+                    "share",
+                    "panel",
+                    x_title="stars",
+                    y_title="% of ratings",
+                ),
+                "Left what is seen, right what all guests may think (figures 1 and 2 of the "
+                "paper).",
+            ),
+            "estimates": Picture(
+                intervals(
+                    answers, "name", "lower", "estimate", "upper", x_title="mean rating in stars"
+                ),
+                f"Bars: everything that q = {Q:g} allows, with n unknown and known. Dots: the "
+                "estimates. The spectral method is a root mean square, so that it lies above the "
+                "average whatever happens.",
+            ),
+        },
+    )

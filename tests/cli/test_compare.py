@@ -1,0 +1,156 @@
+"""``unheard compare`` as users type it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import unheard as uh
+from unheard.cli.main import _run
+
+A, B = [5, 10, 35, 120, 30], [30, 25, 45, 80, 20]
+TYPED = ["5,10,35,120,30", "30,25,45,80,20"]
+STAYS = {"Cedar": [1, 0, 2, 4, 7], "Elm": [7, 5, 1, 4, 1], "Fir\x1b[31m": [0, 1, 0, 0, 9]}
+TABLE = ["--source", "stays.csv", "--item", "hotel", "--rating", "stars", "--q", "0.3"]
+
+
+class Run:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
+    monkeypatch.chdir(tmp_path)
+    with Path("stays.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["hotel", "stars", "guests"])
+        for name, counts in STAYS.items():
+            for star, many in enumerate(counts, 1):
+                rows.writerows([[name, star, 3 * sum(counts) + 1]] * many)
+
+    def call(*words: str) -> Run:
+        monkeypatch.setattr(sys, "argv", ["unheard", *words])
+        code = _run()
+        captured = capsys.readouterr()
+        return Run(code, captured.out, captured.err)
+
+    return call
+
+
+def test_json_is_the_contract(run: Any) -> None:
+    done = run("compare", *TYPED, "--q", "0.5", "--n", "900,700", "--json")
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert list(document) == [
+        *("scale", "a", "b", "assumption", "level", "covers", "leader", "separate", "shared"),
+    ]
+    found = uh.compare(A, B, 0.5, n=(900, 700))
+    assert document["leader"] == "a"
+    assert document["separate"] == asdict(found.separate)
+    assert document["shared"] == asdict(found.shared)
+    for key, name, counts, n, one in (
+        ("a", "A", A, 900, found.a),
+        ("b", "B", B, 700, found.b),
+    ):
+        row = document[key]
+        assert (row["name"], row["counts"], row["n"]) == (name, counts, n)
+        assert (row["method"], row["estimate"]) == (one.method, one.estimate)
+        assert (row["lower"], row["ci_upper"]) == (one.lower, one.ci_upper)
+        assert row["flags"] == list(one.flags) == ["low_response", "refuted"]
+    assert document["assumption"]["q"] == 0.5
+
+
+def test_a_preset_is_its_number(run: Any) -> None:
+    words = ["--quiet", "high", "--json", "--level", "0.8"]
+    named = json.loads(run("compare", *TYPED, "--q", "reviews", *words).out)
+    assert named == json.loads(run("compare", *TYPED, "--q", "0.3", *words).out)
+    assert named["assumption"]["q"] == 0.3
+
+
+def test_items_of_a_table(run: Any) -> None:
+    done = run("compare", "Elm", "Cedar", *TABLE, "--n-column", "guests", "--json")
+    document = json.loads(done.out)
+    assert (document["a"]["name"], document["a"]["counts"]) == ("Elm", STAYS["Elm"])
+    assert (document["b"]["n"], document["leader"]) == (43, "b")
+    found = uh.compare(STAYS["Elm"], STAYS["Cedar"], 0.3, n=(55, 43))
+    assert document["shared"]["ci_lower"] == pytest.approx(found.shared.ci_lower, abs=1e-12)
+    assert document["separate"]["upper"] == pytest.approx(found.separate.upper, abs=1e-12)
+    q = found.separate.breakdown_q
+    assert document["separate"]["breakdown_q"] == (None if q is None else pytest.approx(q))
+
+
+def test_screen(run: Any) -> None:
+    out = run("compare", *TYPED, "--q", "0.5").out
+    assert re.search(r"\nA +200 +3\.80 +3\.7\d +3\.\d\d to ", out)
+    assert re.search(r"\neach its own participation +0\.61 +0\.04 to 1\.17 +-0\.20 to 1\.41", out)
+    assert re.search(r"\none shared participation +0\.64 +0\.43 to 0\.85 +0\.24 to 1\.14", out)
+    said = " ".join(out.split())
+    assert (
+        "If each item has its own participation, A is ahead of B as long as q is above 0.475, "
+        "noise aside; with sampling noise, as long as q is above 0.633." in said
+    )
+    assert "A is ahead of B at every q, noise aside; with sampling noise" in said
+    assert "Assumption: Whatever their rating, people are at least 0.5 times" in said
+    assert max(len(line) for line in out.splitlines()) <= 80
+
+
+def test_screen_of_a_tie_and_of_a_contradiction(run: Any) -> None:
+    said = " ".join(run("compare", "1,2,1", "5,0,5", "--q", "0.5").out.split())
+    assert "The averages are equal" in said
+    assert "is ahead of" not in said
+    said = " ".join(run("compare", "1,2,9", "5,0,5", "--q", "0.5", "--n", "500,12").out.split())
+    assert "refuted: " in said
+
+
+def test_names_cannot_speak_to_the_terminal(run: Any) -> None:
+    done = run("compare", "Fir\x1b[31m", "Cedar", *TABLE)
+    assert done.code == 0
+    assert "\x1b[31m" not in done.out
+    assert r"Fir\x1b[31m is ahead of Cedar" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["1,2,3", "4,5", "--q", "0.3"], "rows of different lengths"),
+        (["1,2,3", "0,0,0", "--q", "0.3"], "B: no ratings"),
+        (["1,2,3", "4,-5,6", "--q", "0.3"], "counts[1, 1]: -5 found"),
+        (["1,2,3", "4,x,6", "--q", "0.3"], "'x' is not a number"),
+        ([*TYPED, "--q", "review"], "--q: 'review' found. Did you mean reviews?"),
+        ([*TYPED, "--q", "lots"], "--q: 'lots' is not a number"),
+        ([*TYPED], "assumption: none stated"),
+        ([*TYPED, "--q", "0.3", "--n", "900,700,3"], "--n: 900,700,3 found"),
+        ([*TYPED, "--q", "0.3", "--n", "900,199"], "--n[1]: 199 people for 200 ratings"),
+        ([*TYPED, "--q", "0.3", "--level", "none"], "--level: 'none' is not a number"),
+        ([*TYPED, "--q", "0.3", "--g", "1,1,1,1,1"], "g stated together"),
+        ([*TYPED, "--q", "0.3", "--rating", "stars"], "--rating: given without a table"),
+        (["Ceder", "Elm", *TABLE], "has no item 'Ceder'. Did you mean 'Cedar'?"),
+        (["Cedar", "Ulm", *TABLE], "has no item 'Ulm'. Did you mean 'Elm'?"),
+        (["Cedar", "Elm", *TABLE, "--item", "stars"], "has no item"),
+        (["Cedar", "Elm", *TABLE, "--nulls", "x"], "--nulls: 'x' found"),
+    ],
+)
+def test_refused(run: Any, words: list[str], message: str) -> None:
+    done = run("compare", *words)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.startswith("Error: ")
+    assert done.err.count("\n") == 1
+
+
+def test_examples_of_the_help_work(run: Any) -> None:
+    examples = re.findall(r"^ +unheard (compare .*)$", run("compare", "--help").out, re.MULTILINE)
+    assert len(examples) == 3
+    for example in examples:
+        done = run(*shlex.split(example))
+        assert (done.code, done.err) == (0, "")
+        assert "one shared participation" in done.out

@@ -1,0 +1,180 @@
+"""``unheard sweep`` as users type it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import unheard as uh
+from unheard.cli.main import _run
+from unheard.decide.sweep import GRID
+
+COUNTS = ["120", "30", "45", "200", "605"]
+HISTOGRAM = [120, 30, 45, 200, 605]
+STAYS = {"Alder": [6, 2, 4, 9, 21], "Birch": [1, 3, 9, 19, 10], "Elm, old": [7, 5, 1, 4, 1]}
+TABLE = ["--source", "stays.csv", "--item", "hotel", "--rating", "stars"]
+
+
+class Run:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
+    monkeypatch.chdir(tmp_path)
+    with Path("stays.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["hotel", "stars", "guests"])
+        for name, counts in STAYS.items():
+            for star, many in enumerate(counts, 1):
+                rows.writerows([[name, star, 9 * sum(counts)]] * many)
+
+    def call(*words: str) -> Run:
+        monkeypatch.setattr(sys, "argv", ["unheard", *words])
+        code = _run()
+        captured = capsys.readouterr()
+        return Run(code, captured.out, captured.err)
+
+    return call
+
+
+def refused(done: Run, message: str) -> None:
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.startswith("Error: ")
+    assert done.err.count("\n") == 1
+    assert "Traceback" not in done.err
+
+
+def test_json_is_the_contract(run: Any) -> None:
+    done = run("sweep", *COUNTS, "--above", "3.5", "--q", "0.2,0.5", "--json")
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert list(document) == [
+        *("scale", "counts", "n", "n_ratings", "assumption", "level", "covers", "method"),
+        *("rows", "claim"),
+    ]
+    assert document["counts"] == HISTOGRAM
+    assert document["assumption"] == {"kind": "any"}
+    assert document["method"] == "paa"
+    assert [row["q"] for row in document["rows"]] == [0.5, 0.2]
+    for row in document["rows"]:
+        one = uh.estimate(HISTOGRAM, row["q"])
+        for name in ("estimate", "lower", "upper", "ci_lower", "ci_upper"):
+            assert row[name] == pytest.approx(getattr(one, name), abs=1e-12)
+        assert row["flags"] == []
+    assert document["claim"] == {
+        "above": 3.5,
+        "breakdown_q": uh.breakdown(HISTOGRAM, above=3.5),
+        "ci_breakdown_q": uh.breakdown(HISTOGRAM, above=3.5, noise=True),
+    }
+    plain = json.loads(run("sweep", *COUNTS, "--json").out)
+    assert plain["claim"] is None
+    assert [row["q"] for row in plain["rows"]] == list(GRID)
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (["--quiet", "low", "--n", "2400"], {"quiet": "low", "n": 2400}),
+        (["--n", "2400", "--covers", "people"], {"n": 2400, "covers": "people"}),
+        (["--level", "0.8", "--scale", "0:4"], {"level": 0.8, "scale": "0:4"}),
+        (["--g", "0.1,0.2,0.3,0.4,0.5"], {"g": [0.1, 0.2, 0.3, 0.4, 0.5]}),
+        (["--participation", ",".join(["0.1:0.4"] * 5)], {"participation": [(0.1, 0.4)] * 5}),
+    ],
+)
+def test_every_way_to_ask(run: Any, words: list[str], asked: dict[str, Any]) -> None:
+    document = json.loads(run("sweep", *COUNTS, "--q", "1,0.3", *words, "--json").out)
+    found = uh.sweep(HISTOGRAM, [1, 0.3], **asked)
+    for row, one in enumerate(document["rows"]):
+        assert one["ci_lower"] == pytest.approx(found.ci_lower[row], abs=1e-12)
+        assert one["upper"] == pytest.approx(found.upper[row], abs=1e-12)
+        assert one["flags"] == list(found.flags[row])
+    shown = run("sweep", *COUNTS, *words)
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.count("━") > 20
+
+
+def test_screen(run: Any) -> None:
+    out = run("sweep", *COUNTS, "--above", "3.5").out
+    assert "1,000 ratings, from an unknown number of people" in out
+    assert re.search(r"\n +0\.3 +4\.00  3\.35 to 4\.64  3\.21 to 4\.68\n", out)
+    said = " ".join(out.split())
+    assert (
+        "The mean is above 3.5 as long as q is above 0.365, noise aside; with sampling noise, as "
+        "long as q is above 0.435." in said
+    )
+    assert max(len(line) for line in out.splitlines()) <= 80
+    out = run("sweep", "0", "0", "0", "3", "1", "--above", "3.5").out
+    assert "The mean is above 3.5 at every q, noise aside" in " ".join(out.split())
+    out = run("sweep", "9", "9", "1", "--above", "2.5").out
+    assert "The mean is above 2.5 at no q that the data allow" in " ".join(out.split())
+    out = run("sweep", *COUNTS, "--n", "2400", "--below", "4.5", "--q", "0.9,0.3").out
+    assert "refuted" in out
+    assert "everybody answers with a probability of at least q" in " ".join(out.split())
+
+
+def test_items_of_a_table(run: Any) -> None:
+    for name, counts in STAYS.items():
+        document = json.loads(run("sweep", name, *TABLE, "--q", "0.3", "--json").out)
+        assert document["counts"] == counts
+        one = uh.estimate(counts, 0.3)
+        assert document["rows"][0]["ci_upper"] == pytest.approx(one.ci_upper, abs=1e-12)
+    document = json.loads(
+        run("sweep", "Elm,", "old", *TABLE, "--n-column", "guests", "--q", "0.05", "--json").out
+    )
+    assert document["n"] == 9 * sum(STAYS["Elm, old"])
+    one = uh.estimate(STAYS["Elm, old"], 0.05, n=document["n"])
+    assert document["rows"][0]["lower"] == pytest.approx(one.lower, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([*COUNTS, "--q", "0"], "--q[0]: 0 found"),
+        ([*COUNTS, "--q", "0.5,1.5"], "--q[1]: 1.5 found"),
+        ([*COUNTS, "--q", "a,b"], "--q[0]: 'a' is not a number"),
+        ([*COUNTS, "--q", ""], "--q[0]: '' is not a number"),
+        ([*COUNTS, "--above", "9"], "--above: 9 is not on the scale"),
+        ([*COUNTS, "--above", "3", "--below", "4"], "above and below given together"),
+        ([*COUNTS, "--above", "high"], "--above: 'high' is not a number"),
+        ([*COUNTS, "--n", "many"], "--n: 'many' is not a number"),
+        ([*COUNTS, "--n", "999"], "--n: 999 people for 1000 ratings"),
+        ([*COUNTS, "--level", "2"], "--level: 2.0 found"),
+        ([*COUNTS, "--quiet", "low", "--g", "1,1,1,1,1"], "--quiet: 'low' stated together"),
+        ([*COUNTS, "--assumption", "none.json"], "--assumption: none.json cannot be read"),
+        ([*COUNTS, "--item", "hotel"], "--item: given without a table"),
+        ([], "counts: none given"),
+        (["Aldr", *TABLE], "has no item 'Aldr'. Did you mean 'Alder'?"),
+        ([*TABLE], "has no item ''"),
+        (["Alder", "--source", "no.csv", "--item", "hotel", "--rating", "stars"], "no.csv"),
+        (["Alder", "--source", "stays.csv", "--item", "hotl", "--rating", "stars"], "'hotel'?"),
+        (["Alder", *TABLE, "--scale", "1:4"], "not on the scale"),
+    ],
+)
+def test_refused(run: Any, words: list[str], message: str) -> None:
+    refused(run("sweep", *words), message)
+
+
+def test_misspelt_options(run: Any) -> None:
+    for words in (COUNTS, ["Alder", *TABLE]):
+        done = run("sweep", *words, "--abov", "3")
+        assert (done.code, done.out) == (2, "")
+        assert "--above" in done.err
+
+
+def test_examples_of_the_help_work(run: Any) -> None:
+    examples = re.findall(r"^ +unheard (sweep .*)$", run("sweep", "--help").out, re.MULTILINE)
+    assert len(examples) == 3
+    for example in examples:
+        done = run(*shlex.split(example))
+        assert (done.code, done.err) == (0, "")
+        assert "━" in done.out
