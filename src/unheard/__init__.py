@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from unheard.decide.breakdown import breakdown
     from unheard.decide.compare import Comparison, compare
     from unheard.decide.plan import follow_up, plan_follow_up
-    from unheard.decide.ranking import Ranking, ranking
+    from unheard.decide.ranking import Ranking, ranking, top_k_breakdown
     from unheard.decide.rates import response_rates
     from unheard.decide.store import read_assumption, write_assumption
     from unheard.decide.sweep import Sweep, sweep
@@ -57,7 +57,7 @@ _LATER = {
         "unheard.decide.breakdown": ("breakdown",),
         "unheard.decide.compare": ("Comparison", "compare"),
         "unheard.decide.plan": ("follow_up", "plan_follow_up"),
-        "unheard.decide.ranking": ("Ranking", "ranking"),
+        "unheard.decide.ranking": ("Ranking", "ranking", "top_k_breakdown"),
         "unheard.decide.rates": ("response_rates",),
         "unheard.decide.store": ("read_assumption", "write_assumption"),
         "unheard.decide.sweep": ("Sweep", "sweep"),
@@ -114,6 +114,7 @@ __all__ = [
     "response_rates",
     "sql",
     "sweep",
+    "top_k_breakdown",
     "write_assumption",
 ]
 

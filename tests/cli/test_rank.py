@@ -139,8 +139,8 @@ def test_who(run: Any, stays: Path) -> None:
     plain, noisy = standing("Alder", False), standing("Alder", True)
     assert 0 < plain < noisy < 1
     assert (
-        f"Alder is surely in the top 2 as long as q is larger than {plain:.3f}; with sampling "
-        f"noise, as long as q is larger than {noisy:.3f}." in done.text
+        f"Alder is surely in the top 2 as long as q is above {plain:.3g}; with sampling "
+        f"noise, as long as q is above {noisy:.3g}." in done.text
     )
     done = run(stays, *RANK, "--who", "Elm, old")
     assert "Elm, old is not surely in the top 2, not even if all people answer alike" in done.text
@@ -148,7 +148,7 @@ def test_who(run: Any, stays: Path) -> None:
 
 def test_who_where_people_are_known(run: Any, stays: Path) -> None:
     done = run(stays, *RANK, "--n", "2000", "--who", "Elm, old")
-    assert "not even if everybody answers (q = 1)" in done.text
+    assert "not even if all people answer alike (q = 1)" in done.text
 
 
 def test_who_with_participation_per_rating(run: Any, stays: Path) -> None:
@@ -164,7 +164,7 @@ def test_several_item_columns(run: Any, tmp_path: Path) -> None:
     done = run(path, "--item", "hotel,room", "--counts", "bad,good", "--q", "0.5", "--k", "1",
                "--who", "A,1")  # fmt: skip
     assert done.code == 0
-    assert "A,1 is surely in the top 1 as long as q is larger than" in done.text
+    assert "A,1 is surely in the top 1 as long as q is above" in done.text
 
 
 def test_months(run: Any, tmp_path: Path) -> None:
@@ -245,8 +245,8 @@ def test_no_rows(run: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--who", "alder"], "--who: {} has no item 'alder'. Did you mean 'Alder'? It has: "),
-        (["--who", "zzz"], "--who: {} has no item 'zzz'. It has: "),
+        (["--who", "alder"], "--who: {} has no item 'alder'. Did you mean 'Alder'? It has "),
+        (["--who", "zzz"], "--who: {} has no item 'zzz'. It has "),
         (["--k", "12"], "--k: 12 found, and there are 5 items. Give at most as many"),
         (["--k", "0"], "--k: 0 found. Give a whole number, 1 or more."),
         (["--k", "two"], "--k: 'two' is not a number."),

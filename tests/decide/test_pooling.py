@@ -72,7 +72,8 @@ def test_the_closed_form_is_the_best_linear_prediction() -> None:
         share = 1 - counts.sum() / n
         estimate, square = pooled_with_n(list(counts), VALUES.tolist(), n, fitted, NUMPY)
         assert estimate == pytest.approx(counts @ VALUES / n + share * silent, rel=1e-9)
-        assert square == pytest.approx(share**2 * left + share / n * fitted.within, rel=1e-9)
+        expected = share**2 * (left + fitted.doubt) + share / n * fitted.within
+        assert square == pytest.approx(expected, rel=1e-9)
 
 
 def test_who_answered_counts_as_they_are() -> None:

@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 from scipy.stats import expectile
 
 from unheard.cli.demo import HOTELS
+from unheard.core.balance import a_star, balance
 from unheard.core.estimate import estimate
 from unheard.errors import DataError
 from unheard.paper import heat_maps, hotel_table, hotels, theorems, tracks
@@ -114,7 +115,7 @@ def test_heat_maps_exhibit() -> None:
 def test_bea_of_a_histogram_is_the_packages() -> None:
     counts = np.array([2000, 1000, 3000, 5000, 9000, 12000, 15820])
     shares = counts / counts.sum()
-    lam = float(hotel_table.balance(hotel_table.PEOPLE, hotel_table.Q))
+    lam = float(balance(hotel_table.PEOPLE, hotel_table.Q))
     ours = hotel_table.bea_at(shares, int(counts.sum()), lam)
     theirs = estimate(counts, hotel_table.Q, n=hotel_table.PEOPLE, method="bea", level=None)
     assert ours == pytest.approx(theirs.estimate, abs=1e-12)
@@ -136,7 +137,7 @@ def fitting_histograms(rows: int) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize("reviews", hotel_table.REVIEWS)
 def test_no_histogram_beats_the_extremes_of_bea(reviews: int) -> None:
-    lam = float(hotel_table.balance(hotel_table.PEOPLE, hotel_table.Q))
+    lam = float(balance(hotel_table.PEOPLE, hotel_table.Q))
     least, most = (hotel_table.extreme_bea(reviews, largest=x) for x in (False, True))
     assert least.exact
     assert most.exact
@@ -187,14 +188,14 @@ def test_published_totals_contradict_each_other() -> None:
 
 def test_needed_a_gives_the_printed_bea() -> None:
     shares = hotel_table.extreme_bea(hotel_table.REVIEWS[0], largest=True).shares
-    a = hotel_table.needed_a(shares, hotel_table.REVIEWS[0])
+    a = hotel_table.needed_a(shares, hotel_table.REVIEWS[0], 6.03)
     lam = np.log(a * hotel_table.Q / (1 - a))
     # a is known to 1e-16, lambda n_o to 1e-16 * 48,000 * 6.
     assert hotel_table.bea_at(shares, hotel_table.REVIEWS[0], lam) == pytest.approx(6.03, abs=1e-9)
 
 
 def test_sampled_objective_is_unbiased() -> None:
-    a = float(hotel_table.a_star(hotel_table.PEOPLE, hotel_table.Q)) + np.array([-5e-4, 0, 5e-4])
+    a = float(a_star(hotel_table.PEOPLE, hotel_table.Q)) + np.array([-5e-4, 0, 5e-4])
     draws = 20_000
     means, spreads = hotel_table.sampled(a, draws, np.random.default_rng(2))
     # Five standard errors: by chance once in a million.
@@ -256,7 +257,7 @@ def made_up_tracks(tmp_path: Path) -> Path:
     """Write tracks that nobody ever heard; those who like them answer more often."""
     rng = np.random.default_rng(3)
     rows = ["item,population,n1,n2,n3,n4"]
-    for item in range(60):
+    for item in range(400):
         true = rng.multinomial(120, rng.dirichlet([4, 4, 3, 2]))
         seen = rng.binomial(true, [0.1, 0.2, 0.4, 0.7])
         rows += [
@@ -303,6 +304,17 @@ def test_tracks_without_data_say_so(tmp_path: Path, folder: str | None) -> None:
     assert not exhibit.pictures
 
 
+def test_scores_of_real_tracks() -> None:
+    file = Path(__file__).parents[3] / "shared" / "data" / tracks.FILE
+    if not file.exists():
+        pytest.skip("the CM100k ratings are not beside this checkout (../shared/data)")
+    errors = {row["method"]: row["rmse"] for row in tracks.scores(tracks.read_tracks(file), 0)}
+    # As in docs/calibrate.md, to all the digits that were written down.
+    assert errors["average"] == pytest.approx(0.623, abs=5e-4)
+    assert errors["paa, q = 0.3"] == pytest.approx(0.610, abs=5e-4)
+    assert errors["paa, q = 0.1, low quieter"] == pytest.approx(0.318, abs=5e-4)
+
+
 # Theorems
 
 
@@ -311,7 +323,7 @@ def test_expectiles_by_bisection() -> None:
     for level in (0.1, 0.5, 0.9):
         mine = theorems.expectile(counts.astype(float), level)
         for row, found in zip(counts, mine, strict=True):
-            # SciPy solves for it by a root finder with a tolerance of 2e-12.
+            # SciPy looks for the root by a tolerance of its own.
             assert found == pytest.approx(expectile(np.repeat(range(1, 6), row), level), abs=1e-10)
 
 
@@ -354,7 +366,7 @@ def test_twins_take_part_within_bounds() -> None:
 
 
 def test_double_sum_has_the_reference_value() -> None:
-    # Worked out with rational numbers.
+    # The example in the docstring of lower_bound, where it comes from an integral.
     assert theorems.double_sum(20, 0.3, 0.78715981) == pytest.approx(0.0773017607, abs=1e-10)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any, TypeAlias
 
 from unheard.charts.style import COLOURS, DASHES, GREY, METHOD_COLOURS, METHOD_DASHES, theme
@@ -99,12 +100,10 @@ def lines(
     names = _names(records, series)
     colours, dashes = _scales(names)
     colours = [GREY if name in wide else c for name, c in zip(names, colours, strict=True)]
-    widths = [5.0 if name in wide else 2.0 for name in names]
     legend = alt.Legend(symbolType="stroke", symbolSize=900)
 
-    def by_series(channel: Any, values: Sequence[Any], legend: alt.Legend | None = legend) -> Any:
-        # Ordinal: otherwise widths would be spread evenly between the first and the last.
-        look = alt.Scale(type="ordinal", domain=names, range=list(values))
+    def by_series(channel: Any, values: Sequence[Any]) -> Any:
+        look = alt.Scale(domain=names, range=list(values))
         return channel(f"{series}:N", title=None, sort=names, scale=look, legend=legend)
 
     place = alt.Scale(type="log", nice=False) if log_x else alt.Undefined
@@ -114,14 +113,19 @@ def lines(
         _height([*records, *dots], y, y_title, log),
         by_series(alt.Color, colours),
     )
-    chart: Any = base.mark_line(point=alt.OverlayMarkDef(size=40) if marks else False)
-    chart = chart.encode(by_series(alt.StrokeDash, dashes))
-    if wide:
-        chart = chart.encode(by_series(alt.Size, widths, None))
-    if dots:
-        rings = base.mark_point(size=45, filled=False, strokeWidth=1.5)
-        chart = chart.transform_filter("!datum.dot") + rings.transform_filter("datum.dot")
-    chart = chart.properties(width=size[0], height=size[1])
+    joined = base.transform_filter("!datum.dot")
+    # A layer of its own: a width by series would shrink the legend's symbols.
+    layers: list[Any] = [
+        joined.transform_filter(alt.FieldOneOfPredicate(series, list(wide))).mark_line(
+            strokeWidth=5
+        ),
+        joined.mark_line(point=alt.OverlayMarkDef(size=40) if marks else False).encode(
+            by_series(alt.StrokeDash, dashes)
+        ),
+        base.transform_filter("datum.dot").mark_point(size=45, filled=False, strokeWidth=1.5),
+    ]
+    used = (bool(wide), True, bool(dots))
+    chart: Any = alt.layer(*compress(layers, used)).properties(width=size[0], height=size[1])
     if panels is None:
         return finished(chart)
     order = _names(records, panels)
@@ -177,7 +181,7 @@ def heat_map(
 ) -> Chart:
     """Draw coloured cells over two whole-numbered axes, in panels."""
     across = _names(records, x)
-    few = [value for i, value in enumerate(across) if i % max(len(across) // 10, 1) == 0]
+    few = [value for i, value in enumerate(across) if i % max(len(across) // 5, 1) == 0]
     ticks = alt.Axis(values=[float(value) for value in few], labelAngle=0)
     order = _names(records, panels)
     chart = (

@@ -19,7 +19,7 @@ from unheard.cli.options import (
     scale_option,
 )
 from unheard.cli.table_options import audit_options, listed
-from unheard.cli.text import aligned, paragraph, printable
+from unheard.cli.text import aligned, paragraph, plural, printable
 from unheard.core.participation import PRESETS
 from unheard.decide.audit import Audit
 from unheard.decide.audit import calibrate as find_participation
@@ -71,6 +71,8 @@ def calibrate(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
       unheard calibrate --evidence
     """
     if given["evidence"]:
+        if words:
+            raise click.UsageError("--evidence takes no table.")
         _show_evidence(as_json)
     elif given["response_rate"]:
         from unheard.cli.rates import show_rates
@@ -105,6 +107,7 @@ def _calibrate(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> 
         paired=not given["unpaired"],
         where=Where(*(given[k] for k in ("engine", "table", "query", "memory", "spark_master"))),
         watch=lambda words, at: watched(words, at.fraction),
+        note=lambda words: click.echo(f"Note: {words}", err=True),
         **{name: given[name] for name in ("nulls", "off_scale", "rater", "duplicates")},
     )
     with watched("calibrating", lambda: None):
@@ -138,6 +141,8 @@ def _target(output: str | None, inputs: Any) -> Path | None:
     from unheard.tables.output import check_target
 
     path = Path(output)
+    if path.is_dir():
+        raise OptionError("output", f"{path} is a folder", "Name a file")
     if path.suffix.lower() not in (".json", ".csv"):
         raise OptionError("output", f"{path} has an unknown ending", "Choose .json or .csv")
     check_target(path, inputs)
@@ -191,8 +196,9 @@ def _show(audits: dict[str, Audit], layout: Layout, target: Path | None) -> None
 
 
 def _lines(audit: Audit, width: int) -> Iterator[str]:
-    people = f"{audit.truth.sum():,.0f} people audited, {audit.observed.sum():,.0f} answers"
-    yield f"{people}, {audit.items:,} item{'s' * (audit.items != 1)}"
+    sizes = (audit.truth.sum(), "person"), (audit.observed.sum(), "answer"), (audit.items, "item")
+    people, answers, items = (plural(int(many), one) for many, one in sizes)
+    yield f"{people.replace('persons', 'people')} audited, {answers}, {items}"
     yield ""
     what = "participation" if audit.paired else "relative"
     cells = [["rating", "audited", "answers", what, f"{audit.level * 100:.6g}% box, all together"]]

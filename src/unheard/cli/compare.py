@@ -19,9 +19,18 @@ from unheard.cli.options import (
     numbers,
     scale_option,
 )
+from unheard.cli.progress import watched
 from unheard.cli.rows import named_rows, typed_rows
 from unheard.cli.table_options import source_options
-from unheard.cli.text import aligned, claim_text, paragraph, printable, range_text, rating_text
+from unheard.cli.text import (
+    aligned,
+    claim_text,
+    never_text,
+    paragraph,
+    printable,
+    range_text,
+    rating_text,
+)
 from unheard.core.estimate import FLAG_WORDS, Inquiry
 from unheard.decide.compare import Comparison, check_rated, compare_rows
 from unheard.errors import PopulationError
@@ -59,7 +68,8 @@ def compare(a: str, b: str, as_json: bool, **given: Any) -> None:
         names = (a, b)
         question = named_rows(names, "item", given)
     check_rated(question, names)
-    found = compare_rows(question)
+    with watched("comparing", lambda: None):
+        found = compare_rows(question)
     if as_json:
         click.echo(json.dumps(_document(found, names), ensure_ascii=False))
         return
@@ -148,16 +158,22 @@ def _averages(question: Inquiry) -> list[float]:
 
 
 def _sentences(found: Comparison, names: tuple[str, str]) -> Iterator[str]:
+    question = found.question
+    never = never_text(
+        per_rating=question.assumption.per_rating, n_known=question.counts.n is not None
+    )
     if found.leader is None:
-        yield "The averages are equal: neither is ahead if all people answer alike."
+        yield "Neither is ahead, not even at q = 1: there the two are equal."
     else:
         ahead, behind = names if found.leader == "a" else names[::-1]
         for words, one in (
             ("each item has its own participation", found.separate),
             ("one participation is shared by both", found.shared),
         ):
-            claim = f"if {words}, {ahead} is ahead of {behind}"
-            yield claim_text(claim, one.breakdown_q, one.ci_breakdown_q)
+            claim = f"{ahead} is ahead of {behind}, if {words},"
+            yield claim_text(claim, one.breakdown_q, one.ci_breakdown_q, never)
+        if question.assumption.per_rating:
+            yield "q: people may be quieter than stated, down to q times the probability to answer."
     yield (
         "Shared participation: people with the same rating are equally likely to give it, "
         "whichever of the two they rate. Assume it where both have the same sort of crowd."

@@ -94,14 +94,15 @@ def _show_table(console: Console) -> None:
 
 def _show_claims(console: Console) -> None:
     """Show what would overturn a claim about each."""
-    from unheard.cli.text import claim_text, paragraph
+    from unheard.cli.text import claim_text, never_text, paragraph
     from unheard.decide.breakdown import breakdown
 
     console.print("\n[bold]What would overturn it?[/]\n")
+    never = never_text(per_rating=False, n_known=False)
     for name, counts in HOTELS.items():
         found = [breakdown(counts, above=_GOOD, noise=noise) for noise in (False, True)]
         claim = f"{name} is above {_GOOD:g}"
-        for line in paragraph(claim_text(claim, found[0], found[1]), 80, indent=0):
+        for line in paragraph(claim_text(claim, found[0], found[1], never), 80, indent=0):
             console.print(line)
 
 

@@ -96,6 +96,9 @@ def _told(error: InputError) -> str:
         text,
     )
     text = re.sub(r"\b([nq])='([^']+)'", r"--\1-column \2", text)
+    text = text.replace("say that the audit is not paired", "say --unpaired")
+    if error.place == "audit":
+        text = re.sub(r"\b(answered|population|observed|truth),", r"--\1,", text)
     if error.place == "assumption" and isinstance(error, ParticipationError):
         text = re.sub(r"\b(q \(|participation|g\b)", r"--\1", text)
     return printable(f"{_as_typed(error.place)}{text}")

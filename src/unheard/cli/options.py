@@ -161,6 +161,7 @@ def stated_assumption(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_q(text: str) -> float:
+    """Read q: a number, or the name of a preset."""
     """Read a voice ratio, or the name of a preset."""
     if text in PRESETS:
         return PRESETS[text]
@@ -194,8 +195,8 @@ def read_counts(words: tuple[str, ...]) -> list[int | float]:
         raise CountsError(
             "counts",
             "none given",
-            "Give how often each rating was given, lowest first, as in: unheard estimate 120 30 45 "
-            "200 605 --q 0.3",
+            "Give how often each rating was given, lowest first, as in: unheard "
+            f"{click.get_current_context().info_name} 120 30 45 200 605",
         )
     check_no_options(parts)
     return [_count(part, f"counts[{index}]") for index, part in enumerate(parts)]

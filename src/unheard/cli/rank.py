@@ -12,7 +12,7 @@ from unheard.cli.options import number
 from unheard.cli.shown import Columns, Shown, name_of, rank_range
 from unheard.cli.table_options import arguments_of, read_whole, table_options
 from unheard.cli.tables import answer
-from unheard.cli.text import plural
+from unheard.cli.text import never_text, plural, q_text
 from unheard.errors import OptionError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def rank(source: str, **given: Any) -> None:
         None if given[name] is None else number(given[name], f"--{name}", OptionError)
         for name in ("above", "below")
     )
-    request = ordered(read_request(**arguments_of(given)), k, above, below)
+    request = ordered(read_request(**arguments_of(given)), k, above, below, method=given["method"])
     if given["who"] is not None:
         check_who(request)
     answer(source, given, request, partial(ShownOrder, who=given["who"]))
@@ -186,23 +186,18 @@ class ShownOrder(Shown):
 
     def _standing(self) -> str:
         assert self.who is not None
-        who, name = self.who, name_of(self.who.item)
+        who, name, never = self.who, name_of(self.who.item), self._never()
         if who.breakdown_q is None:
-            return f"{name} is not surely in the top {who.k:,}, not even {self._at_one()}."
-        words = f"{name} is surely in the top {who.k:,} {_while(who.breakdown_q)}"
+            return f"{name} is not surely in the top {who.k:,}, {never}."
+        words = f"{name} is surely in the top {who.k:,} {q_text(who.breakdown_q, never)}"
         if who.noise:
-            still = who.ci_breakdown_q
-            words += "; with sampling noise, "
-            words += f"not even {self._at_one()}" if still is None else _while(still)
+            words += f"; with sampling noise, {q_text(who.ci_breakdown_q, never)}"
         return f"{words}."
 
-    def _at_one(self) -> str:
-        """Say what q = 1 means."""
-        if self.request.assumption.per_rating:
-            return "if participation is exactly as stated (q = 1)"
-        if self.request.n_known:
-            return "if everybody answers (q = 1)"
-        return "if all people answer alike (q = 1)"
+    def _never(self) -> str:
+        """Say that something holds at no q."""
+        # At q = 1 every interval is the average, n known or not.
+        return never_text(per_rating=self.request.assumption.per_rating, n_known=False)
 
     def _meanings(self) -> list[str]:
         """What the columns mean."""
@@ -219,7 +214,7 @@ class ShownOrder(Shown):
         if self.order.claim is not None:
             meanings.append(
                 f"The mean is {self._claim()} as long as q is larger than the number there, noise "
-                f"aside; never: not even {self._at_one()}."
+                f"aside; never: {self._never()}."
             )
         if self.request.assumption.per_rating and (self.who or self.order.claim):
             meanings.append(
@@ -259,7 +254,3 @@ def _verdict(row: dict[str, Any]) -> str:
     """Say whether a row is in the top k; where noise makes a difference, say that."""
     differs = row["ci_top"] is not None and row["ci_top"] != row["top"]
     return f"{row['top']}, noise aside" if differs else str(row["top"])
-
-
-def _while(q: float) -> str:
-    return "at every q" if q == 0 else f"as long as q is larger than {q:.3f}"

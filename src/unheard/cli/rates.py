@@ -43,6 +43,7 @@ def show_rates(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> 
     if given["output"] is not None:
         inputs = files_of(*words, given["n_table"]) if names else []
         _write(Path(given["output"]), inputs, names, keys, found)
+        click.echo(f"{len(keys):,} rows written to {given['output']}.", err=True)
     if as_json:
         click.echo(json.dumps(_document(names, keys, found), default=str, ensure_ascii=False))
     else:

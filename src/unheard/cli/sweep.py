@@ -16,17 +16,24 @@ from unheard.cli.options import (
     json_option,
     level_option,
     number,
-    numbers,
     per_rating_options,
+    read_q,
     scale_option,
 )
 from unheard.cli.rows import named_rows, typed_rows
 from unheard.cli.table_options import source_options
-from unheard.cli.text import aligned, claim_text, paragraph, range_text, rating_text
+from unheard.cli.text import (
+    aligned,
+    claim_text,
+    never_text,
+    paragraph,
+    range_text,
+    rating_text,
+)
 from unheard.core.estimate import Estimate, Inquiry
 from unheard.decide.breakdown import Claim, breakdown_of
 from unheard.decide.sweep import GRID, Sweep, sweep_of
-from unheard.errors import OptionError, ParticipationError, PopulationError
+from unheard.errors import OptionError, PopulationError
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -67,7 +74,7 @@ def sweep(
       unheard sweep 120 30 45 200 605 --quiet low --n 2400 --q 0.4,0.3,0.2,0.1
       unheard sweep Alder --source stays.csv --item hotel --rating stars --above 3.5
     """
-    grid = GRID if q is None else numbers(q, "--q", ParticipationError)
+    grid = GRID if q is None else [read_q(part.strip()) for part in q.split(",")]
     # The assumption at q = 1, from which the sweep starts; participation per rating has its own.
     stated = any(given[name] for name in ("participation", "g", "assumption"))
     given |= {"q": None if stated else "1"}
@@ -179,4 +186,7 @@ def _sentences(question: Inquiry, claim: Claim | None, broken: list[float] | Non
     else:
         yield "q: everybody answers with a probability of at least q."
     if claim is not None and broken is not None:
-        yield claim_text(claim.words, *broken)
+        never = never_text(
+            per_rating=question.assumption.per_rating, n_known=question.counts.n is not None
+        )
+        yield claim_text(claim.words, broken[0], broken[1], never)

@@ -43,19 +43,30 @@ def paragraph(words: str, width: int, label: str = "", indent: int = 2) -> Itera
         yield f"{margin}{label if place == 0 else ' ' * len(label)}{line}"
 
 
-def q_text(q: float | None) -> str:
+def never_text(*, per_rating: bool, n_known: bool) -> str:
+    """Say that a claim holds at no q, in words that fit what q means."""
+    if per_rating:
+        return "not even if participation is exactly as stated (q = 1)"
+    if n_known:
+        return "at no q that the response rate allows"
+    return "not even if all people answer alike (q = 1)"
+
+
+def q_text(q: float | None, never: str) -> str:
     """Say while which q a claim holds; None or NaN: at none, 0: at all."""
     if q is None or math.isnan(q):
-        return "at no q that the data allow, not even if all people answer alike"
-    return "at every q" if q == 0 else f"as long as q is above {q:.3g}"
+        return never
+    if q < 1e-6:
+        return "at every q" if q == 0 else "at practically every q"
+    return f"as long as q is above {q:.3g}"
 
 
-def claim_text(claim: str, plain: float | None, noisy: float | None) -> str:
+def claim_text(claim: str, plain: float | None, noisy: float | None, never: str) -> str:
     """Say while which q a claim holds, noise aside and with sampling noise."""
-    said = f"{claim[0].upper()}{claim[1:]} {q_text(plain)}"
     if plain is None or math.isnan(plain):
-        return f"{said}."
-    return f"{said}, noise aside; with sampling noise, {q_text(noisy)}."
+        return f"It cannot be said that {claim}, {never}."
+    said = f"{claim[0].upper()}{claim[1:]} {q_text(plain, never)}"
+    return f"{said}, noise aside; with sampling noise, {q_text(noisy, never)}."
 
 
 def plural(many: int, one: str) -> str:

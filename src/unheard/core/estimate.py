@@ -119,6 +119,10 @@ class Inquiry:
         """Name of the method used when none is asked for."""
         return default_method(self.assumption.kind, self.counts.n is not None)
 
+    def middle_method(self) -> str:
+        """Name of the method that is the middle of the interval."""
+        return "paa" if self.counts.n is None else "midpoint"
+
     def objection(self, method: str) -> MethodError | None:
         """Why a method cannot answer this question; None if it can."""
         against = objection(method, self.assumption.kind, self.counts.n is not None)
@@ -159,10 +163,8 @@ class Inquiry:
         flags = self._flags()
         records = []
         for method, estimate in zip(chosen, estimates, strict=True):
-            limits, raised = shared, flags
-            if AGGREGATORS[method].limits is None:
-                raised = flags + self._outside(estimate, lower, upper)
-            elif self.level is not None:
+            limits, raised = shared, flags + self._outside(estimate, lower, upper)
+            if AGGREGATORS[method].limits is not None and self.level is not None:
                 limits = own.pop(0), own.pop(0)
             records.append(self._record(method, (estimate, lower, upper), limits, raised))
         return records
@@ -362,7 +364,8 @@ def estimate(
     g
         Instead of q: the probability to answer, per rating, if it is known.
     assumption
-        Instead of q: a :class:`Participation`, such as an audit gives.
+        Instead of q: what an audit found (see :func:`unheard.calibrate`), or any
+        :class:`Participation`.
     method
         ``average``, ``spectral``, ``reweight``, ``paa``, ``bea``, ``midpoint`` or ``minimax`` (n up
         to 100). By default
@@ -437,7 +440,15 @@ def stated(
         pairs = [_pair(pair, r) for r, pair in enumerate(participation)]
         return Participation.box([lo for lo, _ in pairs], [hi for _, hi in pairs])
     if assumption is not None:
-        return assumption
+        # An audit holds the assumption that it led to.
+        found = getattr(assumption, "assumption", assumption)
+        if not isinstance(found, Participation):
+            raise ParticipationError(
+                "assumption",
+                f"{type(assumption).__name__} found",
+                "Give what calibrate or read_assumption returns; a file is read by read_assumption",
+            )
+        return found
     assert g is not None  # one of them is stated
     return Participation.known(g)
 

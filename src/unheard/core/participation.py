@@ -7,6 +7,7 @@ answer with a probability between lo and hi.
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -122,6 +123,8 @@ class Participation:
 
         With ``relative`` that is known up to a common factor only.
         """
+        if relative:
+            lo, hi = _shrunk(lo, hi), _shrunk(hi, hi)
         if len(lo) != len(hi):
             raise ParticipationError(
                 "participation", f"{len(lo)} lower and {len(hi)} upper ends", "Give lo:hi for each"
@@ -162,6 +165,8 @@ class Participation:
         pool
             How items differ, if several were audited.
         """
+        if relative:
+            g, lo, hi = (_shrunk(ends, hi) for ends in (g, lo, hi))
         best, box = cls.known(g), cls.box(lo, hi)
         for r, (low, guess, high) in enumerate(zip(box.lo, best.g, box.hi, strict=True)):
             if not low <= guess <= high:
@@ -322,9 +327,18 @@ def best_guess(assumption: Participation) -> tuple[float, ...] | None:
     return tuple(1 / g for g in assumption.g) or None
 
 
+def _shrunk(values: Sequence[float], hi: Sequence[float]) -> list[float]:
+    """Bring numbers that are known up to a common factor below 1."""
+    top = max([1.0, *hi])
+    return [value / top for value in values]
+
+
 def preset(name: str) -> float:
     """Return the q of a preset."""
     if name not in PRESETS:
+        near = difflib.get_close_matches(name, PRESETS, n=1)
+        if near:
+            raise ParticipationError("q", f"{name!r} found", f"Did you mean {near[0]!r}")
         known = ", ".join(f"{word} ({q:g})" for word, q in PRESETS.items())
         raise ParticipationError("q", f"{name!r} is not a number", f"{_Q_REMEDY}; or name {known}")
     return PRESETS[name]

@@ -33,6 +33,9 @@ from unheard.errors import CountsError, OptionError
 OPEN_END = 1e-9
 """Lower end of participation where the audit does not bound it: next to nothing."""
 
+FEWEST_ITEMS = 5
+"""Fewer items do not tell how items differ; their people are taken as one sample."""
+
 DIRECTION_LEVEL = 0.05
 """A direction is suggested if a test of level participation is this unlikely to be passed."""
 
@@ -52,8 +55,8 @@ class Audit:
     level
         The box holds all ratings together with this probability.
     g
-        Best guess of participation per rating (if not paired, the largest is 1); NaN for a rating
-        that nobody audited holds.
+        Best guess of participation per rating; NaN for a rating that nobody audited holds. If not
+        paired, it is relative to the most outspoken, whose best guess is 1.
     g_lower, g_upper
         Simultaneous confidence box.
     trend_p, middle_p
@@ -240,23 +243,16 @@ def _unpaired_box(o: Floats, t: Floats, level: float) -> tuple[Floats, Floats, F
         ends.append(_proportion(counts * shrink, counts.sum() * shrink, tail))
     (seen_low, seen_high), (true_low, true_high) = ends
     known = audited > 0
-    lower = seen_low / true_high
-    upper = np.divide(seen_high, true_low, out=np.full(len(known), np.inf), where=true_low > 0)
-    top = upper[known].max()
-    share = (answered + 0.5) / (audited + 0.5)
-    g = np.where(known, share / share[known].max(), np.nan)
-    # Nobody is taken to be more outspoken than the most outspoken of those audited.
-    lower = np.where(known, lower / top, OPEN_END)
-    upper = np.where(known, np.minimum(upper / top, 1.0), 1.0)
-    # A box holds ratios, so that it may be shifted: the best guess is put inside.
-    g = g * _inside(g[known], lower[known], upper[known])
-    return g, np.maximum(np.minimum(lower, g, where=known, out=lower), OPEN_END), upper
-
-
-def _inside(g: Floats, lower: Floats, upper: Floats) -> float:
-    """Factor that puts g between its bounds, as far from them as it can be."""
-    least, most = float((lower / g).max()), float((upper / g).min())
-    return float(np.sqrt(max(least, 1e-300) * most))
+    share = (answered + 0.5) / (audited + 0.5) * (audited.sum() / answered.sum())
+    g = np.where(known, share, np.nan)
+    # Half a person more or less may put the best guess just outside.
+    lower = np.fmin(seen_low / true_high, g)
+    upper = np.divide(seen_high, true_low, out=np.ones(len(known)), where=true_low > 0)
+    upper = np.fmax(upper, g)
+    # Nobody is taken to be more outspoken than the most outspoken of those audited may be.
+    lower, upper = np.where(known, lower, 0.0), np.where(known, upper, upper[known].max())
+    top = np.nanmax(g)
+    return g / top, np.maximum(lower / top, OPEN_END), upper / top
 
 
 def _proportion(x: Floats, n: Floats, tail: float) -> tuple[Floats, Floats]:
@@ -276,13 +272,13 @@ def _design_effect(o: Floats, t: Floats) -> Floats:
     plain = share * (1 - share) * asked
     scatter = ((o - share * t) ** 2).sum(axis=0) * (items / max(items - 1, 1))
     effect = np.divide(scatter, plain, out=np.ones(len(asked)), where=plain > 0)
-    return np.maximum(effect, 1.0) if items > 1 else np.ones(len(asked))
+    return np.maximum(effect, 1.0) if items >= FEWEST_ITEMS else np.ones(len(asked))
 
 
 def _ratio_design_effect(o: Floats, t: Floats) -> Floats:
     items, answered, audited = len(t), o.sum(axis=0), t.sum(axis=0)
     both = (answered > 0) & (audited > 0)
-    if items == 1:
+    if items < FEWEST_ITEMS:
         return np.ones(len(both))
     effect = np.ones(len(both))
     pull = o[:, both] / answered[both] - t[:, both] / audited[both]
@@ -293,7 +289,7 @@ def _ratio_design_effect(o: Floats, t: Floats) -> Floats:
 
 def _fewer_degrees(people: Floats, items: int, tail: float) -> Floats:
     """Shrink sizes for a scatter estimated from few items [KG98]."""
-    if items == 1:
+    if items < FEWEST_ITEMS:
         return np.ones(len(people))
     many = stdtrit(np.maximum(people - 1, 1.0), tail)
     return np.asarray(np.minimum(1.0, (many / stdtrit(items - 1.0, tail)) ** 2))
@@ -321,11 +317,12 @@ def _trend(o: Floats, t: Floats, scores: Floats, paired: bool) -> tuple[float, f
         ]
         plain = sum(spreads)
     scatter = ((pulls - pulls.mean()) ** 2).sum() * items / max(items - 1, 1)
-    variance = max(plain, scatter)
+    several = items >= FEWEST_ITEMS
+    variance = max(plain, scatter) if several else plain
     if variance <= 0:
         return 0.0, 1.0
     z = float(pulls.sum() / np.sqrt(variance))
-    tail = ndtr(-abs(z)) if items == 1 else stdtr(items - 1.0, -abs(z))
+    tail = stdtr(items - 1.0, -abs(z)) if several else ndtr(-abs(z))
     return z, float(2 * tail)
 
 
@@ -354,11 +351,14 @@ _QUIET_WORDS = {
 
 def _words(audit: Audit) -> str:
     p = {"middle": audit.middle_p}.get(audit.quiet, audit.trend_p)
-    said = f"{_QUIET_WORDS[audit.quiet]} (p = {p:.2g})."
-    said += (
-        f" The quietest answer about {audit.q:.2g} times as often as the most outspoken; "
-        f"{audit.q_lower:.2g} times cannot be ruled out."
+    chance = "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    least = "next to never" if audit.q_lower < 1e-3 else f"{audit.q_lower:.2g} times"
+    said = (
+        f"{_QUIET_WORDS[audit.quiet]} ({chance}). The quietest answer about {audit.q:.2g} times as "
+        f"often as the most outspoken; {least} cannot be ruled out."
     )
+    if audit.items < FEWEST_ITEMS:
+        said += " So few items do not tell how items differ: people of others may answer otherwise."
     if audit.unaudited:
         ratings = ", ".join(f"{value:g}" for value in audit.unaudited)
         said += f" Nobody audited holds the rating {ratings}: nothing is known of them."

@@ -37,8 +37,6 @@ NEVER = 2.0
 SMALLEST_Q = 1e-12
 """A claim that survives this q is said to hold at every q."""
 
-_GRID = 100
-
 
 @dataclass(frozen=True)
 class Claim:
@@ -277,11 +275,14 @@ def largest_q(question: Inquiry) -> Floats:
 
 
 def first_failure(
-    margin: Callable[[Floats, NDArray[np.intp]], Floats], rows: NDArray[np.intp], least: Floats
+    margin: Callable[[Floats, NDArray[np.intp]], Floats],
+    rows: NDArray[np.intp],
+    least: Floats,
+    grid: int = 100,
 ) -> Floats:
     """Return, row by row, the largest of many q above ``least`` at which a margin fails."""
     failed = np.maximum(least, SMALLEST_Q)
-    for share in np.linspace(0.0, 1.0, _GRID):
+    for share in np.linspace(0.0, 1.0, grid):
         q = np.maximum(least, SMALLEST_Q) ** (1 - share)
         failed = np.where((margin(q, rows) <= 0) & (q > failed), q, failed)
     return failed

@@ -42,7 +42,7 @@ class Difference:
         Confidence interval.
     breakdown_q, ci_breakdown_q
         How quiet people may be before it is open who is ahead, noise aside and with noise: the
-        item with the larger average is ahead at every larger q. 0: at every q; None: not even at
+        item that is ahead at q = 1 is ahead at every larger q. 0: at every q; None: not even at
         q = 1.
     """
 
@@ -70,7 +70,8 @@ class Comparison:
     shared
         The difference if one participation distorts both.
     leader
-        The one with the larger average, ``a`` or ``b``; None if they are equal.
+        The one that is ahead at q = 1, ``a`` or ``b``: by their averages, unless the assumption
+        states participation per rating. None if they are equal.
     """
 
     question: Inquiry
@@ -157,12 +158,11 @@ def compare_rows(question: Inquiry) -> Comparison:
     """Compare the two rows of a question."""
     if question.level is None:
         raise OptionError("level", "none given", "A comparison shows noise; give a level")
-    both = question.answer([question.default_method()])[0]
+    both = question.answer([question.middle_method()])[0]
     a, b = (_one_of(both, row) for row in (0, 1))
-    cells = np.asarray(question.counts.cells, np.float64)
-    values = np.array(question.counts.scale.values)
-    ahead = float(np.diff(cells @ values / cells.sum(axis=1))[0])
-    leader = None if ahead == 0 else ("a" if ahead < 0 else "b")
+    lower, upper, *_ = question.at(1.0).intervals()
+    ahead = float(lower[0] + upper[0] - lower[1] - upper[1])
+    leader = None if ahead == 0 else ("a" if ahead > 0 else "b")
     return Comparison(
         question,
         a,
@@ -178,6 +178,9 @@ def _one_of(many: Estimate, row: int) -> Estimate:
     numbers = [float(getattr(many, name)[row]) for name in names]
     return Estimate(many.method, *numbers, flags=many.flags[row])  # type: ignore[misc]
 
+
+_GRID = 40
+"""How many q are looked at: the shared case costs more than a look at an interval."""
 
 Range = tuple[float, float, float, float]
 """Lower and upper end, then the confidence limits."""
@@ -212,7 +215,7 @@ def _breakdown(
 
     row, start = np.zeros(1, np.intp), np.array([least])
     if noise:
-        start = first_failure(margin, row, start)
+        start = first_failure(margin, row, start, _GRID)
     most = largest_q(question).min(keepdims=True)
     found = float(smallest_q(margin, row, start, most)[0])
     return None if np.isnan(found) else found

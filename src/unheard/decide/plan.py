@@ -193,7 +193,7 @@ def follow_up(
             assumption=assumption,
             level=level,
         )
-        found = question.answer([question.default_method()])[0]
+        found = question.answer([question.middle_method()])[0]
         silent, flags, words = _some_answered(question), found.flags, question.words
         mean_silent = found.estimate
     interval, limits = seen.together(silent, drawn)
@@ -280,7 +280,7 @@ def plan_follow_up(
         )
     seen = _Seen.of(question)
     n_silent = int(seen.n_silent[0])
-    now = question.answer([question.default_method()])[0]
+    now = question.answer([question.middle_method()])[0]
     guesses = _guesses(question, seen, now)
     if silent is not None:
         guesses = {"given": _given(silent, len(seen.values))}

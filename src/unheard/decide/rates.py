@@ -16,6 +16,7 @@ from scipy.special import betaincinv, chdtrc
 
 from unheard.core.columns import Floats
 from unheard.core.counts import LARGEST_COUNT
+from unheard.core.participation import preset
 from unheard.errors import OptionError, PopulationError
 
 
@@ -47,7 +48,7 @@ class Rates:
 
 
 def response_rates(
-    n_ratings: ArrayLike, n: ArrayLike, *, ratio: float | None = None, level: float = 0.95
+    n_ratings: ArrayLike, n: ArrayLike, *, ratio: float | str | None = None, level: float = 0.95
 ) -> Rates:
     """Say what response rates rule out, and what to assume where they change.
 
@@ -57,8 +58,8 @@ def response_rates(
         How many people answered, of how many there are: one number each, or one per item or
         window.
     ratio
-        Voice ratio that is thought to hold everywhere: how often the quietest answer, over how
-        often the most outspoken do.
+        Voice ratio (or the name of a preset) that is thought to hold everywhere: how often the
+        quietest answer, over how often the most outspoken do.
     level
         Level at which a q is ruled out.
 
@@ -84,6 +85,8 @@ def response_rates(
             f"{people[row]:.15g} people for {seen[row]:.15g} ratings",
             "Count everybody in n, those who answered included",
         )
+    if isinstance(ratio, str):
+        ratio = preset(ratio)
     if ratio is not None and not 0 < ratio <= 1:
         raise OptionError("q", f"{ratio:g} found", "Give a voice ratio above 0 and at most 1")
     if not 0 < level < 1:

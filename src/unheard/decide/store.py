@@ -13,7 +13,7 @@ from unheard.core.participation import Participation
 from unheard.core.pooling import Pool, Seen, Silent
 from unheard.core.scale import Scale
 from unheard.decide.audit import Audit
-from unheard.errors import SourceError
+from unheard.errors import OptionError, SourceError
 
 
 def audit_document(audit: Audit) -> dict[str, Any]:
@@ -53,7 +53,17 @@ def write_assumption(audit: Audit, path: str | Path) -> None:
     path
         A JSON file; one that is there is replaced.
     """
-    Path(path).write_text(json.dumps(audit_document(audit), indent=1), encoding="utf-8")
+    if not isinstance(audit, Audit):
+        raise OptionError("audit", f"{type(audit).__name__} found", "Give what calibrate returns")
+    target = Path(path)
+    partial = target.with_name(f".{target.name}.part")
+    try:
+        partial.write_text(json.dumps(audit_document(audit), indent=1), encoding="utf-8")
+        partial.replace(target)
+    except OSError as error:
+        raise OptionError("path", f"{path}: {error.strerror}", "Name a file to write") from None
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def read_assumption(path: str | Path) -> Participation:
@@ -131,12 +141,14 @@ def _segment(segments: Any, segment: str, name: str) -> dict[str, Any]:
 def _pool(stored: dict[str, Any] | None) -> Pool | None:
     if stored is None:
         return None
-    seen = Seen(**{key: tuple(value) for key, value in stored["seen"].items()})
-    if stored["silent"] is None:
-        return Pool(seen, None)
-    fields: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in stored["silent"].items()
-    }
-    fields["modes"] = tuple(tuple(mode) for mode in fields["modes"])
-    return Pool(seen, Silent(**fields))
+    seen, silent = stored["seen"], stored["silent"]
+    return Pool(Seen(**_tuples(seen)), None if silent is None else Silent(**_tuples(silent)))
+
+
+def _tuples(stored: dict[str, Any]) -> dict[str, Any]:
+    """Turn lists, and lists of lists, into the tuples that they were."""
+
+    def plain(value: Any) -> Any:
+        return tuple(map(plain, value)) if isinstance(value, list) else value
+
+    return {key: plain(value) for key, value in stored.items()}

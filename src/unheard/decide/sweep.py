@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from unheard.core.columns import Floats
 from unheard.core.estimate import Inquiry, inquire
-from unheard.core.participation import Participation
+from unheard.core.participation import Participation, preset
 from unheard.core.scale import Scale
 from unheard.errors import CountsError, OptionError
 
@@ -46,7 +46,7 @@ class Sweep:
 
 def sweep(
     counts: ArrayLike,
-    q: Sequence[float] | None = None,
+    q: Sequence[float | str] | float | str | None = None,
     *,
     n: int | None = None,
     scale: Scale | Sequence[float] | str | None = None,
@@ -64,7 +64,7 @@ def sweep(
     counts
         One histogram: how often each rating was given, lowest first.
     q
-        The voice ratios to look at; by default some from 1 to 0.01.
+        The voice ratios to look at, or names of presets; by default some from 1 to 0.01.
     n, scale, quiet, level, covers
         As in :func:`unheard.estimate`.
     participation, g, assumption
@@ -90,7 +90,8 @@ def sweep(
         level=level,
         covers=covers,
     )
-    return sweep_of(question, GRID if q is None else q)
+    grid = GRID if q is None else ([q] if isinstance(q, str | float) else q)
+    return sweep_of(question, [preset(one) if isinstance(one, str) else one for one in grid])
 
 
 def sweep_of(question: Inquiry, q: Sequence[float]) -> Sweep:

@@ -82,43 +82,19 @@ def make(fast: bool, step: Step) -> Exhibit:
     """Make the exhibit."""
     histograms, answers = ratings(), estimates()
     step(0.5)
-    least = min(row["participation"] for row in histograms)
-    most = max(row["participation"] for row in histograms)
-    at = {(row["hotel"], row["method"]): row for row in answers}
-    said = []
-    for hotel, seen in OBSERVED.items():
-        paa, midpoint = at[hotel, "paa"], at[hotel, "midpoint"]
-        said.append(
-            f"{hotel}: average {_mean(seen):.2f}, true mean {_mean(TRUE[hotel]):.2f}; "
-            f"q = {Q:g} allows {paa['lower']:.2f} to {paa['upper']:.2f} (paa "
-            f"{paa['estimate']:.2f}), with n known {midpoint['lower']:.2f} to "
-            f"{midpoint['upper']:.2f} (midpoint {midpoint['estimate']:.2f}, bea "
-            f"{at[hotel, 'bea']['estimate']:.2f})."
-        )
     return Exhibit(
         title="Two hotels with one average",
         where="Section 1, figures 1 and 2",
         claim="Two hotels have the same average. A's ratings are polarised, B's are around 4. A's "
         "displayed rating may be inflated, since guests with neutral opinions may have skipped "
         "reviewing; B's reflects the truth better.",
-        found="The paper prints no numbers, so these are ours. The true ratings fit the observed "
-        f"ones with participation between {least:.2f} and {most:.2f}, inside [{Q:g}, 1]. "
-        + " ".join(said)
-        + " Both truths lie in their intervals, and A's is wider: silence can hide more behind "
-        "polarised ratings. That A's rating is inflated does not follow, only that it can be: its "
-        "interval reaches above the average as well. The minimax answer is missing, being solved "
-        f"for up to {minimax.REACH} people.",
+        found=_found(histograms, answers),
         verdict="agrees",
         tables={"ratings": histograms, "estimates": answers},
         pictures={
             "ratings": Picture(
                 bars(
-                    histograms,
-                    "stars",
-                    "share",
-                    "panel",
-                    x_title="stars",
-                    y_title="% of ratings",
+                    histograms, "stars", "share", "panel", x_title="stars", y_title="% of ratings"
                 ),
                 "Left what is seen, right what all guests may think (figures 1 and 2 of the "
                 "paper).",
@@ -132,4 +108,26 @@ def make(fast: bool, step: Step) -> Exhibit:
                 "average whatever happens.",
             ),
         },
+    )
+
+
+def _found(histograms: Rows, answers: Rows) -> str:
+    taking_part = [row["participation"] for row in histograms]
+    at = {(row["hotel"], row["method"]): row for row in answers}
+    said = ""
+    for hotel, seen in OBSERVED.items():
+        paa, midpoint = at[hotel, "paa"], at[hotel, "midpoint"]
+        said += (
+            f"{hotel}: average {_mean(seen):.2f}, true mean {_mean(TRUE[hotel]):.2f}; q = {Q:g} "
+            f"allows {paa['lower']:.2f} to {paa['upper']:.2f} (paa {paa['estimate']:.2f}), with n "
+            f"known {midpoint['lower']:.2f} to {midpoint['upper']:.2f} (midpoint "
+            f"{midpoint['estimate']:.2f}, bea {at[hotel, 'bea']['estimate']:.2f}). "
+        )
+    return (
+        "The paper prints no numbers, so these are ours. The true ratings fit the observed ones "
+        f"with participation between {min(taking_part):.2f} and {max(taking_part):.2f}, inside "
+        f"[{Q:g}, 1]. {said}Both truths lie in their intervals, and A's is wider: silence can hide "
+        "more behind polarised ratings. That A's rating is inflated does not follow, only that it "
+        "can be: its interval reaches above the average as well. The minimax answer is missing, "
+        f"being solved for up to {minimax.REACH} people."
     )

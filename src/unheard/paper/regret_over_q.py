@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 import numpy as np
 from scipy.optimize import brentq
@@ -265,8 +266,10 @@ def _agreement(proved: Rows, rows: Rows) -> str:
 
 
 def _last_optimal(proved: Rows, n: int) -> float:
-    good = [row for row in proved if row["n"] == n]
-    return float(max(r["q"] for r in good if r["bea"] <= r["minimax at least"] * (1 + APART)))
+    """Return the q on the grid up to which BEA is proved optimal without a gap."""
+    here = [row for row in proved if row["n"] == n]
+    good = takewhile(lambda row: row["bea"] <= row["minimax at least"] * (1 + APART), here)
+    return float(max(row["q"] for row in good))
 
 
 def _witness(proved: Rows, turns: Rows) -> str:

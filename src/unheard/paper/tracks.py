@@ -153,33 +153,18 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
     tracks = read_tracks(file)
     rows = scores(tracks, 2 if fast else 12)
     step(0.7)
-    best = rows[0]
-    plain, paa, low, bea = (
-        next(row for row in rows if row["method"].startswith(name))
-        for name in ("average", "paa, q = 0.3", "paa, q = 0.1", "bea")
-    )
+    some = _some_tracks(tracks)
     return Exhibit(
         title=_TITLE,
         where=_WHERE,
         claim=_CLAIM,
-        found=f"{tracks.scored.sum()} of {len(tracks.truth):,} tracks with {FEWEST} ratings seen "
-        f"or more; error against the mean of all listeners. The average is off by "
-        f"{plain['rmse']:.3f} (RMSE; {plain['mean error']:+.2f} on average: people know what they "
-        f"like). PAA with q = 0.3 hardly helps ({paa['rmse']:.3f}), since it allows for both "
-        f"directions and the bias has one; BEA, given n, is off by {bea['rmse']:.3f}. Stating that "
-        f"those who rate low are the quieter, with q = 0.1, gives {low['rmse']:.3f}. Best is "
-        f"{best['method']}: {best['rmse']:.3f}. Nothing was tuned on these data but the stated q "
-        "and direction, which suit media that people choose themselves.",
+        found=_found(tracks, rows),
         verdict="ours",
-        tables={"methods": rows, "tracks": _some_tracks(tracks)},
+        tables={"methods": rows, "tracks": some},
         pictures={
             "methods": Picture(
                 intervals(
-                    [{**row, "zero": 0.0} for row in rows],
-                    "method",
-                    "zero",
-                    "rmse",
-                    "rmse",
+                    [{**row, "zero": 0.0} for row in rows], "method", "zero", "rmse", "rmse",
                     x_title="error against the mean of everybody (RMSE; ratings from 1 to 4)",
                 ),
                 "How far each method is from the mean of all listeners. The rate is the response "
@@ -187,17 +172,30 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
             ),
             "tracks": Picture(
                 intervals(
-                    _some_tracks(tracks),
-                    "track",
-                    "truth",
-                    "average",
-                    "average",
-                    x_title="mean rating (1 to 4)",
+                    some, "track", "truth", "average", "average", x_title="mean rating (1 to 4)"
                 ),
                 "Twelve tracks, from the least to the best liked: each bar begins at the mean of "
                 "all listeners and ends, with a dot, at the mean of those who knew the track.",
             ),
         },
+    )  # fmt: skip
+
+
+def _found(tracks: Tracks, rows: Rows) -> str:
+    best = rows[0]
+    plain, paa, low, bea = (
+        next(row for row in rows if row["method"].startswith(name))
+        for name in ("average", "paa, q = 0.3", "paa, q = 0.1", "bea")
+    )
+    return (
+        f"{tracks.scored.sum()} of {len(tracks.truth):,} tracks with {FEWEST} ratings seen or "
+        f"more; error against the mean of all listeners. The average is off by "
+        f"{plain['rmse']:.3f} (RMSE; {plain['mean error']:+.2f} on average: people know what they "
+        f"like). PAA with q = 0.3 comes to {paa['rmse']:.3f}: it allows for both directions, and "
+        f"the bias has one. BEA, given n, comes to {bea['rmse']:.3f}. Stating that those who rate "
+        f"low are the quieter, with q = 0.1, gives {low['rmse']:.3f}. Best is {best['method']}: "
+        f"{best['rmse']:.3f}. Nothing was fitted to the tracks scored; q and the direction are "
+        "those that suit media which people choose themselves."
     )
 
 
@@ -227,5 +225,5 @@ def _without_data() -> Exhibit:
         "population is observed for those who had known the track and true for all). Give the "
         "folder that holds it with --data.",
         verdict="ours",
-        tables={"methods": [{"method": "the data are missing"}]},
+        tables={"missing": [{"file": FILE.as_posix()}]},
     )

@@ -197,7 +197,9 @@ def rank(
     """
     request = read_request(item=item, rating=rating, **settings)
     where = Where(engine, table, query, memory, spark_master)
-    return _answered(source, ordered(request, k, above, below, noise), where, _rows(sort))
+    return _answered(
+        source, ordered(request, k, above, below, noise, settings.get("method")), where, _rows(sort)
+    )
 
 
 def _answered(

@@ -7,7 +7,8 @@ column: of counts, or a row per rating.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,6 +104,7 @@ def read_audit(
     paired: bool = True,
     where: Where | None = None,
     watch: Watch | None = None,
+    note: Callable[[str], None] = lambda _words: None,
     **rows: Any,
 ) -> tuple[dict[str, Audited], Scale]:
     """Read an audit.
@@ -119,6 +121,8 @@ def read_audit(
         Whether the truth is of the same people, so that it counts those who answered as well.
     where, watch
         Where the table is, and what is told of long work.
+    note
+        Told what was done to rows that could not be used as they were.
     **rows
         What to do with rows that cannot be used, as in :func:`unheard.rate`.
 
@@ -139,11 +143,16 @@ def read_audit(
         ranks=False,
         **rows,
     )
-    job = prepare(source, request, where or Where(), watch)
+    try:
+        job = prepare(source, request, where or Where(), watch)
+    except ColumnError as error:
+        raise _renamed(error, layout) from None
     try:
         table = job.opened.engine.arrow(counts_query(job)).read_all()
     finally:
         job.close()
+    for words in job.notes:
+        note(words)
     cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
     names = [table[name].to_pylist() for name in layout.keys]
     found = _split(layout, list(zip(*names, strict=True)), cells.astype(np.float64), paired)
@@ -154,6 +163,19 @@ def read_audit(
     if isinstance(scale, str):
         scale = Scale.parse(scale)
     return found, scale or Scale.points(len(layout.truth))
+
+
+def _renamed(error: ColumnError, layout: Layout) -> ColumnError:
+    """Say of a column that is not there by which argument of the layout it was named."""
+    missing = re.search(r"has no column '(.*?)'", error.found)
+    if missing is None:
+        return error
+    for place in ("item", "segment", "rating", "counts", "answered", "population", "observed",
+                  "truth"):  # fmt: skip
+        named = getattr(layout, place) or ()
+        if missing[1] in ((named,) if isinstance(named, str) else named):
+            return ColumnError(place, error.found, error.remedy)
+    return error
 
 
 def _split(

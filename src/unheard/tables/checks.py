@@ -305,7 +305,10 @@ def check_second(
     if opened.engine.rows(nameless.limit(1)):
         raise error(f"{name} in {where}", f"a row has nothing in {' or '.join(keys)}", "Fill it in")
     if rows:
-        raise error(f"{name} in {where}", f"an item occurs twice{_shown(rows)}", "Keep one row")
+        remedy = "Keep one row"
+        if request.window is not None and "window_start" not in keys:
+            remedy = "For a number per window name the column with its first day window_start"
+        raise error(f"{name} in {where}", f"an item occurs twice{_shown(rows)}", remedy)
     there = exp.alias_(second.relation.copy(), "second", table=True)
     missing = (
         exp.select(*(column(key, "counted") for key in request.groups))

@@ -45,8 +45,9 @@ def find(who: str, names: Sequence[str], where: str, place: str) -> int:
     some = {name.lower(): name for name in names[:_MOST_COMPARED]}
     near = difflib.get_close_matches(who.lower(), list(some), n=1)
     guess = f"Did you mean {some[near[0]]!r}? " if near else ""
-    there = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-    raise DataError(place, f"{where} has no item {who!r}", f"{guess}It has: {there or 'none'}")
+    there = ", ".join(map(repr, names[:5])) or "none"
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    raise DataError(place, f"{where} has no item {who!r}", f"{guess}It has {there}{more}")
 
 
 def _names(table: pa.Table, item: Sequence[str]) -> list[str]:

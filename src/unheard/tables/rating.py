@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from unheard.core.aggregators import AGGREGATORS
 from unheard.core.balance import LIMIT_FROM, balance, limit_balance
 from unheard.core.bounds import average
 from unheard.core.columns import total, weighted
@@ -313,7 +312,7 @@ def _flags(
         if given.unchecked:
             flags["n_below_ratings"] = sheet.where(seen > items.n, 1.0, 0.0)
     middle = "midpoint" if request.n_known else "paa"
-    if request.method != middle and AGGREGATORS[request.method].limits is None:
+    if request.method != middle:
         slack = OUTSIDE_SLACK * request.scale.width
         below = found["lower"] - found["estimate"] > slack
         above = found["estimate"] - found["upper"] > slack

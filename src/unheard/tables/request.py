@@ -273,8 +273,19 @@ def ordered(
     above: float | None = None,
     below: float | None = None,
     noise: bool = True,
+    method: str | None = None,
 ) -> Request:
-    """Ask about the order of the items as well; raise if that contradicts the rest."""
+    """Ask about the order of the items as well; raise if that contradicts the rest.
+
+    ``method`` is the one that was named, if any.
+    """
+    if AGGREGATORS[request.method].limits is not None:
+        # The order goes by what the assumption allows each item, and so must the numbers beside it.
+        if method is not None:
+            raise OptionError(
+                "method", f"{method} asked for", "An order goes by intervals: leave the method out"
+            )
+        request = replace(request, method="midpoint" if request.n_known else "paa")
     claim = None
     if above is not None or below is not None:
         claim = Claim.read(above, below, request.scale)
