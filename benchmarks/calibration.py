@@ -1,8 +1,8 @@
 """How near the means of music tracks an audit of a few of them brings us; see docs/calibrate.md.
 
 CM100k: everybody's ratings are known, and who had heard the track before. An estimate sees the
-ratings of those who had; the truth is the mean of all. Scored on tracks with ten ratings or more that
-were not audited.
+ratings of those who had; the truth is the mean of all. Scored on tracks with ten ratings or more
+that were not audited.
 """
 
 from __future__ import annotations

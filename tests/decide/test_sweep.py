@@ -138,7 +138,7 @@ def test_refused(q: Any, error: type[Exception], message: str) -> None:
 
 
 def test_one_q_is_a_grid() -> None:
-    assert sweep(COUNTS, 0.3).q.tolist() == [0.3]  # type: ignore[arg-type]
+    assert sweep(COUNTS, 0.3).q.tolist() == [0.3]
 
 
 def test_one_histogram_at_a_time() -> None:
