@@ -95,10 +95,10 @@ def test_screen(run: Any) -> None:
     assert re.search(r"\none shared participation +0\.64 +0\.43 to 0\.85 +0\.24 to 1\.14", out)
     said = " ".join(out.split())
     assert (
-        "If each item has its own participation, A is ahead of B as long as q is above 0.475, "
+        "A is ahead of B, if each item has its own participation, as long as q is above 0.475, "
         "noise aside; with sampling noise, as long as q is above 0.633." in said
     )
-    assert "A is ahead of B at every q, noise aside; with sampling noise" in said
+    assert "if one participation is shared by both, at every q, noise aside; with sampling" in said
     assert "Assumption: Whatever their rating, people are at least 0.5 times" in said
     assert max(len(line) for line in out.splitlines()) <= 80
 

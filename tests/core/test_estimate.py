@@ -101,6 +101,11 @@ def test_the_largest_counts_lose_nothing() -> None:
     assert odd.estimate == 2 - 1 / 2**53
 
 
+def audited() -> uh.Participation:
+    truth = np.random.default_rng(1).integers(20, 40, (12, 3))
+    return uh.calibrate(truth // [4, 3, 2], truth).assumption
+
+
 @pytest.mark.parametrize(
     ("method", "n"),
     [
@@ -112,6 +117,8 @@ def test_the_largest_counts_lose_nothing() -> None:
 )
 def test_nobody_rated(method: str, n: int | None) -> None:
     assumption: dict[str, Any] = {"g": [0.5, 0.4, 0.3]} if method == "reweight" else {"q": 0.001}
+    if method == "pooled":
+        assumption = {"assumption": audited()}
     found = uh.estimate([0, 0, 0], **assumption, n=n, scale=[2, 3, 9], method=method)
     assert (found.estimate, found.lower, found.upper) == (5.5, 2, 9)
     assert (found.ci_lower, found.ci_upper) == (2, 9)
