@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import compress
+from itertools import compress, cycle
 from typing import Any, TypeAlias
 
 from unheard.charts.style import COLOURS, DASHES, GREY, METHOD_COLOURS, METHOD_DASHES, theme
@@ -23,7 +23,9 @@ Chart: TypeAlias = alt.TopLevelMixin
 
 def _scales(series: Sequence[str]) -> tuple[list[str], list[list[int]]]:
     """Colour and dash of each series; a method has the same in every picture."""
-    colours = [METHOD_COLOURS.get(name, COLOURS[i % len(COLOURS)]) for i, name in enumerate(series)]
+    taken = {METHOD_COLOURS[name] for name in series if name in METHOD_COLOURS}
+    free = cycle([colour for colour in COLOURS if colour not in taken])
+    colours = [METHOD_COLOURS.get(name) or next(free) for name in series]
     dashes = [METHOD_DASHES.get(name, DASHES[i % len(DASHES)]) for i, name in enumerate(series)]
     return colours, dashes
 

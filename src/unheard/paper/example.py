@@ -25,8 +25,7 @@ def numbers(fast: bool) -> Rows:
             "average": (1 + 2 * q) / (1 + q),
             "paa": seen.estimate,
             "lowest that q allows": seen.lower,
-            "highest that q allows": seen.upper,
-            "truth": TRUTH,
+            "highest that q allows, the truth": seen.upper,
         }
         rows += [{"q": float(q), "series": s, "rating": float(x)} for s, x in answers.items()]
     return rows
@@ -51,8 +50,8 @@ def make(fast: bool, step: Step) -> Exhibit:
         claim="With ratings 1 and 2 equally likely and g = (1, q), the average of those seen tends "
         "to (1+2q)/(1+q), below the true 3/2, however many people there are.",
         found="So it does, and not only in the limit: for every n the mean of the average is that "
-        f"number. At q = 0.1 it is {at['average']:.3f}. What q allows reaches up to "
-        f"{at['highest that q allows']:.3f}, the truth, and the middle of it is {at['paa']:.3f}.",
+        f"number. At q = 0.1 it is {at['average']:.3f}. What q allows reaches up to the truth, "
+        f"{TRUTH}, and the middle of it is {at['paa']:.3f}.",
         verdict="agrees",
         tables={"ratings": rows},
         pictures={"ratings": Picture(chart, "Ratings 1 and 2, equally likely; the truth is 1.5.")},
