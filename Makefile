@@ -17,7 +17,7 @@ demo: $(VENV)/build.installed ## Set up, then show the main job on built-in data
 setup: $(VENV)/dev.installed ## Set up for development
 
 test: check ## Set up, then run every check and every test
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadgroup
 
 # pre-commit runs the targets listed below it; it needs git to work.
 check: $(VENV)/dev.installed ## Run every check but the tests

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date, timedelta
 from typing import Any
 
@@ -57,12 +58,20 @@ def ratings(seed: int, size: int = 300, names: Any = None, values: Any = FIVE) -
     )
 
 
-@pytest.fixture(params=list(BENCHES))
+def benches(names: Iterable[str]) -> list[Any]:
+    # One Spark is enough: all its tests are run by one process.
+    return [
+        pytest.param(name, marks=pytest.mark.xdist_group("spark")) if name == "spark" else name
+        for name in names
+    ]
+
+
+@pytest.fixture(params=benches(BENCHES))
 def engine(request: pytest.FixtureRequest) -> Bench:
     return bench(request.param)
 
 
-@pytest.fixture(params=SQL_BENCHES)
+@pytest.fixture(params=benches(SQL_BENCHES))
 def sql_engine(request: pytest.FixtureRequest) -> Bench:
     return bench(request.param)
 
@@ -486,7 +495,7 @@ def lopsided(seed: int) -> tuple[pa.Table, list[tuple[str]], Any]:
     ids=str,
 )
 def test_order(
-    engine: Bench, assumption: dict[str, Any], claim: dict[str, Any], people: int | None
+    sql_engine: Bench, assumption: dict[str, Any], claim: dict[str, Any], people: int | None
 ) -> None:
     table, keys, cells = lopsided(30)
     level = claim.get("level", 0.9)
@@ -504,7 +513,7 @@ def test_order(
         assert not np.isnan(found).all()
     with_order(wanted, claim.get("k"), joint, found)
     counts = [f"c{v}" for v in range(1, 6)]
-    check_order(engine, table, wanted, counts=counts, **{"level": level} | claim | settings)
+    check_order(sql_engine, table, wanted, counts=counts, **{"level": level} | claim | settings)
 
 
 def test_order_of_attributes_and_months(engine: Bench) -> None:
