@@ -137,13 +137,30 @@ ASSUMPTIONS: list[dict[str, Any]] = [
     {"q": 0.1, "quiet": "middle"},
     {"participation": [(0.1, 0.4), (0.2, 0.5), (0.2, 0.9), (0.3, 0.9), (0.5, 1.0)]},
     {"g": [0.2, 0.3, 0.3, 0.4, 0.6]},
+    {"assumption": audited()},
     {"q": 0.3, "level": None},
     {"q": 0.4, "method": "spectral"},
-    {"assumption": audited()},
 ]
 
 
-@pytest.mark.parametrize("assumption", ASSUMPTIONS, ids=spelled)
+DATABASES = ("duckdb", "sqlite", "postgres")
+"""Run every case. Frames are read by DuckDB, and Spark is slow: they run every third one."""
+
+
+def cases(names: Iterable[str], asked: list[Any]) -> list[Any]:
+    """Pair benches with cases, all of them for databases, some for the others."""
+    found = []
+    for name in names:
+        marks = [pytest.mark.xdist_group("spark")] if name == "spark" else []
+        for i, one in enumerate(asked):
+            if name in DATABASES or i % 3 == 0:
+                values = one if isinstance(one, tuple) else (one,)
+                words = "-".join(spelled(v) if isinstance(v, dict) else str(v) for v in values)
+                found.append(pytest.param(name, *values, marks=marks, id=f"{name}-{words}"))
+    return found
+
+
+@pytest.mark.parametrize(("engine", "assumption"), cases(BENCHES, ASSUMPTIONS), indirect=["engine"])
 def test_without_n(engine: Bench, assumption: dict[str, Any]) -> None:
     table = ratings(1)
     check(
@@ -156,10 +173,17 @@ def test_without_n(engine: Bench, assumption: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "assumption",
-    [a for a in ASSUMPTIONS if "method" not in a]
-    + [{"q": 0.3, "method": "bea"}, {"q": 0.2, "covers": "people"}, {"q": 0.3, "method": "paa"}],
-    ids=spelled,
+    ("engine", "assumption"),
+    cases(
+        BENCHES,
+        [
+            *(a for a in ASSUMPTIONS if "method" not in a),
+            {"q": 0.3, "method": "bea"},
+            {"q": 0.2, "covers": "people"},
+            {"q": 0.3, "method": "paa"},
+        ],
+    ),
+    indirect=["engine"],
 )
 def test_with_n_of_a_column(engine: Bench, assumption: dict[str, Any]) -> None:
     table = ratings(2)
@@ -484,18 +508,21 @@ def lopsided(seed: int) -> tuple[pa.Table, list[tuple[str]], Any]:
 
 
 @pytest.mark.parametrize(
-    ("assumption", "claim", "people"),
-    [
-        (a, CLAIMS[i % len(CLAIMS)], people)
-        for i, a in enumerate(ASSUMPTIONS)
-        for people in (None, 20_000)
-        # An order goes by intervals, so that pooled estimates have no part in it.
-        if not {"level", "assumption"} & a.keys() and (people is None or "method" not in a)
-    ],
-    ids=str,
+    ("engine", "assumption", "claim", "people"),
+    cases(
+        SQL_BENCHES,
+        [
+            (a, CLAIMS[i % len(CLAIMS)], people)
+            for i, a in enumerate(ASSUMPTIONS)
+            for people in (None, 20_000)
+            # An order goes by intervals, so that pooled estimates have no part in it.
+            if not {"level", "assumption"} & a.keys() and (people is None or "method" not in a)
+        ],
+    ),
+    indirect=["engine"],
 )
 def test_order(
-    sql_engine: Bench, assumption: dict[str, Any], claim: dict[str, Any], people: int | None
+    engine: Bench, assumption: dict[str, Any], claim: dict[str, Any], people: int | None
 ) -> None:
     table, keys, cells = lopsided(30)
     level = claim.get("level", 0.9)
@@ -513,7 +540,7 @@ def test_order(
         assert not np.isnan(found).all()
     with_order(wanted, claim.get("k"), joint, found)
     counts = [f"c{v}" for v in range(1, 6)]
-    check_order(sql_engine, table, wanted, counts=counts, **{"level": level} | claim | settings)
+    check_order(engine, table, wanted, counts=counts, **{"level": level} | claim | settings)
 
 
 def test_order_of_attributes_and_months(engine: Bench) -> None:

@@ -52,6 +52,7 @@ def theme() -> dict[str, Any]:
             "gridColor": "#E6E6E6",
             "domainColor": "#767676",
             "tickColor": "#767676",
+            "labelFlush": False,
         },
         "legend": {"labelFontSize": 12, "titleFontSize": 12, "symbolStrokeWidth": 2.5},
         "header": {"labelFontSize": 13, "titleFontSize": 13},

@@ -120,7 +120,10 @@ def _stored(folder: Path, name: str) -> Entry | None:
     file = folder / f"{name}.json"
     if not file.exists():
         return None
-    return Entry(**json.loads(file.read_text(encoding="utf-8")))
+    try:
+        return Entry(**json.loads(file.read_text(encoding="utf-8")))
+    except (TypeError, ValueError):
+        return None  # written by another version, or by somebody else
 
 
 def _up_to_date(folder: Path, name: str, key: str) -> Entry | None:
