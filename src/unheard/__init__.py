@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from unheard.decide.audit import Audit, calibrate
     from unheard.decide.breakdown import breakdown
     from unheard.decide.compare import Comparison, compare
-    from unheard.decide.plan import follow_up, plan_follow_up
+    from unheard.decide.follow_up import follow_up
+    from unheard.decide.plan import plan_follow_up
     from unheard.decide.ranking import Ranking, ranking, top_k_breakdown
     from unheard.decide.rates import response_rates
     from unheard.decide.store import read_assumption, write_assumption
@@ -56,7 +57,8 @@ _LATER = {
         "unheard.decide.audit": ("Audit", "calibrate"),
         "unheard.decide.breakdown": ("breakdown",),
         "unheard.decide.compare": ("Comparison", "compare"),
-        "unheard.decide.plan": ("follow_up", "plan_follow_up"),
+        "unheard.decide.follow_up": ("follow_up",),
+        "unheard.decide.plan": ("plan_follow_up",),
         "unheard.decide.ranking": ("Ranking", "ranking", "top_k_breakdown"),
         "unheard.decide.rates": ("response_rates",),
         "unheard.decide.store": ("read_assumption", "write_assumption"),

@@ -17,18 +17,15 @@ import unheard as uh
 from tests.strategies import Floats, Histogram, assumptions, histograms
 from unheard.cli.plan import plan as plan_command
 from unheard.core.confidence import critical_value
-from unheard.decide.plan import (
+from unheard.decide.follow_up import (
     FollowUp,
-    _all_answered,
-    _expected_limits,
-    _people_at_ends,
-    _Seen,
-    _settles,
-    _smallest,
+    Seen,
     _some_answered,
+    all_answered,
     follow_up,
-    plan_follow_up,
+    people_at_ends,
 )
+from unheard.decide.plan import _expected_limits, _settles, _smallest, plan_follow_up
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -69,8 +66,8 @@ def share_covered(limits: tuple[Floats, Floats], truth: Any) -> float:
     return float(np.mean((limits[0] <= truth + 1e-9) & (limits[1] >= truth - 1e-9)))
 
 
-def in_hand(counts: Any, scale: Floats, n: int, covers: str) -> _Seen:
-    return _Seen(counts[None].astype(float), scale, n, critical_value(0.95), covers == "people")
+def in_hand(counts: Any, scale: Floats, n: int, covers: str) -> Seen:
+    return Seen(counts[None].astype(float), scale, n, critical_value(0.95), covers == "people")
 
 
 def between_the_ends(m: int) -> Floats:
@@ -142,7 +139,7 @@ def test_the_people_at_the_ends_have_the_means_of_the_ends(
     stated = data.draw(assumptions(seen.m))
     question = uh.inquire(seen.counts, n=n, scale=seen.values, **stated)
     lower, upper, *_ = question.intervals()
-    low, high = _people_at_ends(question)
+    low, high = people_at_ends(question)
     for people, end in ((low, lower), (high, upper)):
         assert people.sum() == pytest.approx(n)
         assert people.min() >= -1e-9
@@ -178,9 +175,9 @@ def test_equal_answers_do_not_make_certain() -> None:
 @pytest.mark.parametrize(("silent", "asked"), [(1, 1), (5, 2), (12, 6), (30, 29), (100, 90)])
 def test_two_ratings_keep_the_level_for_every_truth(silent: int, asked: int, level: float) -> None:
     x = np.arange(asked + 1)
-    seen = _Seen(np.zeros((1, 2)), np.array([0.0, 1.0]), silent, critical_value(level), True)
+    seen = Seen(np.zeros((1, 2)), np.array([0.0, 1.0]), silent, critical_value(level), True)
     answers = np.column_stack([asked - x, x]).astype(float)
-    lower, upper = seen.together(_all_answered(answers, seen), asked)[1]
+    lower, upper = seen.together(all_answered(answers, seen), asked)[1]
     ones = np.arange(silent + 1)
     inside = (lower[:, None] <= ones / silent + 1e-9) & (upper[:, None] >= ones / silent - 1e-9)
     coverage = (hypergeom.pmf(x[:, None], silent, ones, asked) * inside).sum(axis=0)
@@ -213,9 +210,9 @@ def coverage(
         some = answers.sum(axis=1) > 0
         rows, k = answers[some].astype(float), k[some].astype(float)
         for covers_people, truth in ((False, p @ FIVE), (True, people[some] @ FIVE / n)):
-            first = _Seen(seen[some].astype(float), FIVE, n, critical_value(0.95), covers_people)
+            first = Seen(seen[some].astype(float), FIVE, n, critical_value(0.95), covers_people)
             if q is None:
-                part = _all_answered(rows, first)
+                part = all_answered(rows, first)
             else:
                 part = _some_answered(uh.inquire(rows, q, n=k))
             found.append(share_covered(first.together(part, k)[1], truth))
@@ -293,7 +290,7 @@ def test_no_answers_at_all_are_worse_than_the_worst_case(
     first = in_hand(seen.counts, scale, n, covers)
     low, high = _expected_limits(first, between_the_ends(seen.m), k)
     answers = rng.multinomial(k, rng.dirichlet(np.full(seen.m, 0.3), size=50)).astype(float)
-    lower, upper = first.together(_all_answered(answers, first), k)[1]
+    lower, upper = first.together(all_answered(answers, first), k)[1]
     # The worst split is looked for in steps of half a percent.
     slack = 1e-5 * (scale[-1] - scale[0])
     assert (upper - lower).max() <= (high - low).max() + slack
@@ -362,7 +359,7 @@ def test_the_power_is_there(
         return
     seen = in_hand(np.array(counts), FIVE, n, covers)
     answers = rng.multivariate_hypergeometric(silent, one.ask, size=4000).astype(float)
-    lower, upper = seen.together(_all_answered(answers, seen), one.ask)[1]
+    lower, upper = seen.together(all_answered(answers, seen), one.ask)[1]
     settled = np.mean(lower > target if one.shows == "above" else upper < target)
     # A normal quantile of a few skewed, whole answers, and 4,000 runs.
     assert power - 0.04 <= settled <= power + 0.07

@@ -135,7 +135,8 @@ def number(text: str, place: str, error: type[InputError]) -> float:
     except ValueError:
         remedy = "Give a number"
         if text.strip().endswith("%"):
-            remedy = "Write 30% as 0.3"
+            counted = error is CountsError
+            remedy = "Give how many ratings, not percentages" if counted else "Write 30% as 0.3"
         elif "," in text:
             remedy = "Write a point for decimals, and nothing between thousands"
         raise error(place, f"{text.strip()!r} is not a number", remedy) from None

@@ -25,7 +25,8 @@ from unheard.cli.options import (
 from unheard.cli.text import aligned, paragraph, rating_text
 from unheard.core.estimate import FLAG_WORDS
 from unheard.core.scale import Scale
-from unheard.decide.plan import FollowUp, Plan, Scenario, follow_up, plan_follow_up
+from unheard.decide.follow_up import FollowUp, follow_up
+from unheard.decide.plan import Plan, Scenario, plan_follow_up
 from unheard.errors import CountsError, InputError, OptionError, PopulationError
 
 
