@@ -108,10 +108,16 @@ def lines(
         look = alt.Scale(domain=names, range=list(values))
         return channel(f"{series}:N", title=None, sort=names, scale=look, legend=legend)
 
-    place = alt.Scale(type="log", nice=False) if log_x else alt.Undefined
+    across = alt.X(f"{x}:Q", title=x_title)
+    if log_x:
+        powers = range(-3, 10)
+        round_numbers = [step * 10.0**power for power in powers for step in (1, 2, 5)]
+        places = [record[x] for record in records]
+        ticks = [value for value in round_numbers if min(places) <= value <= max(places)]
+        across = across.scale(type="log", nice=False).axis(values=ticks)
     # All rows are one data set, as panels require.
     base = _of([*records, *({**dot, "dot": True} for dot in dots)]).encode(
-        alt.X(f"{x}:Q", title=x_title, scale=place),
+        across,
         _height([*records, *dots], y, y_title, log),
         by_series(alt.Color, colours),
     )
