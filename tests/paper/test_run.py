@@ -187,6 +187,14 @@ def test_a_write_that_fails_leaves_what_was_there(
     assert [file.name for file in tmp_path.iterdir()] == ["example.csv"]
 
 
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    target = tmp_path / "file"
+    target.write_text("mine")
+    with pytest.raises(OptionError, match="is not a folder"):
+        make(target, ["example"])
+    assert target.read_text() == "mine"
+
+
 def test_names_are_checked() -> None:
     assert run.check_names([]) == run.EXHIBITS
     assert run.check_names(["example", "hotels"]) == ("hotels", "example")

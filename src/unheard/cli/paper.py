@@ -16,7 +16,12 @@ from unheard.cli.options import json_option
 @click.option(
     "-o", "--output", metavar="DIR", default="paper", show_default=True, help="Where to write."
 )
-@click.option("--only", metavar="NAME,...", help="Make these exhibits alone.")
+@click.option(
+    "--only",
+    metavar="NAME,...",
+    help="Make these alone: hotels, example, regret_over_q, asymptotic, heat_maps, methods_over_q, "
+    "regret_over_n, hotel_table, tracks, theorems.",
+)
 @click.option("--fast", is_flag=True, help="Coarser numbers, in at most a minute and a half.")
 @click.option(
     "--data", metavar="DIR", help="Folder with public rating data (cm100k/item_histograms.csv)."

@@ -82,6 +82,8 @@ def make_all(
     chosen = check_names(names)
     if data is not None and not data.is_dir():
         raise OptionError("data", f"there is no folder {data}", "Name the folder with the data")
+    if folder.exists() and not folder.is_dir():
+        raise OptionError("output", f"{folder} is not a folder", "Name a folder")
     folder.mkdir(parents=True, exist_ok=True)
     for name in chosen:
         key = _key(name, fast, data)
