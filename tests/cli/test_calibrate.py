@@ -6,7 +6,6 @@ import csv
 import json
 import re
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ import numpy as np
 import pytest
 
 import unheard as uh
+from tests.cli.typed import refused, typing
 from tests.strategies import Floats
-from unheard.cli.main import _run
 from unheard.decide.evidence import EVIDENCE
 from unheard.decide.store import audit_document
 
@@ -32,11 +31,6 @@ STAYS = {
 }
 TABLE = ["stays.csv", "--item", "hotel", "--rating", "stars"]
 PEOPLE = ["audit.csv", "--item", "hotel", "--rating", "stars", "--answered", "public"]
-
-
-class Run:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
 
 
 def write(path: str, *rows: list[Any]) -> None:
@@ -83,13 +77,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     write("stays.csv", ["hotel", "stars"], *stays)
     write("audit.csv", *person_rows(FEW))
 
-    def call(*words: str) -> Run:
-        monkeypatch.setattr(sys, "argv", ["unheard", *words])
-        code = _run()
-        captured = capsys.readouterr()
-        return Run(code, captured.out, captured.err)
-
-    return call
+    return typing(monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -106,13 +94,6 @@ def strict(text: str) -> Any:
         raise AssertionError(name)
 
     return json.loads(text, parse_constant=refuse)
-
-
-def refused(done: Run, message: str) -> None:
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
-    assert done.err.startswith("Error: ")
-    assert done.err.count("\n") == 1
 
 
 def agrees(row: dict[str, Any], wanted: Any, where: int | None = None) -> None:

@@ -13,25 +13,14 @@ from typing import Any
 import pytest
 
 import unheard as uh
-from unheard.cli.main import _run
+from tests.cli.typed import typing
 
 COUNTS = ["120", "30", "45", "200", "605"]
 
 
-class Run:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    def call(*words: str) -> Run:
-        monkeypatch.setattr(sys, "argv", ["unheard", *words])
-        code = _run()
-        captured = capsys.readouterr()
-        return Run(code, captured.out, captured.err)
-
-    return call
+    return typing(monkeypatch, capsys)
 
 
 def test_json_is_the_contract(run: Any) -> None:

@@ -6,7 +6,6 @@ import csv
 import json
 import re
 import shlex
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,17 +13,12 @@ from typing import Any
 import pytest
 
 import unheard as uh
-from unheard.cli.main import _run
+from tests.cli.typed import typing
 
 A, B = [5, 10, 35, 120, 30], [30, 25, 45, 80, 20]
 TYPED = ["5,10,35,120,30", "30,25,45,80,20"]
 STAYS = {"Cedar": [1, 0, 2, 4, 7], "Elm": [7, 5, 1, 4, 1], "Fir\x1b[31m": [0, 1, 0, 0, 9]}
 TABLE = ["--source", "stays.csv", "--item", "hotel", "--rating", "stars", "--q", "0.3"]
-
-
-class Run:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
 
 
 @pytest.fixture
@@ -37,13 +31,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
             for star, many in enumerate(counts, 1):
                 rows.writerows([[name, star, 3 * sum(counts) + 1]] * many)
 
-    def call(*words: str) -> Run:
-        monkeypatch.setattr(sys, "argv", ["unheard", *words])
-        code = _run()
-        captured = capsys.readouterr()
-        return Run(code, captured.out, captured.err)
-
-    return call
+    return typing(monkeypatch, capsys)
 
 
 def test_json_is_the_contract(run: Any) -> None:

@@ -6,7 +6,6 @@ import csv
 import json
 import re
 import sqlite3
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tests.cli.typed import typing
 from tests.tables.oracle import expected, rows_by, same, with_order
-from unheard.cli.main import _run
 from unheard.core.estimate import inquire
 from unheard.decide.breakdown import breakdown
 from unheard.decide.ranking import simultaneous_level, top_k_breakdown
@@ -56,24 +55,11 @@ COLUMNS = [
 ]
 
 
-class Run:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.err = code, err
-        self.out = out
-        self.text = " ".join(out.split())
-
-
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
     monkeypatch.setenv("COLUMNS", "150")
 
-    def call(*words: str | Path) -> Run:
-        monkeypatch.setattr(sys, "argv", ["unheard", "rank", *map(str, words)])
-        code = _run()
-        captured = capsys.readouterr()
-        return Run(code, captured.out, captured.err)
-
-    return call
+    return typing(monkeypatch, capsys, "rank")
 
 
 @pytest.fixture

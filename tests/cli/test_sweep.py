@@ -6,25 +6,19 @@ import csv
 import json
 import re
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import unheard as uh
-from unheard.cli.main import _run
+from tests.cli.typed import refused, typing
 from unheard.decide.sweep import GRID
 
 COUNTS = ["120", "30", "45", "200", "605"]
 HISTOGRAM = [120, 30, 45, 200, 605]
 STAYS = {"Alder": [6, 2, 4, 9, 21], "Birch": [1, 3, 9, 19, 10], "Elm, old": [7, 5, 1, 4, 1]}
 TABLE = ["--source", "stays.csv", "--item", "hotel", "--rating", "stars"]
-
-
-class Run:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
 
 
 @pytest.fixture
@@ -37,21 +31,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
             for star, many in enumerate(counts, 1):
                 rows.writerows([[name, star, 9 * sum(counts)]] * many)
 
-    def call(*words: str) -> Run:
-        monkeypatch.setattr(sys, "argv", ["unheard", *words])
-        code = _run()
-        captured = capsys.readouterr()
-        return Run(code, captured.out, captured.err)
-
-    return call
-
-
-def refused(done: Run, message: str) -> None:
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
-    assert done.err.startswith("Error: ")
-    assert done.err.count("\n") == 1
-    assert "Traceback" not in done.err
+    return typing(monkeypatch, capsys)
 
 
 def test_json_is_the_contract(run: Any) -> None:

@@ -24,8 +24,8 @@ import pyarrow.parquet as pq
 import pytest
 import sqlglot
 
+from tests.cli.typed import typing
 from tests.tables.oracle import answers, expected, rows_by, same
-from unheard.cli.main import _run
 
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
 COLUMNS = [
@@ -56,22 +56,11 @@ main()
 """
 
 
-class Run:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
     monkeypatch.setenv("COLUMNS", "150")
 
-    def call(*words: str | Path) -> Run:
-        monkeypatch.setattr(sys, "argv", ["unheard", *map(str, words)])
-        code = _run()
-        captured = capsys.readouterr()
-        return Run(code, captured.out, captured.err)
-
-    return call
+    return typing(monkeypatch, capsys)
 
 
 def write_rows(path: Path, rows: list[list[Any]]) -> Path:

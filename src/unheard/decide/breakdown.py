@@ -216,21 +216,35 @@ def breakdown(
     >>> round(breakdown([120, 30, 45, 200, 605], above=3.5, noise=True), 4)
     0.4346
     """
-    per_rating = participation is not None or g is not None or assumption is not None
-    question = inquire(
+    question = inquire_at_one(
         counts,
-        None if per_rating else 1.0,
+        participation,
+        g,
+        assumption,
         n=n,
         scale=scale,
         quiet=quiet,
-        participation=participation,
-        g=g,
-        assumption=assumption,
         level=level,
         covers=covers,
     )
     found = breakdown_of(question, Claim.read(above, below, question.counts.scale), noise)
     return float(found[0]) if question.counts.single else found
+
+
+def inquire_at_one(
+    counts: ArrayLike,
+    participation: Sequence[tuple[float, float]] | None,
+    g: Sequence[float] | None,
+    assumption: Participation | None,
+    **rest: Any,
+) -> Inquiry:
+    """Check a question whose q is sought or varied: it starts from q = 1, or from what is stated.
+
+    ``rest`` are further arguments of :func:`unheard.inquire`.
+    """
+    stated: dict[str, Any] = {"participation": participation, "g": g, "assumption": assumption}
+    q = 1.0 if all(one is None for one in stated.values()) else None
+    return inquire(counts, q, **stated, **rest)
 
 
 def breakdown_of(question: Inquiry, claim: Claim, noise: bool) -> Floats:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unheard.core.columns import Floats
-from unheard.core.estimate import Inquiry, inquire
+from unheard.core.estimate import Inquiry
 from unheard.core.participation import Participation, preset
 from unheard.core.scale import Scale
+from unheard.decide.breakdown import inquire_at_one
 from unheard.errors import CountsError, OptionError
 
 GRID = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -77,16 +78,14 @@ def sweep(
     >>> [round(float(x), 2) for x in found.lower]
     [4.14, 3.73, 3.35]
     """
-    per_rating = participation is not None or g is not None or assumption is not None
-    question = inquire(
+    question = inquire_at_one(
         counts,
-        None if per_rating else 1.0,
+        participation,
+        g,
+        assumption,
         n=n,
         scale=scale,
         quiet=quiet,
-        participation=participation,
-        g=g,
-        assumption=assumption,
         level=level,
         covers=covers,
     )
