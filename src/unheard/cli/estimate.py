@@ -36,10 +36,9 @@ from unheard.errors import PopulationError
     "--method",
     metavar="|".join((*AGGREGATORS, "all")),
     shell_complete=one_of(*AGGREGATORS, "all"),
-    help="Which estimate, or all that apply. By default reweight for known --g, otherwise midpoint "
-    "with --n and paa without it. "
-    + "; ".join(f"{one.name}: {one.words}" for one in AGGREGATORS.values())
-    + ".",
+    help="Which estimate, or all that apply. By default pooled for an --assumption from ten "
+    "items or more, reweight for a smaller one and for --g, otherwise midpoint with --n and paa "
+    "without it. " + "; ".join(f"{one.name}: {one.words}" for one in AGGREGATORS.values()) + ".",
 )
 @level_option
 @covers_option

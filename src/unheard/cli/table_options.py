@@ -85,8 +85,9 @@ _SETTINGS = (
         "--method",
         metavar="|".join(_CLOSED),
         shell_complete=one_of(*_CLOSED),
-        help="Which estimate. By default reweight for known --g, otherwise midpoint where n is "
-        "known and paa where not.",
+        help="Which estimate. By default pooled for an --assumption from ten items or more, "
+        "reweight for a smaller one and for --g, otherwise midpoint where n is known and paa "
+        "where not.",
     ),
     click.option(
         "--level",
