@@ -369,7 +369,8 @@ def estimate(
     method
         ``average``, ``spectral``, ``reweight``, ``pooled``, ``paa``, ``bea``, ``midpoint`` or
         ``minimax`` (n up to 100). By default ``pooled`` for an audit of ten items or more,
-        ``reweight`` for a smaller one and for known g; otherwise ``midpoint`` if n is known and ``paa`` if not.
+        ``reweight`` for a smaller one and for known g; otherwise ``midpoint`` if n is known and
+        ``paa`` if not.
     level
         Level of the confidence interval; None to go without, which is several times faster.
     covers
