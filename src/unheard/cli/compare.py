@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 import click
 import numpy as np
 
-from unheard.cli.estimate import assumption_document
 from unheard.cli.options import (
     assumption_options,
     covers_option,
@@ -22,17 +20,11 @@ from unheard.cli.options import (
 from unheard.cli.progress import watched
 from unheard.cli.rows import named_rows, typed_rows
 from unheard.cli.table_options import source_options
-from unheard.cli.text import (
-    aligned,
-    claim_text,
-    never_text,
-    paragraph,
-    printable,
-    range_text,
-    rating_text,
-)
+from unheard.cli.text import aligned, paragraph, printable
 from unheard.core.estimate import FLAG_WORDS, Inquiry
 from unheard.decide.compare import Comparison, check_rated, compare_rows
+from unheard.decide.documents import comparison_document
+from unheard.decide.words import claim_text, never_text, range_text, rating_text
 from unheard.errors import PopulationError
 
 
@@ -71,7 +63,7 @@ def compare(a: str, b: str, as_json: bool, **given: Any) -> None:
     with watched("comparing", lambda: None):
         found = compare_rows(question)
     if as_json:
-        click.echo(json.dumps(_document(found, names), ensure_ascii=False))
+        click.echo(json.dumps(comparison_document(found, names), ensure_ascii=False))
         return
     from unheard.cli.screen import make_console, text_width
 
@@ -86,29 +78,6 @@ def _both(text: str) -> list[float]:
     if len(people) > 2:
         raise PopulationError("--n", f"{text} found", "Give A's and B's, as in --n 900,700")
     return people
-
-
-def _document(found: Comparison, names: tuple[str, str]) -> dict[str, Any]:
-    counts = found.question.counts
-    items = {}
-    for row, (key, one) in enumerate((("a", found.a), ("b", found.b))):
-        items[key] = {
-            "name": names[row],
-            "counts": counts.cells[row].tolist(),
-            "n": None if counts.n is None else int(counts.n[row]),
-            **asdict(one),
-            "flags": list(one.flags),
-        }
-    return {
-        "scale": list(counts.scale.values),
-        **items,
-        "assumption": assumption_document(found.question),
-        "level": found.question.level,
-        "covers": found.question.covers,
-        "leader": found.leader,
-        "separate": asdict(found.separate),
-        "shared": asdict(found.shared),
-    }
 
 
 def _lines(found: Comparison, names: tuple[str, str], width: int) -> Iterator[str]:

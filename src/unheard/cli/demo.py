@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unheard.cli.estimate import document
 from unheard.cli.options import json_option
+from unheard.core.documents import estimate_document
 from unheard.core.estimate import estimate, inquire
+from unheard.core.example import HOTELS
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-HOTELS = {"Hotel A": (40, 5, 15, 35, 105), "Hotel B": (5, 10, 35, 120, 30)}
-"""Two hotels with one average: guests of A loved or hated it, guests of B rather liked it."""
 
 MORE_HOTELS = {"Hotel C": (2, 3, 10, 40, 45), "Hotel D": (0, 0, 0, 1, 3)}
 
@@ -39,7 +37,7 @@ def demo(as_json: bool) -> None:
     questions = {name: inquire(counts, _Q) for name, counts in HOTELS.items()}
     if as_json:
         found = {
-            name: document(question, question.answer(question.methods()))
+            name: estimate_document(question, question.answer(question.methods()))
             for name, question in questions.items()
         }
         click.echo(json.dumps(found))
@@ -94,8 +92,9 @@ def _show_table(console: Console) -> None:
 
 def _show_claims(console: Console) -> None:
     """Show what would overturn a claim about each."""
-    from unheard.cli.text import claim_text, never_text, paragraph
+    from unheard.cli.text import paragraph
     from unheard.decide.breakdown import breakdown
+    from unheard.decide.words import claim_text, never_text
 
     console.print("\n[bold]What would overturn it?[/]\n")
     never = never_text(per_rating=False, n_known=False)

@@ -20,7 +20,8 @@ from unheard.cli.options import (
     stated_assumption,
 )
 from unheard.core.aggregators import AGGREGATORS
-from unheard.core.estimate import Estimate, Inquiry, inquire
+from unheard.core.documents import estimate_document
+from unheard.core.estimate import inquire
 from unheard.errors import PopulationError
 
 
@@ -78,63 +79,8 @@ def estimate(
     chosen = method or question.default_method()
     found = question.answer(question.methods() if chosen == "all" else [chosen])
     if as_json:
-        click.echo(json.dumps(document(question, found)))
+        click.echo(json.dumps(estimate_document(question, found)))
     else:
         from unheard.cli.screen import show_estimate
 
         show_estimate(question, found)
-
-
-def assumption_document(question: Inquiry) -> dict[str, Any]:
-    """Return what is assumed, as every JSON document states it."""
-    assumption = question.assumption
-    stated: dict[str, Any] = {"kind": assumption.kind}
-    if assumption.q is not None:
-        stated["q"] = float(assumption.q)
-    if assumption.g:
-        stated["g"] = list(assumption.g)
-    if assumption.kind in ("box", "audit", "pool"):
-        stated["participation"] = [list(p) for p in zip(assumption.lo, assumption.hi, strict=True)]
-    stated["words"] = question.words
-    return stated
-
-
-def document(question: Inquiry, found: list[Estimate]) -> dict[str, Any]:
-    """Return the JSON document of one histogram."""
-    counts = question.counts
-    result: dict[str, Any] = {
-        "scale": [tidy(v) for v in counts.scale.values],
-        "counts": [tidy(c) for c in counts.cells[0].tolist()],
-        "n": None if counts.n is None else tidy(float(counts.n[0])),
-        "n_ratings": tidy(float(counts.n_ratings[0])),
-        "assumption": assumption_document(question),
-        "level": question.level,
-        "covers": question.covers,
-    }
-    if counts.effective is not None:
-        result["effective"] = float(counts.effective[0])
-    response = question.response()
-    if response is not None:
-        result["response"] = {
-            "rate": float(response.rate[0]),
-            "q_allowed": float(response.q_allowed[0]),
-            "p_value": float(response.p_value[0]),
-        }
-    result["estimates"] = [
-        {
-            "method": one.method,
-            "estimate": one.estimate,
-            "lower": one.lower,
-            "upper": one.upper,
-            "ci_lower": one.ci_lower,
-            "ci_upper": one.ci_upper,
-            "flags": list(one.flags),
-        }
-        for one in found
-    ]
-    return result
-
-
-def tidy(value: float) -> int | float:
-    """Write whole numbers without a decimal point."""
-    return int(value) if float(value).is_integer() else float(value)

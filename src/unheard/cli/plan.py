@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from unheard.cli.estimate import tidy
 from unheard.cli.options import (
     assumption_options,
     covers_option,
@@ -22,11 +21,13 @@ from unheard.cli.options import (
     scale_option,
     stated_assumption,
 )
-from unheard.cli.text import aligned, paragraph, rating_text
+from unheard.cli.text import aligned, paragraph
+from unheard.core.documents import tidy
 from unheard.core.estimate import FLAG_WORDS
 from unheard.core.scale import Scale
 from unheard.decide.follow_up import FollowUp, follow_up
 from unheard.decide.plan import Plan, Scenario, plan_follow_up
+from unheard.decide.words import rating_text
 from unheard.errors import CountsError, InputError, OptionError, PopulationError
 
 

@@ -12,7 +12,7 @@ from unheard.cli.options import number
 from unheard.cli.shown import Columns, Shown, name_of, rank_range
 from unheard.cli.table_options import arguments_of, read_whole, table_options
 from unheard.cli.tables import answer
-from unheard.cli.text import never_text, plural, q_text
+from unheard.decide.words import never_text, plural, q_text
 from unheard.errors import OptionError
 
 if TYPE_CHECKING:

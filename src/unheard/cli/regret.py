@@ -13,7 +13,7 @@ from unheard.cli.options import json_option, kind_option, number, numbers, one_o
 from unheard.core.aggregators import AGGREGATORS
 from unheard.core.participation import QUIET
 from unheard.core.scale import Scale
-from unheard.errors import MethodError, OptionError, ParticipationError
+from unheard.errors import OptionError, ParticipationError
 
 
 @click.command()
@@ -73,20 +73,20 @@ def regret(
       unheard regret --n inf --q 0.5 --method average
       unheard regret --n 500 --m 2 --q 0.5 --method paa --p 0.6,0.4 --g 0.5,1 --draws 10000
     """
+    from unheard.game.cases import Cases, check_methods
+
     values = read_scale(m, scale)
     people = math.inf if n.strip() == "inf" else whole(n, "--n", 1)
     methods = [name.strip() for name in method.split(",")]
-    for name in methods:
-        if name not in AGGREGATORS:
-            raise MethodError("method", f"{name!r} found", f"Choose from {', '.join(AGGREGATORS)}")
-    game = _Game(people, values, kind, quiet)
-    qs = read_range(q)
+    cases = Cases(people, values, kind, quiet)
+    check_methods(methods)
+    qs, sample = read_range(q), None if draws is None else whole(draws, "--draws", 2)
     if p is not None or g is not None:
-        rows = game.at_structure(methods, qs, p, g, draws, whole(seed, "--seed", 0))
-    elif draws is not None:
-        rows = game.simulated(methods, qs, whole(draws, "--draws", 2), whole(seed, "--seed", 0))
+        rows = cases.at_structure(methods, qs, _structure(p, g), sample, whole(seed, "--seed", 0))
+    elif sample is not None:
+        rows = cases.simulated(methods, qs, sample, whole(seed, "--seed", 0))
     else:
-        rows = game.worst(methods, qs)
+        rows = cases.worst(methods, qs)
     found = _with_progress(rows, len(methods) * len(qs))
     if as_json:
         click.echo(json.dumps(found[0] if len(found) == 1 else found))
@@ -94,132 +94,12 @@ def regret(
         _show(found, values)
 
 
-class _Game:
-    """The question, once the options are read."""
+def _structure(p: str | None, g: str | None) -> Any:
+    from unheard.game.structures import Structure
 
-    def __init__(self, n: float, scale: Scale, kind: str, quiet: str) -> None:
-        from unheard.game.regret import check_kind
-
-        self.n, self.scale, self.kind, self.quiet = n, scale, check_kind(kind), quiet
-
-    def worst(self, methods: list[str], qs: list[float]) -> Iterator[dict[str, Any]]:
-        from unheard.game.adversary import worst_cases
-        from unheard.game.asymptotic import asymptotic_worst_case
-        from unheard.game.histograms import count_histograms
-
-        if math.isinf(self.n):
-            if self.quiet != "any":
-                raise OptionError("quiet", f"{self.quiet!r} with --n inf", "Give a finite --n")
-            for method in methods:
-                for q in qs:
-                    limit = asymptotic_worst_case(method, q, self.scale)
-                    how = "closed form" if limit.closed_form else "search"
-                    yield self._row(
-                        method, q, limit.regret, limit.structure, limit.lower_bound, how
-                    )
-            return
-        size = count_histograms(int(self.n), self.scale.m)
-        for method in methods:
-            for found in worst_cases(
-                method, int(self.n), qs, self.scale, self.kind, quiet=self.quiet
-            ):
-                how = f"search, each value an exact sum over {size:,} histograms"
-                yield self._row(
-                    method, found.q, found.regret, found.structure, found.lower_bound, how
-                )
-
-    def simulated(
-        self, methods: list[str], qs: list[float], draws: int, seed: int
-    ) -> Iterator[dict[str, Any]]:
-        """Simulate the structures known to be bad and report the worst of them."""
-        from unheard.game.adversary import known_bad
-
-        n = self._finite()
-        for method in methods:
-            for q in qs:
-                rows = [
-                    self._simulate(method, q, structure, draws, seed)
-                    for structure in known_bad(n, q, self.scale.m)
-                ]
-                yield max(rows, key=lambda row: float(row["regret"]))
-
-    def at_structure(
-        self,
-        methods: list[str],
-        qs: list[float],
-        p: str | None,
-        g: str | None,
-        draws: str | None,
-        seed: int,
-    ) -> Iterator[dict[str, Any]]:
-        from unheard.game.histograms import count_histograms
-        from unheard.game.regret import exact_regret
-        from unheard.game.structures import Structure
-
-        if p is None or g is None:
-            raise OptionError("p", "one of --p and --g given", "Give both, or none")
-        structure = Structure(numbers(p, "--p", OptionError), numbers(g, "--g", ParticipationError))
-        if structure.m != self.scale.m:
-            raise OptionError(
-                "p", f"{structure.m} entries for {self.scale.m} ratings", "Give one for each"
-            )
-        n = self._finite()
-        for method in methods:
-            for q in qs:
-                if draws is not None:
-                    yield self._simulate(method, q, structure, whole(draws, "--draws", 2), seed)
-                else:
-                    value = exact_regret(method, structure, n, q, self.scale, self.kind)
-                    how = f"exact sum over {count_histograms(n, self.scale.m):,} histograms"
-                    yield self._row(method, q, value, structure, self._lower_bound(q), how)
-
-    def _simulate(
-        self, method: str, q: float, structure: Any, draws: int, seed: int
-    ) -> dict[str, Any]:
-        import numpy as np
-
-        from unheard.game.regret import simulated_regret
-
-        found = simulated_regret(
-            method,
-            structure,
-            self._finite(),
-            q,
-            self.scale,
-            self.kind,
-            rng=np.random.default_rng(seed),
-            draws=draws,
-        )
-        row = self._row(
-            method, q, found.regret, structure, self._lower_bound(q), f"simulation, {draws:,} draws"
-        )
-        return row | {"standard_error": found.standard_error}
-
-    def _finite(self) -> int:
-        if math.isinf(self.n):
-            raise OptionError("n", "inf found", "Give a finite --n here")
-        return int(self.n)
-
-    def _lower_bound(self, q: float) -> float:
-        from unheard.core.balance import lower_bound
-
-        return self.scale.width**2 * float(lower_bound(self._finite(), q))
-
-    def _row(
-        self, method: str, q: float, value: float, structure: Any, bound: float, how: str
-    ) -> dict[str, Any]:
-        return {
-            "method": method,
-            "kind": self.kind,
-            "n": None if math.isinf(self.n) else int(self.n),
-            "m": self.scale.m,
-            "q": q,
-            "regret": value,
-            "p": list(structure.p),
-            "g": list(structure.g),
-            "lower_bound": bound,
-            "how": how,
-        }
+    if p is None or g is None:
+        raise OptionError("p", "one of --p and --g given", "Give both, or none")
+    return Structure(numbers(p, "--p", OptionError), numbers(g, "--g", ParticipationError))
 
 
 def read_scale(m: str | None, scale: str | None) -> Scale:
@@ -241,14 +121,13 @@ def whole(text: str, place: str, least: int) -> int:
 
 def read_range(text: str) -> list[float]:
     """Read one number, several with commas, or a range with its step."""
+    from unheard.game.cases import check_ratios
+
     if ":" in text:
         found = list(Scale.parse(text).values)
     else:
         found = numbers(text, "--q", ParticipationError)
-    for q in found:
-        if not 0 < q <= 1:
-            raise ParticipationError("--q", f"{q:g} found", "Give numbers above 0 and at most 1")
-    return found
+    return check_ratios(found)
 
 
 def _with_progress(rows: Iterator[dict[str, Any]], total: int) -> list[dict[str, Any]]:

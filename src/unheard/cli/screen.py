@@ -10,9 +10,10 @@ from typing import Any, NoReturn
 from rich.console import Console
 from rich.text import Text
 
-from unheard.cli.text import paragraph, rating_text
+from unheard.cli.text import paragraph
 from unheard.core.aggregators import AGGREGATORS
 from unheard.core.estimate import FLAG_WORDS, Estimate, Inquiry
+from unheard.decide.words import rating_text
 
 _WIDEST, _NARROWEST = 80, 30
 _MANY_RATINGS = 12

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from unheard.cli.text import aligned, plural, printable, rating_text
+from unheard.cli.text import aligned, printable
 from unheard.core.estimate import FLAG_WORDS
+from unheard.decide.words import plural, rating_text
 
 if TYPE_CHECKING:
     from unheard.tables.jobs import Job

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from unheard.cli.estimate import document
 from unheard.cli.options import (
     check_no_options,
     covers_option,
@@ -22,17 +20,12 @@ from unheard.cli.options import (
 )
 from unheard.cli.rows import named_rows, typed_rows
 from unheard.cli.table_options import source_options
-from unheard.cli.text import (
-    aligned,
-    claim_text,
-    never_text,
-    paragraph,
-    range_text,
-    rating_text,
-)
+from unheard.cli.text import aligned, paragraph
 from unheard.core.estimate import Estimate, Inquiry
 from unheard.decide.breakdown import Claim, breakdown_of
+from unheard.decide.documents import sweep_document
 from unheard.decide.sweep import GRID, Sweep, sweep_of
+from unheard.decide.words import claim_text, never_text, range_text, rating_text
 from unheard.errors import OptionError, PopulationError
 
 
@@ -91,7 +84,7 @@ def sweep(
     if claim is not None:
         broken = [float(breakdown_of(question, claim, noise)[0]) for noise in (False, True)]
     if as_json:
-        click.echo(json.dumps(_document(question, found, claim, broken)))
+        click.echo(json.dumps(sweep_document(question, found, claim, broken)))
     else:
         _show(question, found, claim, broken)
 
@@ -102,32 +95,6 @@ def _question(words: tuple[str, ...], given: dict[str, Any]) -> Inquiry:
         return typed_rows([words], n, given)
     check_no_options(word for word in words if word.startswith("--"))
     return named_rows([" ".join(words)], "item", given)
-
-
-def _document(
-    question: Inquiry, found: Sweep, claim: Claim | None, broken: list[float] | None
-) -> dict[str, Any]:
-    result = document(question, [])
-    for name in ("estimates", "response"):
-        result.pop(name, None)
-    if not question.assumption.per_rating:
-        # The sweep is over q; what is stated is the direction.
-        result["assumption"] = {"kind": question.assumption.kind}
-    result["method"] = found.method
-    columns = ("q", "estimate", "lower", "upper", "ci_lower", "ci_upper")
-    result["rows"] = [
-        {name: float(getattr(found, name)[row]) for name in columns} | {"flags": list(flags)}
-        for row, flags in enumerate(found.flags)
-    ]
-    result["claim"] = None
-    if claim is not None and broken is not None:
-        plain, noisy = (None if math.isnan(q) else q for q in broken)
-        result["claim"] = {
-            "above" if claim.above else "below": claim.threshold,
-            "breakdown_q": plain,
-            "ci_breakdown_q": noisy,
-        }
-    return result
 
 
 def _show(question: Inquiry, found: Sweep, claim: Claim | None, broken: list[float] | None) -> None:

@@ -84,6 +84,14 @@ def read_audited(path: str | Path) -> tuple[Participation, Scale]:
     document = _document(name)
     if segment or "segments" in document:
         document = _segment(document.get("segments", {}), segment, name)
+    return assumption_of(document, name)
+
+
+def assumption_of(document: dict[str, Any], name: str) -> tuple[Participation, Scale]:
+    """Turn the document of an audit into the assumption it states, and its scale.
+
+    ``name`` is what messages call the document.
+    """
     try:
         g, lower, upper = (document[key] for key in ("g", "item_lower", "item_upper"))
         scale, relative = Scale(document["scale"]), bool(document["relative"])

@@ -6,14 +6,14 @@ import numpy as np
 
 from unheard.charts.basic import bars, intervals
 from unheard.core.estimate import inquire
+from unheard.core.example import HOTELS
 
 # Importing it makes minimax one of the methods.
 from unheard.game import method as minimax
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 Q = 0.3
-OBSERVED = {"Hotel A": (40, 5, 15, 35, 105), "Hotel B": (5, 10, 35, 120, 30)}
-"""The counts of ``unheard demo``: guests of A loved or hated it, guests of B rather liked it."""
+OBSERVED = HOTELS
 
 TRUE = {"Hotel A": (50, 16, 50, 70, 114), "Hotel B": (8, 15, 52, 180, 45)}
 """What all guests may think: A's neutral guests mostly stayed silent, B's are all alike."""

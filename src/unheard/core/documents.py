@@ -1,0 +1,63 @@
+"""Answers as plain documents: the JSON that commands print and the REST interface sends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from unheard.core.estimate import Estimate, Inquiry
+
+
+def assumption_document(question: Inquiry) -> dict[str, Any]:
+    """Return what is assumed, as every JSON document states it."""
+    assumption = question.assumption
+    stated: dict[str, Any] = {"kind": assumption.kind}
+    if assumption.q is not None:
+        stated["q"] = float(assumption.q)
+    if assumption.g:
+        stated["g"] = list(assumption.g)
+    if assumption.kind in ("box", "audit", "pool"):
+        stated["participation"] = [list(p) for p in zip(assumption.lo, assumption.hi, strict=True)]
+    stated["words"] = question.words
+    return stated
+
+
+def estimate_document(question: Inquiry, found: Sequence[Estimate]) -> dict[str, Any]:
+    """Return the JSON document of one histogram."""
+    counts = question.counts
+    result: dict[str, Any] = {
+        "scale": [tidy(v) for v in counts.scale.values],
+        "counts": [tidy(c) for c in counts.cells[0].tolist()],
+        "n": None if counts.n is None else tidy(float(counts.n[0])),
+        "n_ratings": tidy(float(counts.n_ratings[0])),
+        "assumption": assumption_document(question),
+        "level": question.level,
+        "covers": question.covers,
+    }
+    if counts.effective is not None:
+        result["effective"] = float(counts.effective[0])
+    response = question.response()
+    if response is not None:
+        result["response"] = {
+            "rate": float(response.rate[0]),
+            "q_allowed": float(response.q_allowed[0]),
+            "p_value": float(response.p_value[0]),
+        }
+    result["estimates"] = [
+        {
+            "method": one.method,
+            "estimate": one.estimate,
+            "lower": one.lower,
+            "upper": one.upper,
+            "ci_lower": one.ci_lower,
+            "ci_upper": one.ci_upper,
+            "flags": list(one.flags),
+        }
+        for one in found
+    ]
+    return result
+
+
+def tidy(value: float) -> int | float:
+    """Write whole numbers without a decimal point."""
+    return int(value) if float(value).is_integer() else float(value)

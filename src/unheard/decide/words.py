@@ -1,0 +1,48 @@
+"""Numbers and findings in words that a lay reader understands."""
+
+from __future__ import annotations
+
+import math
+
+
+def rating_text(value: float | None, width: float) -> str:
+    """Write a rating with two decimals, more on a scale so short that two say nothing."""
+    if value is None:
+        return "–"
+    return f"{value:.{max(2, 2 - math.floor(math.log10(width)))}f}"
+
+
+def range_text(low: float, high: float, width: float) -> str:
+    """Write an interval of ratings."""
+    return f"{rating_text(low, width)} to {rating_text(high, width)}"
+
+
+def never_text(*, per_rating: bool, n_known: bool) -> str:
+    """Say that a claim holds at no q, in words that fit what q means."""
+    if per_rating:
+        return "not even if participation is exactly as stated (q = 1)"
+    if n_known:
+        return "at no q that the response rate allows"
+    return "not even if all people answer alike (q = 1)"
+
+
+def q_text(q: float | None, never: str) -> str:
+    """Say while which q a claim holds; None or NaN: at none, 0: at all."""
+    if q is None or math.isnan(q):
+        return never
+    if q < 1e-6:
+        return "at every q" if q == 0 else "at practically every q"
+    return f"as long as q is above {q:.3g}"
+
+
+def claim_text(claim: str, plain: float | None, noisy: float | None, never: str) -> str:
+    """Say while which q a claim holds, noise aside and with sampling noise."""
+    if plain is None or math.isnan(plain):
+        return f"It cannot be said that {claim}, {never}."
+    said = f"{claim[0].upper()}{claim[1:]} {q_text(plain, never)}"
+    return f"{said}, noise aside; with sampling noise, {q_text(noisy, never)}."
+
+
+def plural(many: int, one: str) -> str:
+    """Write a number of things."""
+    return f"{many:,} {one}{'' if many == 1 else 's'}"

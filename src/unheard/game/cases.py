@@ -1,0 +1,153 @@
+"""Regrets as plain documents: the JSON that the command prints and the REST interface sends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from unheard.core.aggregators import AGGREGATORS
+from unheard.core.balance import lower_bound
+from unheard.core.scale import Scale
+from unheard.errors import MethodError, OptionError, ParticipationError
+from unheard.game.adversary import known_bad, worst_cases
+from unheard.game.asymptotic import asymptotic_worst_case
+from unheard.game.histograms import count_histograms
+from unheard.game.regret import check_kind, exact_regret, simulated_regret
+from unheard.game.structures import Structure
+
+
+class Cases:
+    """Regrets of several methods at several q, one document each.
+
+    Parameters
+    ----------
+    n
+        Number of people, or infinity.
+    scale, kind, quiet
+        As in :func:`unheard.game.adversary.worst_case`.
+    """
+
+    def __init__(self, n: float, scale: Scale, kind: str, quiet: str) -> None:
+        self.n, self.scale, self.kind, self.quiet = n, scale, check_kind(kind), quiet
+
+    def worst(self, methods: Sequence[str], qs: Sequence[float]) -> Iterator[dict[str, Any]]:
+        """Find the worst case of each method at each q."""
+        if math.isinf(self.n):
+            if self.quiet != "any":
+                raise OptionError("quiet", f"{self.quiet!r} with --n inf", "Give a finite --n")
+            for method in methods:
+                for q in qs:
+                    limit = asymptotic_worst_case(method, q, self.scale)
+                    how = "closed form" if limit.closed_form else "search"
+                    yield self._row(
+                        method, q, limit.regret, limit.structure, limit.lower_bound, how
+                    )
+            return
+        size = count_histograms(int(self.n), self.scale.m)
+        for method in methods:
+            for found in worst_cases(
+                method, int(self.n), qs, self.scale, self.kind, quiet=self.quiet
+            ):
+                how = f"search, each value an exact sum over {size:,} histograms"
+                yield self._row(
+                    method, found.q, found.regret, found.structure, found.lower_bound, how
+                )
+
+    def simulated(
+        self, methods: Sequence[str], qs: Sequence[float], draws: int, seed: int
+    ) -> Iterator[dict[str, Any]]:
+        """Simulate the structures known to be bad and report the worst of them."""
+        n = self._finite()
+        for method in methods:
+            for q in qs:
+                rows = [
+                    self._simulate(method, q, structure, draws, seed)
+                    for structure in known_bad(n, q, self.scale.m)
+                ]
+                yield max(rows, key=lambda row: float(row["regret"]))
+
+    def at_structure(
+        self,
+        methods: Sequence[str],
+        qs: Sequence[float],
+        structure: Structure,
+        draws: int | None,
+        seed: int,
+    ) -> Iterator[dict[str, Any]]:
+        """Find the regret in one structure: exactly, or by simulation if draws are given."""
+        if structure.m != self.scale.m:
+            raise OptionError(
+                "p", f"{structure.m} entries for {self.scale.m} ratings", "Give one for each"
+            )
+        n = self._finite()
+        for method in methods:
+            for q in qs:
+                if draws is not None:
+                    yield self._simulate(method, q, structure, draws, seed)
+                else:
+                    value = exact_regret(method, structure, n, q, self.scale, self.kind)
+                    how = f"exact sum over {count_histograms(n, self.scale.m):,} histograms"
+                    yield self._row(method, q, value, structure, self._lower_bound(q), how)
+
+    def _simulate(
+        self, method: str, q: float, structure: Structure, draws: int, seed: int
+    ) -> dict[str, Any]:
+
+        found = simulated_regret(
+            method,
+            structure,
+            self._finite(),
+            q,
+            self.scale,
+            self.kind,
+            rng=np.random.default_rng(seed),
+            draws=draws,
+        )
+        row = self._row(
+            method, q, found.regret, structure, self._lower_bound(q), f"simulation, {draws:,} draws"
+        )
+        return row | {"standard_error": found.standard_error}
+
+    def _finite(self) -> int:
+        if math.isinf(self.n):
+            raise OptionError("n", "inf found", "Give a finite --n here")
+        return int(self.n)
+
+    def _lower_bound(self, q: float) -> float:
+
+        return self.scale.width**2 * float(lower_bound(self._finite(), q))
+
+    def _row(
+        self, method: str, q: float, value: float, structure: Structure, bound: float, how: str
+    ) -> dict[str, Any]:
+        return {
+            "method": method,
+            "kind": self.kind,
+            "n": None if math.isinf(self.n) else int(self.n),
+            "m": self.scale.m,
+            "q": q,
+            "regret": value,
+            "p": list(structure.p),
+            "g": list(structure.g),
+            "lower_bound": bound,
+            "how": how,
+        }
+
+
+def check_methods(methods: Sequence[str]) -> list[str]:
+    """Raise unless these are methods."""
+    for name in methods:
+        if name not in AGGREGATORS:
+            raise MethodError("method", f"{name!r} found", f"Choose from {', '.join(AGGREGATORS)}")
+    return list(methods)
+
+
+def check_ratios(qs: Sequence[float]) -> list[float]:
+    """Raise unless all of these can be a least participation."""
+    for q in qs:
+        if not 0 < q <= 1:
+            raise ParticipationError("q", f"{q:g} found", "Give numbers above 0 and at most 1")
+    return list(qs)
