@@ -40,6 +40,7 @@ def test_json_is_the_contract(run: Any) -> None:
     document = json.loads(done.out)
     assert list(document) == [
         *("scale", "a", "b", "assumption", "level", "covers", "leader", "separate", "shared"),
+        "words",
     ]
     found = uh.compare(A, B, 0.5, n=(900, 700))
     assert document["leader"] == "a"

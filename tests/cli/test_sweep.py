@@ -40,7 +40,7 @@ def test_json_is_the_contract(run: Any) -> None:
     document = json.loads(done.out)
     assert list(document) == [
         *("scale", "counts", "n", "n_ratings", "assumption", "level", "covers", "method"),
-        *("rows", "claim"),
+        *("rows", "claim", "words"),
     ]
     assert document["counts"] == HISTOGRAM
     assert document["assumption"] == {"kind": "any"}

@@ -19,13 +19,13 @@ from unheard.cli.options import (
     scale_option,
 )
 from unheard.cli.table_options import audit_options, listed
-from unheard.cli.text import aligned, paragraph, printable
+from unheard.cli.text import aligned, paragraph
 from unheard.core.participation import PRESETS
 from unheard.decide.audit import Audit
 from unheard.decide.audit import calibrate as find_participation
 from unheard.decide.evidence import PRESET_WORDS, evidence_rows
 from unheard.decide.store import audit_document
-from unheard.decide.words import plural
+from unheard.decide.words import plural, printable
 from unheard.errors import OptionError
 
 if TYPE_CHECKING:

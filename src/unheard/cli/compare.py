@@ -20,11 +20,12 @@ from unheard.cli.options import (
 from unheard.cli.progress import watched
 from unheard.cli.rows import named_rows, typed_rows
 from unheard.cli.table_options import source_options
-from unheard.cli.text import aligned, paragraph, printable
-from unheard.core.estimate import FLAG_WORDS, Inquiry
+from unheard.cli.text import aligned, paragraph
+from unheard.core.estimate import Inquiry
 from unheard.decide.compare import Comparison, check_rated, compare_rows
 from unheard.decide.documents import comparison_document
-from unheard.decide.words import claim_text, never_text, range_text, rating_text
+from unheard.decide.sentences import comparison_sentences
+from unheard.decide.words import printable, range_text, rating_text
 from unheard.errors import PopulationError
 
 
@@ -116,7 +117,7 @@ def _lines(found: Comparison, names: tuple[str, str], width: int) -> Iterator[st
         )
     yield from aligned(cells, [False, True, False, False])
     yield ""
-    for sentence in _sentences(found, names):
+    for sentence in comparison_sentences(found, names):
         yield from paragraph(sentence, width, indent=0)
 
 
@@ -124,30 +125,3 @@ def _averages(question: Inquiry) -> list[float]:
     cells = np.asarray(question.counts.cells, np.float64)
     means = cells @ np.array(question.counts.scale.values) / cells.sum(axis=1)
     return [float(mean) for mean in means]
-
-
-def _sentences(found: Comparison, names: tuple[str, str]) -> Iterator[str]:
-    question = found.question
-    never = never_text(
-        per_rating=question.assumption.per_rating, n_known=question.counts.n is not None
-    )
-    if found.leader is None:
-        yield "Neither is ahead, not even at q = 1: there the two are equal."
-    else:
-        ahead, behind = names if found.leader == "a" else names[::-1]
-        for words, one in (
-            ("each item has its own participation", found.separate),
-            ("one participation is shared by both", found.shared),
-        ):
-            claim = f"{ahead} is ahead of {behind}, if {words},"
-            yield claim_text(claim, one.breakdown_q, one.ci_breakdown_q, never)
-        if question.assumption.per_rating:
-            yield "q: people may be quieter than stated, down to q times the probability to answer."
-    yield (
-        "Shared participation: people with the same rating are equally likely to give it, "
-        "whichever of the two they rate. Assume it where both have the same sort of crowd."
-    )
-    flags = dict.fromkeys((*found.a.flags, *found.b.flags))
-    for flag in flags:
-        yield f"{flag}: {FLAG_WORDS[flag]}."
-    yield f"Assumption: {found.question.words}"

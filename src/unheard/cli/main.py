@@ -21,7 +21,7 @@ from unheard.cli.rank import rank
 from unheard.cli.regret import regret
 from unheard.cli.sweep import sweep
 from unheard.cli.tables import rate, sql
-from unheard.cli.text import printable
+from unheard.decide.words import printable
 from unheard.errors import InputError, MissingEngineError, ParticipationError, QueryError
 
 DONE, OUR_FAILURE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130

@@ -13,8 +13,9 @@ import click
 
 from unheard.cli.options import check_no_options, number, read_counts, read_level, read_q
 from unheard.cli.table_options import listed
-from unheard.cli.text import aligned, paragraph, printable
+from unheard.cli.text import aligned, paragraph
 from unheard.decide.rates import Rates, response_rates
+from unheard.decide.words import printable
 from unheard.errors import OptionError, PopulationError
 
 _SHOWN = 20

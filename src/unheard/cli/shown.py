@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from unheard.cli.text import aligned, printable
+from unheard.cli.text import aligned
 from unheard.core.estimate import FLAG_WORDS
-from unheard.decide.words import plural, rating_text
+from unheard.decide.words import name_of, plural, rating_text
 
 if TYPE_CHECKING:
     from unheard.tables.jobs import Job
@@ -32,18 +32,16 @@ class Shown:
 
     def everything(self) -> Any:
         """Return the query for all rows, in order."""
+        if self.sort is not None:
+            from unheard.tables.documents import everything
+
+            return everything(self.result, self.request, self.sort)
         from sqlglot import exp
 
         from unheard.tables.dialects import column
 
-        query = exp.select("*").from_(self.result.copy())
-        keys = list(self.request.result_keys if self.sort else self.request.groups)
-        order = [exp.Ordered(this=column(name)) for name in keys]
-        if self.sort not in (None, "item"):
-            # Items are ranked within an attribute and a window, and are listed so.
-            within = [exp.Ordered(this=column(name)) for name in self.request.compared_within]
-            order = [*within, exp.Ordered(this=column(str(self.sort)), desc=True), *order]
-        return query.order_by(*order)
+        keys = [exp.Ordered(this=column(name)) for name in self.request.groups]
+        return exp.select("*").from_(self.result.copy()).order_by(*keys)
 
     def as_json(self) -> None:
         """Print one list of rows."""
@@ -52,15 +50,12 @@ class Shown:
 
     def print_rows(self, after: str = "") -> None:
         """Print the list of rows, and what comes after it."""
-        first = True
+        from unheard.tables.documents import documents
+
         click.echo("[", nl=False)
-        for batch in self.engine.arrow(self.everything()):
-            for row in batch.to_pylist():
-                if "flags" in row:
-                    row["flags"] = row["flags"].split()
-                text = json.dumps(row, default=str, ensure_ascii=False)
-                click.echo(("" if first else ",\n") + text, nl=False)
-                first = False
+        for place, row in enumerate(documents(self.engine, self.everything())):
+            text = json.dumps(row, ensure_ascii=False)
+            click.echo((",\n" if place else "") + text, nl=False)
         click.echo(f"]{after}")
 
     def closing(self, words: str) -> None:
@@ -137,17 +132,16 @@ class Shown:
 
     def _lines(self, rows: list[dict[str, Any]]) -> list[str]:
         """What is said below the rows."""
+        from unheard.tables.findings import assumption_words
+
         notes = [f"Note: {note}" for note in self.job.notes]
         if not self.sort:
             return notes
         raised = dict.fromkeys(flag for row in rows for flag in row["flags"].split())
-        words = self.request.assumption.words(n_known=self.request.n_known)
-        if self.request.q_column is not None:
-            words = f"q as in column {self.request.q_column}, item by item."
         return [
             *(f"{flag}: {FLAG_WORDS[flag]}." for flag in raised),
             *notes,
-            f"Assumption: {words}",
+            f"Assumption: {assumption_words(self.job)}",
         ]
 
     def _scale(self) -> str:
@@ -166,9 +160,3 @@ def rank_range(row: dict[str, Any], best: str, worst: str) -> str:
     """Write the ranks that are possible."""
     first, last = row[best], row[worst]
     return f"{first:,}" if first == last else f"{first:,} to {last:,}"
-
-
-def name_of(value: object) -> str:
-    """Write a name so that it stays on its line."""
-    text = printable("(none)" if value is None else str(value))
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -24,8 +23,9 @@ from unheard.cli.text import aligned, paragraph
 from unheard.core.estimate import Estimate, Inquiry
 from unheard.decide.breakdown import Claim, breakdown_of
 from unheard.decide.documents import sweep_document
+from unheard.decide.sentences import sweep_sentences
 from unheard.decide.sweep import GRID, Sweep, sweep_of
-from unheard.decide.words import claim_text, never_text, range_text, rating_text
+from unheard.decide.words import range_text, rating_text
 from unheard.errors import OptionError, PopulationError
 
 
@@ -131,7 +131,7 @@ def _show(question: Inquiry, found: Sweep, claim: Claim | None, broken: list[flo
     table = [f"  {line}" for line in aligned(cells, [True, True, False, False, False])]
     words = [
         line
-        for sentence in _sentences(question, claim, broken)
+        for sentence in sweep_sentences(question, claim, broken)
         for line in paragraph(sentence, width)
     ]
     console.print(screen.size())
@@ -141,19 +141,3 @@ def _show(question: Inquiry, found: Sweep, claim: Claim | None, broken: list[flo
             console.print()
         for line in lines:
             console.print(line)
-
-
-def _sentences(question: Inquiry, claim: Claim | None, broken: list[float] | None) -> Iterator[str]:
-    if question.assumption.per_rating:
-        yield f"Stated, and loosened by q: {question.words}"
-    elif question.counts.n is None:
-        yield (
-            "q: the quietest people are at least q times as likely to answer as the most outspoken."
-        )
-    else:
-        yield "q: everybody answers with a probability of at least q."
-    if claim is not None and broken is not None:
-        never = never_text(
-            per_rating=question.assumption.per_rating, n_known=question.counts.n is not None
-        )
-        yield claim_text(claim.words, broken[0], broken[1], never)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -28,11 +27,3 @@ def paragraph(words: str, width: int, label: str = "", indent: int = 2) -> Itera
     lines = textwrap.wrap(words, max(width - indent - len(label), 20))
     for place, line in enumerate(lines):
         yield f"{margin}{label if place == 0 else ' ' * len(label)}{line}"
-
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-
-
-def printable(text: str) -> str:
-    """Write out characters that would say something to the terminal."""
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)

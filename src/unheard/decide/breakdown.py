@@ -66,9 +66,14 @@ class Claim:
         return cls(name == "above", float(value))
 
     @property
+    def side(self) -> str:
+        """On which side of which threshold the mean is claimed to be."""
+        return f"{'above' if self.above else 'below'} {self.threshold:g}"
+
+    @property
     def words(self) -> str:
         """The claim in a few words."""
-        return f"the mean is {'above' if self.above else 'below'} {self.threshold:g}"
+        return f"the mean is {self.side}"
 
 
 def breakdown_formula(

@@ -11,6 +11,7 @@ from unheard.core.documents import assumption_document, estimate_document
 from unheard.core.estimate import Inquiry
 from unheard.decide.breakdown import Claim
 from unheard.decide.compare import Comparison
+from unheard.decide.sentences import comparison_sentences, sweep_sentences
 from unheard.decide.sweep import Sweep
 
 
@@ -38,6 +39,7 @@ def sweep_document(
             "breakdown_q": plain,
             "ci_breakdown_q": noisy,
         }
+    result["words"] = list(sweep_sentences(question, claim, broken))
     return result
 
 
@@ -62,4 +64,5 @@ def comparison_document(found: Comparison, names: tuple[str, str]) -> dict[str, 
         "leader": found.leader,
         "separate": asdict(found.separate),
         "shared": asdict(found.shared),
+        "words": list(comparison_sentences(found, names)),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 
 def rating_text(value: float | None, width: float) -> str:
@@ -46,3 +47,19 @@ def claim_text(claim: str, plain: float | None, noisy: float | None, never: str)
 def plural(many: int, one: str) -> str:
     """Write a number of things."""
     return f"{many:,} {one}{'' if many == 1 else 's'}"
+
+
+_LONGEST_NAME = 60
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def printable(text: str) -> str:
+    """Write out characters that would say something to a terminal."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def name_of(value: object) -> str:
+    """Write a name so that it stays on its line."""
+    text = printable("(none)" if value is None else str(value))
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 3]}..."

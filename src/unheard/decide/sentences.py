@@ -1,0 +1,57 @@
+"""Decisions in sentences for a lay reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from unheard.core.estimate import FLAG_WORDS, Inquiry
+from unheard.decide.breakdown import Claim
+from unheard.decide.compare import Comparison
+from unheard.decide.words import claim_text, never_text
+
+
+def sweep_sentences(
+    question: Inquiry, claim: Claim | None, broken: Sequence[float] | None
+) -> Iterator[str]:
+    """Yield what q means, and what would overturn the claim."""
+    if question.assumption.per_rating:
+        yield f"Stated, and loosened by q: {question.words}"
+    elif question.counts.n is None:
+        yield (
+            "q: the quietest people are at least q times as likely to answer as the most outspoken."
+        )
+    else:
+        yield "q: everybody answers with a probability of at least q."
+    if claim is not None and broken is not None:
+        never = never_text(
+            per_rating=question.assumption.per_rating, n_known=question.counts.n is not None
+        )
+        yield claim_text(claim.words, broken[0], broken[1], never)
+
+
+def comparison_sentences(found: Comparison, names: tuple[str, str]) -> Iterator[str]:
+    """Yield who is ahead and what would overturn it, what the flags mean, and the assumption."""
+    question = found.question
+    never = never_text(
+        per_rating=question.assumption.per_rating, n_known=question.counts.n is not None
+    )
+    if found.leader is None:
+        yield "Neither is ahead, not even at q = 1: there the two are equal."
+    else:
+        ahead, behind = names if found.leader == "a" else names[::-1]
+        for words, one in (
+            ("each item has its own participation", found.separate),
+            ("one participation is shared by both", found.shared),
+        ):
+            claim = f"{ahead} is ahead of {behind}, if {words},"
+            yield claim_text(claim, one.breakdown_q, one.ci_breakdown_q, never)
+        if question.assumption.per_rating:
+            yield "q: people may be quieter than stated, down to q times the probability to answer."
+    yield (
+        "Shared participation: people with the same rating are equally likely to give it, "
+        "whichever of the two they rate. Assume it where both have the same sort of crowd."
+    )
+    flags = dict.fromkeys((*found.a.flags, *found.b.flags))
+    for flag in flags:
+        yield f"{flag}: {FLAG_WORDS[flag]}."
+    yield f"Assumption: {found.question.words}"

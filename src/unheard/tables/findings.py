@@ -1,0 +1,159 @@
+"""What a result says about the order of its items, in sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from unheard.decide.words import name_of, never_text, plural, q_text
+from unheard.tables.dialects import column
+from unheard.tables.jobs import Job
+from unheard.tables.request import Order
+from unheard.tables.standing import Standing
+
+_NAMED = 5
+"""How many items a sentence names."""
+
+
+class Findings:
+    """Sentences about the order of the items.
+
+    Parameters
+    ----------
+    job
+        A job whose request is about the order.
+    result
+        Its result, as the engine keeps it.
+    who
+        How firmly one item stands, if that was asked.
+    """
+
+    def __init__(self, job: Job, result: exp.Expr, who: Standing | None = None) -> None:
+        self.request, self.engine, self.result, self.who = (
+            job.request,
+            job.opened.engine,
+            result,
+            who,
+        )
+        self.total = self.count(exp.true())
+
+    @property
+    def order(self) -> Order:
+        """What was asked about the order."""
+        assert self.request.order is not None  # nobody else makes findings
+        return self.request.order
+
+    def sentences(self) -> list[str]:
+        """Return what is settled."""
+        found = [self._settled()]
+        if self.request.compared_within:
+            within = "attribute" if self.request.attributes else "window"
+            found.append(f"The items of each {within} are ranked among themselves.")
+        elif self.order.k is not None:
+            found += self._top(self.order.k)
+        if self.who is not None:
+            found.append(self.standing(self.who))
+        return found
+
+    def _settled(self) -> str:
+        many = self.count(column("best_rank").eq(column("worst_rank")))
+        if not many:
+            return "No place is settled: silent people may change each of them."
+        words = f"{many:,} of {plural(self.total, 'place')} {'is' if many == 1 else 'are'} settled"
+        if self.request.noise:
+            still = self.count(column("ci_best_rank").eq(column("ci_worst_rank")))
+            words += f", noise aside, and {still or 'none'} with noise"
+        return f"{words}."
+
+    def _top(self, k: int) -> list[str]:
+        def verdict(name: str, prefix: str = "") -> exp.Condition:
+            return column(f"{prefix}top").eq(exp.Literal.string(name))
+
+        sentences = [
+            f"Surely in the top {k:,}, noise aside: {self.listed(verdict('surely'))}. "
+            f"Possibly: {self.listed(verdict('possibly'))}."
+        ]
+        if self.request.noise:
+            sentences.append(
+                f"Surely with noise: {self.listed(verdict('surely', 'ci_'))}. "
+                f"Possibly: {self.listed(verdict('possibly', 'ci_'))}."
+            )
+        open_ = exp.and_(column("average_rank") <= k, exp.not_(verdict("surely")))
+        if self.count(open_):
+            sentences.append(
+                f"In the top {k:,} by plain average, but not for sure: {self.listed(open_)}."
+            )
+        else:
+            sentences.append(f"The top {k:,} by plain average is settled, noise aside.")
+        return sentences
+
+    def standing(self, who: Standing) -> str:
+        """Say how firmly one item stands in the top k."""
+        name, never = name_of(who.item), self.never()
+        if who.breakdown_q is None:
+            return f"{name} is not surely in the top {who.k:,}, {never}."
+        words = f"{name} is surely in the top {who.k:,} {q_text(who.breakdown_q, never)}"
+        if who.noise:
+            words += f"; with sampling noise, {q_text(who.ci_breakdown_q, never)}"
+        return f"{words}."
+
+    def never(self) -> str:
+        """Say that something holds at no q."""
+        # At q = 1 every interval is the average, n known or not.
+        return never_text(per_rating=self.request.assumption.per_rating, n_known=False)
+
+    def meanings(self) -> list[str]:
+        """Return what the columns mean."""
+        meanings = [
+            "Possible places: all that the item may have, depending on the silent. Items of "
+            "different tiers cannot change places."
+        ]
+        if self.request.noise and self.request.level is not None:
+            share = f"{self.request.level * 100:.6g}%"
+            meanings.append(
+                f"With noise: the same with chance on top, for all items together with {share} "
+                "confidence."
+            )
+        claim = self.order.claim
+        if claim is not None:
+            meanings.append(
+                f"The mean is {claim.side} as long as q is larger than the number there, noise "
+                f"aside; never: {self.never()}."
+            )
+        if self.request.assumption.per_rating and (self.who or claim):
+            meanings.append(
+                "q: people may be quieter than stated, down to q times the probability to answer."
+            )
+        return meanings
+
+    def count(self, condition: exp.Condition) -> int:
+        """Count the rows for which a condition holds."""
+        many = exp.alias_(exp.Count(this=exp.Star()), "many")
+        query = exp.select(many).from_(self.result.copy()).where(condition)
+        return int(self.engine.rows(query)[0]["many"])
+
+    def listed(self, condition: exp.Condition) -> str:
+        """Name the first few items for which a condition holds, best first."""
+        many = self.count(condition)
+        keys = [column(name) for name in self.request.item]
+        best_first = exp.Ordered(this=column("estimate"), desc=True)
+        query = exp.select(*keys).from_(self.result.copy()).where(condition)
+        rows: list[dict[str, Any]] = self.engine.rows(
+            query.order_by(best_first, *(exp.Ordered(this=key.copy()) for key in keys)).limit(
+                _NAMED
+            )
+        )
+        names = [",".join(name_of(row[key]) for key in self.request.item) for row in rows]
+        mark = "; " if any("," in name for name in names) else ", "
+        if many > len(names):
+            names.append(f"{many - len(names):,} more")
+        return mark.join(names) or "none"
+
+
+def assumption_words(job: Job) -> str:
+    """Say the assumption of a request in one sentence."""
+    request = job.request
+    if request.q_column is not None:
+        return f"q as in column {request.q_column}, item by item."
+    return request.assumption.words(n_known=request.n_known)
