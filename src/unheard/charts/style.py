@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
+
+from unheard.errors import OptionError
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE, GREY = "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#767676"
@@ -59,3 +62,91 @@ def theme() -> dict[str, Any]:
         "title": {"fontSize": 14, "anchor": "start", "subtitleFontSize": 12},
         "line": {"strokeWidth": 2},
     }
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colours by what they stand for, on one background.
+
+    Text has a contrast of at least 4.5 to the background and marks of at least 3; what is a mark
+    also differs from every other in its shape, its dashes or its label.
+
+    Attributes
+    ----------
+    name
+        ``light`` or ``dark``.
+    background, ink, muted, grid, band
+        The page, its text, what is said aside, thin lines, and the shade of every other tier.
+    bar, estimate, average, interval, confidence, claim
+        What is drawn: ratings seen, the estimate, the plain average, the interval, the confidence
+        interval, and a threshold.
+    """
+
+    name: str
+    background: str
+    ink: str
+    muted: str
+    grid: str
+    band: str
+    bar: str
+    estimate: str
+    average: str
+    interval: str
+    confidence: str
+    claim: str
+
+    def config(self) -> dict[str, Any]:
+        """Return the theme in these colours."""
+        base = theme()
+        text = {"labelColor": self.ink, "titleColor": self.ink}
+        lines = {"gridColor": self.grid, "domainColor": self.muted, "tickColor": self.muted}
+        return base | {
+            "background": self.background,
+            "axis": base["axis"] | text | lines | {"titlePadding": 8},
+            "legend": base["legend"] | text,
+            "header": base["header"] | text,
+            "title": base["title"] | {"color": self.ink, "subtitleColor": self.muted},
+            "text": {"color": self.ink, "fontSize": 12},
+            "point": {"opacity": 1},
+        }
+
+
+LIGHT = Look(
+    name="light",
+    background="#FFFFFF",
+    ink="#1C2126",
+    muted="#5F666D",
+    grid="#E6E6E6",
+    band="#F3F5F7",
+    bar="#868E96",
+    estimate=VERMILION,
+    average="#1C2126",
+    interval=BLUE,
+    confidence=BLUE,
+    claim="#A8477F",
+)
+
+DARK = Look(
+    name="dark",
+    background="#16191D",
+    ink="#E8EAED",
+    muted="#A3ABB3",
+    grid="#2E343A",
+    band="#1F2429",
+    bar="#7C858E",
+    estimate=ORANGE,
+    average="#E8EAED",
+    interval=SKY,
+    confidence=SKY,
+    claim="#E59BC3",
+)
+
+LOOKS = {look.name: look for look in (LIGHT, DARK)}
+"""The looks by name."""
+
+
+def look_of(theme: str) -> Look:
+    """Return the look of that name."""
+    if theme not in LOOKS:
+        raise OptionError("theme", f"{theme!r} found", f"Choose {' or '.join(LOOKS)}")
+    return LOOKS[theme]
