@@ -18,9 +18,10 @@ from unheard.cli.options import (
     read_level,
     scale_option,
 )
-from unheard.cli.table_options import audit_options, listed
+from unheard.cli.table_options import audit_options
 from unheard.cli.text import aligned, paragraph
 from unheard.core.participation import PRESETS
+from unheard.core.reading import listed
 from unheard.decide.audit import Audit
 from unheard.decide.audit import calibrate as find_participation
 from unheard.decide.evidence import PRESET_WORDS, evidence_rows

@@ -14,7 +14,6 @@ from unheard.cli.options import (
     covers_option,
     json_option,
     level_option,
-    numbers,
     scale_option,
 )
 from unheard.cli.progress import watched
@@ -22,6 +21,7 @@ from unheard.cli.rows import named_rows, typed_rows
 from unheard.cli.table_options import source_options
 from unheard.cli.text import aligned, paragraph
 from unheard.core.estimate import Inquiry
+from unheard.core.reading import numbers
 from unheard.decide.compare import Comparison, check_rated, compare_rows
 from unheard.decide.documents import comparison_document
 from unheard.decide.sentences import comparison_sentences

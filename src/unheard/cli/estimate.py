@@ -12,7 +12,6 @@ from unheard.cli.options import (
     covers_option,
     json_option,
     level_option,
-    number,
     one_of,
     read_counts,
     read_level,
@@ -22,6 +21,7 @@ from unheard.cli.options import (
 from unheard.core.aggregators import AGGREGATORS
 from unheard.core.documents import estimate_document
 from unheard.core.estimate import inquire
+from unheard.core.reading import number
 from unheard.errors import PopulationError
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unheard.cli.options import json_option, kind_option, number, scale_option
+from unheard.cli.options import json_option, kind_option, scale_option
 from unheard.cli.regret import read_scale, vector, whole
 from unheard.core.columns import Floats
+from unheard.core.reading import number
 from unheard.errors import ParticipationError
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import click
 
-from unheard.core.participation import PRESETS, QUIET
+from unheard.core.participation import QUIET
+from unheard.core.reading import number, numbers, pairs, read_q
 from unheard.core.scale import Scale
-from unheard.errors import CountsError, InputError, OptionError, ParticipationError
+from unheard.errors import CountsError, OptionError, ParticipationError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -123,25 +124,6 @@ def scale_option(command: Command) -> Command:
     )(command)
 
 
-def numbers(text: str, place: str, error: type[InputError]) -> list[float]:
-    """Read numbers with commas between them."""
-    return [number(part, f"{place}[{index}]", error) for index, part in enumerate(text.split(","))]
-
-
-def number(text: str, place: str, error: type[InputError]) -> float:
-    """Read one number."""
-    try:
-        return float(text)
-    except ValueError:
-        remedy = "Give a number"
-        if text.strip().endswith("%"):
-            counted = error is CountsError
-            remedy = "Give how many ratings, not percentages" if counted else "Write 30% as 0.3"
-        elif "," in text:
-            remedy = "Write a point for decimals, and nothing between thousands"
-        raise error(place, f"{text.strip()!r} is not a number", remedy) from None
-
-
 def stated_assumption(given: dict[str, Any]) -> dict[str, Any]:
     """Turn the options that state the assumption and the scale into arguments.
 
@@ -149,9 +131,9 @@ def stated_assumption(given: dict[str, Any]) -> dict[str, Any]:
     """
     participation, g, q = given["participation"], given["g"], given["q"]
     arguments = {
-        "q": None if q is None else read_q(q),
+        "q": None if q is None else read_q(q, "--q"),
         "quiet": given["quiet"],
-        "participation": None if participation is None else _pairs(participation),
+        "participation": None if participation is None else pairs(participation, "--participation"),
         "g": None if g is None else numbers(g, "--g", ParticipationError),
         "assumption": None,
         "scale": given.get("scale"),
@@ -159,19 +141,6 @@ def stated_assumption(given: dict[str, Any]) -> dict[str, Any]:
     if given["assumption"] is not None:
         arguments |= _audited(given["assumption"], given.get("scale"))
     return arguments
-
-
-def read_q(text: str) -> float:
-    """Read q: a number, or the name of a preset."""
-    """Read a voice ratio, or the name of a preset."""
-    if text in PRESETS:
-        return PRESETS[text]
-    near = difflib.get_close_matches(text, PRESETS, n=1)
-    if near:
-        raise ParticipationError(
-            "--q", f"{text!r} found", f"Did you mean {near[0]}? If not, give a number"
-        )
-    return number(text, "--q", ParticipationError)
 
 
 def _audited(file: str, scale: str | None) -> dict[str, Any]:
@@ -219,17 +188,3 @@ def _count(text: str, place: str) -> int | float:
         return int(text)
     except ValueError:
         return number(text, place, CountsError)
-
-
-def _pairs(text: str) -> list[tuple[float, float]]:
-    pairs = []
-    for index, part in enumerate(text.split(",")):
-        place = f"--participation[{index}]"
-        ends = part.split(":")
-        if len(ends) != 2:
-            raise ParticipationError(
-                place, f"{part!r} found", "Give lo:hi for each rating, such as 0.1:0.4,0.2:0.6"
-            )
-        lo, hi = (number(end, place, ParticipationError) for end in ends)
-        pairs.append((lo, hi))
-    return pairs

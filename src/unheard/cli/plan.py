@@ -14,8 +14,6 @@ from unheard.cli.options import (
     covers_option,
     json_option,
     level_option,
-    number,
-    numbers,
     read_counts,
     read_level,
     scale_option,
@@ -24,6 +22,7 @@ from unheard.cli.options import (
 from unheard.cli.text import aligned, paragraph
 from unheard.core.documents import tidy
 from unheard.core.estimate import FLAG_WORDS
+from unheard.core.reading import number, numbers
 from unheard.core.scale import Scale
 from unheard.decide.follow_up import FollowUp, follow_up
 from unheard.decide.plan import Plan, Scenario, plan_follow_up

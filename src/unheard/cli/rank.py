@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unheard.cli.options import number
 from unheard.cli.shown import Columns, Shown, rank_range
 from unheard.cli.table_options import arguments_of, read_whole, table_options
 from unheard.cli.tables import answer
+from unheard.core.reading import number
 from unheard.errors import OptionError
 
 if TYPE_CHECKING:

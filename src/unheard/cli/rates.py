@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from unheard.cli.options import check_no_options, number, read_counts, read_level, read_q
-from unheard.cli.table_options import listed
+from unheard.cli.options import check_no_options, read_counts, read_level
 from unheard.cli.text import aligned, paragraph
+from unheard.core.reading import listed, number, read_q
 from unheard.decide.rates import Rates, response_rates
 from unheard.decide.words import printable
 from unheard.errors import OptionError, PopulationError
@@ -39,7 +39,7 @@ def show_rates(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> 
         names, keys, seen, people = _of_table(words, given)
     ratio = given["q"]
     if ratio is not None:
-        ratio = read_q(ratio)
+        ratio = read_q(ratio, "--q")
     found = response_rates(seen, people, ratio=ratio, level=read_level(given["level"]))
     if given["output"] is not None:
         inputs = files_of(*words, given["n_table"]) if names else []

@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from unheard.cli.options import json_option, kind_option, number, numbers, one_of, scale_option
+from unheard.cli.options import json_option, kind_option, one_of, scale_option
 from unheard.core.aggregators import AGGREGATORS
 from unheard.core.participation import QUIET
+from unheard.core.reading import number, numbers
 from unheard.core.scale import Scale
 from unheard.errors import OptionError, ParticipationError
 

@@ -12,15 +12,14 @@ from unheard.cli.options import (
     covers_option,
     json_option,
     level_option,
-    number,
     per_rating_options,
-    read_q,
     scale_option,
 )
 from unheard.cli.rows import named_rows, typed_rows
 from unheard.cli.table_options import source_options
 from unheard.cli.text import aligned, paragraph
 from unheard.core.estimate import Estimate, Inquiry
+from unheard.core.reading import number, read_q
 from unheard.decide.breakdown import Claim, breakdown_of
 from unheard.decide.documents import sweep_document
 from unheard.decide.sentences import sweep_sentences
@@ -67,7 +66,7 @@ def sweep(
       unheard sweep 120 30 45 200 605 --quiet low --n 2400 --q 0.4,0.3,0.2,0.1
       unheard sweep Alder --source stays.csv --item hotel --rating stars --above 3.5
     """
-    grid = GRID if q is None else [read_q(part.strip()) for part in q.split(",")]
+    grid = GRID if q is None else [read_q(part.strip(), "--q") for part in q.split(",")]
     # The assumption at q = 1, from which the sweep starts; participation per rating has its own.
     stated = any(given[name] for name in ("participation", "g", "assumption"))
     given |= {"q": None if stated else "1"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -12,13 +12,13 @@ from unheard.cli.options import (
     assumption_options,
     covers_option,
     json_option,
-    number,
     one_of,
     read_level,
     scale_option,
     stated_assumption,
 )
 from unheard.core.aggregators import AGGREGATORS
+from unheard.core.reading import listed, number
 from unheard.errors import OptionError, PopulationError
 
 _SORTS = ("estimate", "lower", "upper", "average", "n_ratings", "item")
@@ -186,12 +186,6 @@ def audit_options(command: Command) -> Command:
     """Add the options that say what is in a table of an audit, or of response rates."""
     n = click.option("--n", metavar="N", help="With --response-rate: how many people there are.")
     return _added(command, *_WHAT, n, *_N_COLUMNS, *_TIME, _NULLS, *_ROWS, *_READING)
-
-
-def listed(given: str | Sequence[str] | None) -> list[str]:
-    """Read column names with commas between, given once or several times."""
-    texts = [given] if isinstance(given, str) else given or ()
-    return [part for text in texts for part in text.split(",")]
 
 
 def no_ranks_option(command: Command) -> Command:

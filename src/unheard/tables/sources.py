@@ -74,6 +74,8 @@ class Where:
         Where Spark runs.
     to_table
         The table of the database that the result is written to.
+    confined
+        The one folder that files may be read from; None for any.
     """
 
     engine: str | None = None
@@ -82,6 +84,7 @@ class Where:
     memory: str | None = None
     spark_master: str | None = None
     to_table: str | None = None
+    confined: Path | None = None
 
     @property
     def writable(self) -> bool:
@@ -89,8 +92,8 @@ class Where:
         return self.to_table is not None
 
 
-def open_source(source: Any, request: Request, where: Where) -> Opened:
-    """Open whatever holds the ratings."""
+def open_source(source: Any, request: Request | None, where: Where) -> Opened:
+    """Open whatever holds the ratings; without a request, to see what is in it."""
     if where.engine is not None and where.engine not in ENGINES:
         raise OptionError(
             "engine", f"{where.engine!r} found", f"Choose one of {', '.join(ENGINES)}"
@@ -132,7 +135,7 @@ def second_table(source: Any, main: Opened, place: str, as_text: tuple[str, ...]
 # Files, databases, standard input.
 
 
-def _open_text(text: str, request: Request, where: Where) -> Opened:
+def _open_text(text: str, request: Request | None, where: Where) -> Opened:
     url = _URL.match(text)
     if url is not None:
         return _open_url(text, url[1].lower(), where)
@@ -153,7 +156,7 @@ def _open_text(text: str, request: Request, where: Where) -> Opened:
     head = _head(files[0], text)
     if is_sqlite(head):
         return _open_database(SQLite(Path(text), writable=where.writable), text, where)
-    engine = DuckDB(where.memory)
+    engine = DuckDB(where.memory, where.confined)
     if head[8:12] == b"DUCK":
         engine.attach(Path(text), writable=where.writable)
         return _open_database(engine, text, where)
@@ -233,7 +236,7 @@ def _open_database(engine: Any, text: str, where: Where) -> Opened:
     return _opened(engine, engine.lookup("table", name), f"table {name} of {text}")
 
 
-def _open_with_spark(text: str, request: Request, where: Where) -> Opened:
+def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened:
     from unheard.tables.engines.spark import Spark, session
 
     engine = Spark(session(where.spark_master))
@@ -291,8 +294,10 @@ def _save_input(engine: DuckDB) -> Path:
     return path
 
 
-def _text_columns(request: Request) -> tuple[str, ...]:
+def _text_columns(request: Request | None) -> tuple[str, ...]:
     """Columns that no reader of text may guess about: names like 007, ratings like n/a."""
+    if request is None:
+        return ()
     rater = () if request.rater is None else (request.rater,)
     return (*request.item, *request.strata, *request.rating, *rater)
 
@@ -424,7 +429,7 @@ def _refuse_repeated(source: Any) -> None:
             raise ColumnError("table", f"two columns are called {name!r}", "Rename one of them")
 
 
-def _open_frame(source: Any, request: Request, where: Where) -> Opened:
+def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:
     implementation = _implementation(source)
     words = f"the {implementation.value} frame"
     if implementation.is_pyspark() or implementation.is_pyspark_connect():

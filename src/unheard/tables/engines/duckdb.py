@@ -45,13 +45,16 @@ class DuckDB(Database):
     ----------
     memory
         Most memory to use, such as ``"1GiB"``; by default DuckDB's own limit.
+    confined
+        The one folder, besides its own for what does not fit into memory, that it may read; by
+        default it may read any, and fetch what an address names.
     """
 
     name = "DuckDB"
     dialect = "duckdb"
     packs = True
 
-    def __init__(self, memory: str | None = None) -> None:
+    def __init__(self, memory: str | None = None, confined: Path | None = None) -> None:
         self.connection = duckdb.connect()
         self._attached = False
         self._folder = Path(tempfile.mkdtemp(prefix="unheard-"))
@@ -71,6 +74,11 @@ class DuckDB(Database):
                 raise OptionError(
                     "memory", f"{memory!r} found", "Give an amount such as 1GiB or 500MB"
                 ) from None
+        if confined is not None:
+            allowed = ", ".join(f"'{_quoted(str(place))}'" for place in (confined, self._folder))
+            self.connection.execute(f"set allowed_directories = [{allowed}]")
+            self.connection.execute("set enable_external_access = false")
+            self.connection.execute("set lock_configuration = true")
 
     @property
     def folder(self) -> Path:

@@ -1,0 +1,216 @@
+"""What is in a table that nobody has described yet, and what its columns may be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from unheard.core.scale import Scale
+from unheard.decide.words import name_of
+from unheard.errors import ScaleError
+from unheard.tables.dialects import column
+from unheard.tables.engines.base import Engine
+from unheard.tables.request import Kind
+from unheard.tables.sources import Opened
+
+_EXAMPLES = 3
+_MOST_RATINGS = 21
+"""A column with more different values than this is not taken for ratings."""
+
+_LARGEST_RATING = 100
+
+_NUMBERS: tuple[Kind, ...] = ("whole", "real", "single")
+_RATING = re.compile(r"rating|stars?|score|grade|mark|note|satisfaction|answer", re.IGNORECASE)
+_ITEM = re.compile(
+    r"item|name|title|hotel|product|course|lecturer|book|movie|film|track|place|id$", re.IGNORECASE
+)
+_PERSON = re.compile(r"user|guest|rater|reviewer|person|student|customer|respondent", re.IGNORECASE)
+_PEOPLE = re.compile(
+    r"n|population|people|guests|visitors|students|customers|enrol+ed|invited|asked|size",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"(.*?)(\d+(?:\.\d+)?)\D*")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, as far as a look at it tells.
+
+    Attributes
+    ----------
+    name, kind
+        Its name and what it holds.
+    distinct
+        About how many different values it has.
+    missing
+        Rows without a value.
+    least, greatest
+        Of numbers, the smallest and the largest.
+    examples
+        A few of its values, as text.
+    """
+
+    name: str
+    kind: Kind
+    distinct: int
+    missing: int
+    least: float | None
+    greatest: float | None
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What the columns may be; a person looks at it before it is used.
+
+    Attributes
+    ----------
+    item
+        Columns that say what was rated.
+    rating, counts
+        The column with ratings, or those with counts, lowest rating first.
+    scale
+        The values a rating may take, as text.
+    n_column
+        The column that says how many people there are.
+    """
+
+    item: tuple[str, ...]
+    rating: str | None
+    counts: tuple[str, ...]
+    scale: str | None
+    n_column: str | None
+
+
+def inspect(opened: Opened) -> dict[str, Any]:
+    """Look at a table: its rows, its columns, and what they may be."""
+    total = exp.select(exp.alias_(exp.Count(this=exp.Star()), "many"))
+    rows = int(opened.engine.rows(total.from_(opened.relation.copy()))[0]["many"])
+    columns = [
+        _column(opened.engine, opened.relation, name, kind, rows)
+        for name, kind in opened.kinds.items()
+    ]
+    return {
+        "rows": rows,
+        "columns": [asdict(one) for one in columns],
+        "guess": asdict(guess(columns, rows)),
+    }
+
+
+def _column(engine: Engine, relation: exp.Expr, name: str, kind: Kind, rows: int) -> Column:
+    value = column(name)
+    asked: dict[str, exp.Expr] = {
+        "there": exp.Count(this=value),
+        "many": exp.ApproxDistinct(this=value.copy()),
+    }
+    if kind in _NUMBERS:
+        asked |= {"least": exp.Min(this=value.copy()), "greatest": exp.Max(this=value.copy())}
+    (found,) = engine.rows(
+        exp.select(*(exp.alias_(what, name) for name, what in asked.items())).from_(relation.copy())
+    )
+    some = (
+        exp.select(exp.alias_(exp.cast(value.copy(), "text"), "value"))
+        .from_(relation.copy())
+        .where(value.copy().is_(exp.null()).not_())
+        .limit(_EXAMPLES)
+    )
+    ends = (found.get("least"), found.get("greatest"))
+    least, greatest = (None if end is None else float(end) for end in ends)
+    examples = tuple(name_of(row["value"]) for row in engine.rows(some))
+    missing = rows - int(found["there"])
+    return Column(name, kind, int(found["many"]), missing, least, greatest, examples)
+
+
+def guess(columns: Sequence[Column], rows: int) -> Guess:
+    """Say what the columns may be, from their names and values.
+
+    Examples
+    --------
+    >>> hotel = Column("hotel", "text", 5, 0, None, None, ())
+    >>> stars = Column("stars", "whole", 5, 0, 1.0, 5.0, ())
+    >>> guess([hotel, stars], 120)
+    Guess(item=('hotel',), rating='stars', counts=(), scale='1:5', n_column=None)
+    """
+    counts = _counts(columns)
+    rating = None if counts else _likeliest(columns, lambda one: _as_rating(one, rows))
+    taken = {*counts, rating}
+    left = [one for one in columns if one.name not in taken]
+    people = _likeliest(left, _as_people)
+    item = _likeliest([one for one in left if one.name != people], lambda one: _as_item(one, rows))
+    scale = _scale_of_counts(counts) if counts else None
+    if rating is not None:
+        scale = _scale_of(next(one for one in columns if one.name == rating))
+    return Guess(() if item is None else (item,), rating, counts, scale, people)
+
+
+def _likeliest(columns: Sequence[Column], score: Callable[[Column], float]) -> str | None:
+    scored = [(score(one), one.name) for one in columns]
+    best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
+    return best[1] if best[0] > 0 else None
+
+
+def _as_rating(one: Column, rows: int) -> float:
+    if one.kind not in _NUMBERS or one.least is None or one.distinct < 2:
+        return 0.0
+    named = bool(_RATING.search(one.name))
+    few = one.distinct <= _MOST_RATINGS and (named or one.distinct < rows)
+    return named + few if few or named else 0.0
+
+
+def _as_item(one: Column, rows: int) -> float:
+    if one.kind not in ("text", "whole") or not one.distinct:
+        return 0.0
+    # Names of people are as many as the rows, those of items fewer.
+    fewer = one.distinct < 0.7 * rows
+    score = 1.0 * fewer + (one.kind == "text") + 2.0 * bool(_ITEM.search(one.name))
+    return score - 2.0 * bool(_PERSON.search(one.name)) + 0.1
+
+
+def _as_people(one: Column) -> float:
+    fits = one.kind == "whole" and one.least is not None and one.least >= 0
+    return 1.0 if fits and _PEOPLE.fullmatch(one.name) else 0.0
+
+
+def _counts(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Find columns named alike but for a rising number: n1, n2, ...; count_0.5, count_1, ..."""
+    groups: dict[str, list[tuple[float, str]]] = {}
+    for one in columns:
+        found = _COUNT.fullmatch(one.name)
+        fits = one.kind in _NUMBERS and one.least is not None and one.least >= 0
+        if found is not None and fits:
+            groups.setdefault(found[1], []).append((float(found[2]), one.name))
+    best = max(groups.values(), key=len, default=[])
+    return tuple(name for _, name in sorted(best)) if len(best) > 1 else ()
+
+
+def _scale_of_counts(names: Sequence[str]) -> str | None:
+    found = [_COUNT.fullmatch(name) for name in names]
+    return _written([float(one[2]) for one in found if one is not None])
+
+
+def _scale_of(rating: Column) -> str | None:
+    """Take whole ratings up to 10 for a scale that starts and ends where scales usually do."""
+    low, high = rating.least or 0.0, rating.greatest or 0.0
+    if low < 0 or high > _LARGEST_RATING:
+        return None
+    if low.is_integer() and high.is_integer() and rating.distinct <= high - low + 1:
+        if high <= 10:
+            low, high = (
+                min(low, 1.0),
+                next(end for end in (2.0, 3.0, 4.0, 5.0, 7.0, 10.0) if end >= high),
+            )
+        return f"{low:g}:{high:g}"
+    halves = rating.distinct <= 2 * (high - low) + 1
+    return f"{min(low, 0.5):g}:{high:g}:0.5" if halves else None
+
+
+def _written(values: Sequence[float]) -> str | None:
+    try:
+        scale = Scale(values)
+    except ScaleError:
+        return None
+    return ",".join(f"{value:g}" for value in scale.values)

@@ -1,0 +1,1 @@
+"""The page and the REST interface: parse, call, show; no mathematics."""
