@@ -166,9 +166,14 @@ def question_options(command: Command) -> Command:
     return _added(command, *_WHAT, assumption_options, *_PEOPLE, scale_option, *_SETTINGS)
 
 
+def reading_options(command: Command) -> Command:
+    """Add the options of a command that reads a table, whatever it puts out."""
+    return _added(command, question_options, *_ROWS, *_READING)
+
+
 def table_options(command: Command) -> Command:
     """Add all options of a command that reads a table and puts out another."""
-    return _added(command, question_options, *_ROWS, *_READING, *_WRITING, json_option)
+    return _added(command, reading_options, *_WRITING, json_option)
 
 
 def source_options(command: Command) -> Command:
