@@ -4,9 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 # Extras that the tests need.
-TEST_EXTRAS := charts postgres spark
+TEST_EXTRAS := charts postgres spark web
 
-.PHONY: help demo setup test check format lint types layers benchmarks lock clean
+.PHONY: help demo setup test browser check format lint types layers benchmarks lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,8 +16,20 @@ demo: $(VENV)/build.installed ## Set up, then show the main job on built-in data
 
 setup: $(VENV)/dev.installed ## Set up for development
 
-test: check ## Set up, then run every check and every test
+test: check browser ## Set up, then run every check and every test
 	$(BIN)/pytest -n auto --dist loadgroup
+
+# The page is tested in a real browser, which pip does not bring.
+browser: ## Set up the browser for the tests, where that can be done
+	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Setting up Chromium (a minute or so the first time)"; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+			chromium fonts-liberation >/dev/null || echo "Chromium could not be installed."; \
+	else \
+		echo "Chromium is missing, so the tests of the page will be skipped (in CI they fail)."; \
+		echo "Install it, such as: apt-get install chromium"; \
+	fi
 
 # pre-commit runs the targets listed below it; it needs git to work.
 check: $(VENV)/dev.installed ## Run every check but the tests

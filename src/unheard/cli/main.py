@@ -19,6 +19,7 @@ from unheard.cli.paper import paper
 from unheard.cli.plan import plan
 from unheard.cli.rank import rank
 from unheard.cli.regret import regret
+from unheard.cli.serve import serve
 from unheard.cli.sweep import sweep
 from unheard.cli.tables import rate, sql
 from unheard.decide.words import printable
@@ -62,6 +63,7 @@ for command in (
     rank,
     rate,
     regret,
+    serve,
     sql,
     sweep,
 ):

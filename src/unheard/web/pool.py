@@ -1,0 +1,145 @@
+"""Work in processes of their own: bounded in time and memory, and ended when nobody waits for it.
+
+Whatever a table does to the libraries that read it, it does to a worker. The server sees an answer,
+or that the worker is gone, and starts another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from unheard.web.limits import Limits
+from unheard.web.problems import MEDIA_TYPE, RefusedError, encoded, problem
+
+HEADER = struct.Struct("!II")
+"""Before each message: the lengths of its document and of its content."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is sent back: status, kind and content, and a name if it is to be kept as a file."""
+
+    status: int
+    media_type: str
+    content: bytes
+    file_name: str | None = None
+
+
+class Worker:
+    """One process that does one piece of work after the other."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Start the process; it loads its libraries while it waits for work."""
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "unheard.web.worker",
+            json.dumps({"memory": self.limits.memory, "seconds": self.limits.seconds}),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+
+    async def work(self, task: str, given: dict[str, Any]) -> Answer:
+        """Do one piece of work."""
+        if self.process is None or self.process.returncode is not None:
+            await self.start()
+        assert self.process is not None  # it was started just now
+        sending, receiving = self.process.stdin, self.process.stdout
+        assert sending is not None  # both are pipes
+        assert receiving is not None
+        asked = json.dumps({"task": task, **given}).encode()
+        sending.write(HEADER.pack(len(asked), 0) + asked)
+        await sending.drain()
+        sizes = HEADER.unpack(await receiving.readexactly(HEADER.size))
+        document, content = [await receiving.readexactly(size) for size in sizes]
+        return Answer(content=content, **json.loads(document))
+
+    async def end(self) -> None:
+        """End the process, whatever it does."""
+        if self.process is not None and self.process.returncode is None:
+            with suppress(ProcessLookupError):
+                self.process.kill()
+            await self.process.wait()
+
+
+class Pool:
+    """Several workers, of which each does one piece of work at a time.
+
+    Parameters
+    ----------
+    limits
+        How much one piece of work may cost.
+    workers
+        How many.
+    """
+
+    def __init__(self, limits: Limits, workers: int) -> None:
+        self.limits = limits
+        self._workers = [Worker(limits) for _ in range(workers)]
+        self._free: asyncio.Queue[Worker] = asyncio.Queue()
+        self._waiting = 0
+
+    async def start(self) -> None:
+        """Start all workers."""
+        for worker in self._workers:
+            await worker.start()
+            self._free.put_nowait(worker)
+
+    async def end(self) -> None:
+        """End all workers."""
+        for worker in self._workers:
+            await worker.end()
+
+    async def run(self, task: str, given: dict[str, Any]) -> Answer:
+        """Have a piece of work done; cancel it and the worker is ended."""
+        async with self._borrowed() as worker:
+            try:
+                return await asyncio.wait_for(worker.work(task, given), self.limits.seconds)
+            except TimeoutError:
+                raise RefusedError(
+                    422,
+                    f"time: the work takes longer than {self.limits.seconds:g} seconds, the most "
+                    "this server spends on a request. Ask for less, or use the command line.",
+                ) from None
+            except (asyncio.IncompleteReadError, ConnectionError):
+                return _gone()
+
+    @asynccontextmanager
+    async def _borrowed(self) -> AsyncIterator[Worker]:
+        """Lend a worker that is free; one that has not come back with an answer is replaced."""
+        if self._waiting >= self.limits.waiting:
+            raise RefusedError(
+                429, f"server: {self._waiting} requests are waiting already. Try again later."
+            )
+        self._waiting += 1
+        try:
+            worker = await self._free.get()
+        finally:
+            self._waiting -= 1
+        try:
+            yield worker
+        except BaseException:
+            # It may still be at work for somebody who has gone.
+            await asyncio.shield(worker.end())
+            raise
+        finally:
+            self._free.put_nowait(worker)
+
+
+def _gone() -> Answer:
+    words = (
+        "request: the work on it was cut short; it may need more memory than this server gives. "
+        "Ask for less, or use the command line."
+    )
+    return Answer(422, MEDIA_TYPE, encoded(problem(422, words)))

@@ -1,0 +1,385 @@
+"""The addresses of the REST interface, and what each of them does."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from pydantic import ValidationError
+
+from unheard._version import __version__
+from unheard.core.aggregators import AGGREGATORS
+from unheard.core.estimate import FLAG_WORDS
+from unheard.core.example import HOTELS
+from unheard.core.participation import PRESETS, QUIET
+from unheard.decide.evidence import PRESET_WORDS
+from unheard.web import questions
+from unheard.web.pool import Answer
+from unheard.web.problems import MEDIA_TYPE, RefusedError
+from unheard.web.schemas import (
+    About,
+    AuditChartSettings,
+    AuditDocument,
+    AuditSettings,
+    CalibrateQuestion,
+    ChartSettings,
+    CompareQuestion,
+    ComparisonDocument,
+    EstimateDocument,
+    EstimateQuestion,
+    Health,
+    InspectionDocument,
+    OrderChartSettings,
+    OrderDocument,
+    OrderSettings,
+    Problem,
+    RegretDocument,
+    RegretQuestion,
+    ReportSettings,
+    SweepDocument,
+    SweepQuestion,
+    TableSettings,
+)
+from unheard.web.uploads import FORMS
+
+Schema: TypeAlias = dict[str, Any]
+
+__all__ = ["TABLES", "Health", "router"]
+
+TABLES = (
+    "/inspect", "/counts", "/rate", "/rank", "/rank/chart", "/report", "/calibrate",
+    "/calibrate/chart",
+)  # fmt: skip
+"""Paths whose bodies are tables."""
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"description": words, "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}}
+    for status, words in {
+        400: "The request is no HTTP request that makes sense",
+        401: "The token is missing or wrong",
+        403: "Another site asks",
+        408: "The client was too slow",
+        413: "The body is too large",
+        415: "The body is of a kind that is not read here",
+        421: "The request is for another server",
+        422: "The input cannot be used; the message says why and what to do",
+        429: "Too many requests are waiting",
+        501: "A library that is needed is not installed",
+    }.items()
+}
+_CSV = {"text/csv": {"schema": {"type": "string"}}}
+_PICTURES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "A Vega-Lite specification, or a picture",
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "image/svg+xml": {"schema": {"type": "string"}},
+            "image/png": {"schema": {"type": "string", "format": "binary"}},
+        },
+    }
+}
+_ROWS: Schema = {"type": "array", "items": {"type": "object"}}
+
+
+def _body(words: str, json_schema: Schema) -> dict[str, Any]:
+    """Describe a body that is a table, or something else in JSON."""
+    file: Schema = {"type": "string", "format": "binary"}
+    content = {kind: {"schema": file} for kind in FORMS}
+    content["application/json"] = {"schema": json_schema}
+    return {"requestBody": {"description": words, "required": True, "content": content}}
+
+
+_TABLE = _body("The table itself.", _ROWS)
+
+router = APIRouter(responses=_PROBLEMS)
+
+
+@router.get("/about", tags=["server"])
+async def about(request: Request) -> About:
+    """Say what a client should know before it asks."""
+    return About(
+        version=__version__,
+        presets=PRESETS,
+        preset_words=PRESET_WORDS,
+        quiet=list(QUIET),
+        methods={one.name: one.words for one in AGGREGATORS.values()},
+        flags=FLAG_WORDS,
+        examples={name: list(counts) for name, counts in HOTELS.items()},
+        limits=request.app.state.limits.told(),
+    )
+
+
+# Questions about counts.
+
+
+@router.post("/estimate", tags=["counts"], responses={200: {"model": EstimateDocument}})
+async def estimate(question: EstimateQuestion, request: Request) -> Response:
+    """Estimate the mean rating of everybody from those who answered."""
+    given = question.model_dump()
+    if questions.is_quick(given):
+        return _sent(questions.estimate(given))
+    return await _worked(request, "estimate", given=given)
+
+
+@router.post("/sweep", tags=["counts"], responses={200: {"model": SweepDocument}})
+async def sweep(question: SweepQuestion, request: Request) -> Response:
+    """Answer for every q, and say which q overturns a claim."""
+    return await _worked(request, "sweep", given=question.model_dump())
+
+
+@router.post("/compare", tags=["counts"], responses={200: {"model": ComparisonDocument}})
+async def compare(question: CompareQuestion, request: Request) -> Response:
+    """Compare two items."""
+    return await _worked(request, "compare", given=question.model_dump())
+
+
+@router.post(
+    "/regret",
+    tags=["counts"],
+    responses={200: {"model": RegretDocument | list[RegretDocument]}},
+)
+async def regret(question: RegretQuestion, request: Request) -> Response:
+    """Find how wrong methods can be."""
+    return await _worked(request, "regret", given=question.model_dump())
+
+
+How = Annotated[ChartSettings, Query()]
+
+
+@router.post("/estimate/chart", tags=["charts"], responses=_PICTURES)
+async def estimate_chart(question: EstimateQuestion, how: How, request: Request) -> Response:
+    """Draw one histogram with its estimate and intervals."""
+    return await _worked(
+        request, "estimate_chart", given=question.model_dump(), how=how.model_dump()
+    )
+
+
+@router.post("/sweep/chart", tags=["charts"], responses=_PICTURES)
+async def sweep_chart(question: SweepQuestion, how: How, request: Request) -> Response:
+    """Draw the answers for every q."""
+    return await _worked(request, "sweep_chart", given=question.model_dump(), how=how.model_dump())
+
+
+@router.post("/compare/chart", tags=["charts"], responses=_PICTURES)
+async def compare_chart(question: CompareQuestion, how: How, request: Request) -> Response:
+    """Draw two items against each other."""
+    return await _worked(
+        request, "compare_chart", given=question.model_dump(), how=how.model_dump()
+    )
+
+
+@router.post("/regret/chart", tags=["charts"], responses=_PICTURES)
+async def regret_chart(question: RegretQuestion, how: How, request: Request) -> Response:
+    """Draw how wrong methods can be."""
+    return await _worked(request, "regret_chart", given=question.model_dump(), how=how.model_dump())
+
+
+# Tables.
+
+
+@router.post(
+    "/inspect",
+    tags=["tables"],
+    responses={200: {"model": InspectionDocument}},
+    openapi_extra=_TABLE,
+)
+async def inspect(request: Request) -> Response:
+    """Say what is in a table, and what its columns may be."""
+    return await _table(request, "inspect")
+
+
+@router.post(
+    "/counts",
+    tags=["tables"],
+    responses={
+        200: {
+            "description": "A row per item",
+            "content": {"application/json": {"schema": _ROWS}} | _CSV,
+        }
+    },
+    openapi_extra=_TABLE,
+)
+async def counts(settings: Annotated[TableSettings, Query()], request: Request) -> Response:
+    """Count the ratings of every item."""
+    return await _table(request, "counts", given=settings.model_dump(), as_csv=_wants_csv(request))
+
+
+@router.post(
+    "/rate",
+    tags=["tables"],
+    responses={
+        200: {
+            "description": "A row per item",
+            "content": {"application/json": {"schema": _ROWS}} | _CSV,
+        }
+    },
+    openapi_extra=_TABLE,
+)
+async def rate(settings: Annotated[TableSettings, Query()], request: Request) -> Response:
+    """Rate every item."""
+    return await _table(request, "rate", given=settings.model_dump(), as_csv=_wants_csv(request))
+
+
+@router.post(
+    "/rank",
+    tags=["tables"],
+    responses={200: {"model": OrderDocument, "content": _CSV}},
+    openapi_extra=_TABLE,
+)
+async def rank(settings: Annotated[OrderSettings, Query()], request: Request) -> Response:
+    """Say what is settled about the order of the items."""
+    return await _table(request, "rank", given=settings.model_dump(), as_csv=_wants_csv(request))
+
+
+@router.post("/rank/chart", tags=["charts"], responses=_PICTURES, openapi_extra=_TABLE)
+async def rank_chart(
+    settings: Annotated[OrderChartSettings, Query()], request: Request
+) -> Response:
+    """Draw the order of the items."""
+    given, how = _parted(settings.model_dump(), "format", "theme", "width", "top")
+    return await _table(request, "rank_chart", given=given, how=how)
+
+
+@router.post(
+    "/report",
+    tags=["tables"],
+    responses={
+        200: {
+            "description": "One self-contained page",
+            "content": {"text/html": {"schema": {"type": "string"}}},
+        }
+    },
+    openapi_extra=_TABLE,
+)
+async def report(settings: Annotated[ReportSettings, Query()], request: Request) -> Response:
+    """Write a page about a table."""
+    return await _table(request, "report", given=settings.model_dump())
+
+
+_AUDIT = _body(
+    "Counts of those who answered and of everybody, or a table.",
+    {"anyOf": [CalibrateQuestion.model_json_schema(), _ROWS]},
+)
+
+
+@router.post(
+    "/calibrate",
+    tags=["audits"],
+    responses={200: {"model": AuditDocument}},
+    openapi_extra=_AUDIT,
+)
+async def calibrate(settings: Annotated[AuditSettings, Query()], request: Request) -> Response:
+    """Find out who answers, from a sample in which the truth is known."""
+    counted = await _counts_of_audit(request)
+    if counted is not None:
+        return await _worked(request, "calibrate", given=counted)
+    return await _table(request, "calibrate_table", given=settings.model_dump())
+
+
+@router.post("/calibrate/chart", tags=["charts"], responses=_PICTURES, openapi_extra=_AUDIT)
+async def calibrate_chart(
+    settings: Annotated[AuditChartSettings, Query()], request: Request
+) -> Response:
+    """Draw who answers."""
+    given, how = _parted(settings.model_dump(), "format", "theme", "width")
+    counted = await _counts_of_audit(request)
+    if counted is not None:
+        return await _worked(request, "calibrate_chart", given=counted, how=how)
+    return await _table(request, "calibrate_table_chart", given=given, how=how)
+
+
+# What they have in common.
+
+
+def _sent(answer: Answer) -> Response:
+    headers = {}
+    if answer.file_name is not None:
+        headers["content-disposition"] = f'attachment; filename="{answer.file_name}"'
+    return Response(answer.content, answer.status, headers, answer.media_type)
+
+
+async def _worked(request: Request, task: str, **given: Any) -> Response:
+    """Have a worker answer, for as long as the client waits for it."""
+    work = asyncio.ensure_future(request.app.state.pool.run(task, given))
+    leaving = asyncio.ensure_future(_left(request))
+    try:
+        await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            return _sent(work.result())
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+        # Nobody reads this.
+        return Response(status_code=408)
+    finally:
+        leaving.cancel()
+        work.cancel()
+
+
+async def _left(request: Request) -> None:
+    """Wait until the client has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _table(request: Request, task: str, **given: Any) -> Response:
+    """Have a worker answer about the table in the body."""
+    async with _received(request) as upload:
+        return await _worked(request, task, upload=upload, **given)
+
+
+def _kind(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+@asynccontextmanager
+async def _received(request: Request) -> AsyncIterator[dict[str, Any]]:
+    """Keep the body in a private folder, which goes when the answer is there."""
+    kind = _kind(request)
+    if kind not in FORMS or request.headers.get("content-encoding", "identity") != "identity":
+        raise RefusedError(
+            415, f"content-type: {kind or 'none'} found. Send one of {', '.join(FORMS)}."
+        )
+    limits = request.app.state.limits
+    folder = Path(tempfile.mkdtemp(prefix="unheard-"))
+    try:
+        with (folder / FORMS[kind]).open("wb") as file:
+            async for piece in request.stream():
+                file.write(piece)
+        most = limits.told() | {"memory": limits.memory}
+        yield {"folder": str(folder), "file": FORMS[kind], "limits": most}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _counts_of_audit(request: Request) -> dict[str, Any] | None:
+    """Read the counts of an audit, if the body holds counts and not a table."""
+    if _kind(request) != "application/json":
+        return None
+    body = await request.body()
+    if body.lstrip()[:1] != b"{":
+        return None
+    try:
+        return CalibrateQuestion.model_validate_json(body).model_dump()
+    except ValidationError as error:
+        raise RequestValidationError(
+            [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
+        ) from None
+
+
+def _wants_csv(request: Request) -> bool:
+    return "text/csv" in request.headers.get("accept", "")
+
+
+def _parted(given: dict[str, Any], *names: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Part how to draw from what to draw."""
+    how = {name: given.pop(name) for name in names}
+    return given, how

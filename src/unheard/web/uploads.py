@@ -1,0 +1,340 @@
+"""Uploaded tables, answered: the body of a request, kept in a private folder while it is read.
+
+Nothing in a request names a file or an address. The table is always the one file of that folder,
+and the database that reads it may read nothing else.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unheard.core.reading import listed, number, numbers, pairs, read_q
+from unheard.errors import OptionError, ParticipationError, PopulationError, SourceError
+from unheard.web.pool import Answer
+from unheard.web.questions import Given, as_json, drawn
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from unheard.decide.audit import Audit
+    from unheard.tables.findings import Findings
+    from unheard.tables.jobs import Job
+    from unheard.tables.request import Request
+    from unheard.tables.sources import Where
+
+FORMS = {
+    "text/csv": "table.csv",
+    "text/tab-separated-values": "table.tsv",
+    "application/vnd.apache.parquet": "table.parquet",
+    "application/x-ndjson": "table.jsonl",
+    "application/json": "table.json",
+}
+"""What a table may be, and what its file is called."""
+
+_UNPACKED = 16
+"""How many times larger than the largest upload a compressed one may be when unpacked."""
+
+_HEAD = 1 << 20
+_MARKS = tuple("=+-@\t\r")
+"""What a spreadsheet takes for the start of a formula."""
+
+
+class Upload:
+    """A table in its folder, and how much may be made of it."""
+
+    def __init__(self, folder: str, file: str, limits: Given) -> None:
+        self.folder, self.file, self.limits = Path(folder), file, limits
+        # Messages then speak of table.csv, and not of where it is.
+        os.chdir(folder)
+
+    @property
+    def where(self) -> Where:
+        """How to reach the table."""
+        from unheard.tables.sources import Where
+
+        return Where(memory=f"{self.limits['memory'] // 2**21}MiB", confined=self.folder)
+
+    def check(self) -> None:
+        """Raise if the table is larger than it may be, as far as can be told before reading it."""
+        if self.file.endswith((".csv", ".tsv")):
+            with Path(self.file).open("rb") as file:
+                first = file.read(_HEAD).partition(b"\n")[0]
+            self._refuse("columns", max(first.count(mark) for mark in b",;\t|") + 1)
+        elif self.file.endswith(".parquet"):
+            self._check_parquet()
+
+    def _check_parquet(self) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            found = pq.read_metadata(self.file)
+            unpacked = sum(
+                found.row_group(group).total_byte_size for group in range(found.num_row_groups)
+            )
+        except (pa.ArrowInvalid, OSError) as error:
+            raise SourceError(
+                self.file, f"it cannot be read as parquet: {error}", "Check the file"
+            ) from None
+        self._refuse("columns", found.num_columns)
+        self._refuse("rows", found.num_rows)
+        most = self.limits["bytes"] * _UNPACKED
+        if unpacked > most:
+            raise SourceError(
+                self.file,
+                f"unpacked it has {unpacked:,} bytes, and this server takes {most:,}",
+                "Send fewer columns or rows, or use the command line",
+            )
+
+    def _refuse(self, what: str, many: int) -> None:
+        most = self.limits[what]
+        if many > most:
+            raise SourceError(
+                self.file,
+                f"{many:,} {what} found, and this server takes {most:,}",
+                "Send fewer, or use the command line",
+            )
+
+    def check_opened(self, rows: int, columns: int) -> None:
+        """Raise if the table turned out to be larger than it may be."""
+        self._refuse("columns", columns)
+        self._refuse("rows", rows)
+
+    def check_items(self, many: int) -> None:
+        """Raise if the answer would be too long."""
+        if many > self.limits["items"]:
+            raise SourceError(
+                self.file,
+                f"{many:,} items found, and this server answers about {self.limits['items']:,}",
+                "Use the command line",
+            )
+
+    @contextmanager
+    def job(self, request: Request) -> Iterator[tuple[Job, exp.Expr]]:
+        """Count the table and keep the result, until the work with it is done."""
+        from unheard.tables.jobs import prepare
+
+        self.check()
+        job = prepare(self.file, request, self.where)
+        try:
+            self.check_opened(job.found.rows, len(job.opened.kinds))
+            self.check_items(job.found.items)
+            yield job, job.opened.engine.keep("result", job.query)
+        finally:
+            job.close()
+
+
+def arguments_of(given: Given) -> Given:
+    """Turn settings into the arguments of :func:`unheard.rate`."""
+    q, participation, g, n, level = (
+        given[name] for name in ("q", "participation", "g", "n", "level")
+    )
+    for name in ("q", "n"):
+        if given[name] is not None and given[f"{name}_column"] is not None:
+            raise OptionError(name, f"{name} and {name}_column given together", "Give one of them")
+    arguments = {
+        "q": given["q_column"] if q is None else read_q(q, "q"),
+        "participation": None if participation is None else pairs(participation, "participation"),
+        "g": None if g is None else numbers(g, "g", ParticipationError),
+        "n": given["n_column"] if n is None else number(n, "n", PopulationError),
+        "level": None if level.lower() == "none" else number(level, "level", OptionError),
+    }
+    for name in ("item", "rating", "counts", "strata"):
+        arguments[name] = listed(given[name]) or None
+    plain = ("quiet", "scale", "method", "covers", "rater", "time", "window", "every", "nulls",
+             "off_scale", "duplicates")  # fmt: skip
+    return arguments | {name: given[name] for name in plain}
+
+
+def inspect(upload: Given) -> Answer:
+    """Answer what is in a table."""
+    from unheard.tables import inspecting
+    from unheard.tables.sources import open_source
+
+    table = Upload(**upload)
+    table.check()
+    opened = open_source(table.file, None, table.where)
+    try:
+        table.check_opened(0, len(opened.kinds))
+        return as_json(inspecting.inspect(opened))
+    finally:
+        opened.engine.close()
+
+
+def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
+    """Rate every item of a table."""
+    from unheard.tables.documents import documents, everything
+    from unheard.tables.jobs import read_request
+
+    request = read_request(**arguments_of(given))
+    with Upload(**upload).job(request) as (job, result):
+        rows = list(documents(job.opened.engine, everything(result, request, given["sort"])))
+    return _as_csv(rows, "rated.csv") if as_csv else as_json(rows)
+
+
+def counts(upload: Given, given: Given, as_csv: bool) -> Answer:
+    """Count the ratings of every item of a table."""
+    from unheard.tables.documents import documents
+    from unheard.tables.jobs import counts_query, in_order, read_request
+
+    arguments = arguments_of(given)
+    per_rating = (arguments[name] for name in ("participation", "g"))
+    if arguments["q"] is None and all(one is None for one in per_rating):
+        arguments["q"] = 1.0  # counting needs no assumption
+    request = read_request(**arguments, ranks=False)
+    with Upload(**upload).job(request) as (job, _):
+        rows = list(documents(job.opened.engine, in_order(counts_query(job), request)))
+    return _as_csv(rows, "counts.csv") if as_csv else as_json(rows)
+
+
+@contextmanager
+def _ordered(upload: Given, given: Given) -> Iterator[tuple[Job, exp.Expr, Findings]]:
+    from unheard.tables.findings import Findings
+    from unheard.tables.jobs import read_request
+    from unheard.tables.request import ordered
+    from unheard.tables.standing import check_who, standing
+
+    k, above, below, who = (given.pop(name) for name in ("k", "above", "below", "who"))
+    request = read_request(**arguments_of(given))
+    request = ordered(request, k, above, below, method=given["method"])
+    if who is not None:
+        check_who(request)
+    with Upload(**upload).job(request) as (job, result):
+        stands = None if who is None else standing(job, who)
+        yield job, result, Findings(job, result, stands)
+
+
+def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
+    """Say what is settled about the order of the items of a table."""
+    from unheard.tables.documents import documents, everything, order_document
+
+    with _ordered(upload, given) as (job, result, findings):
+        query = everything(result, job.request, given["sort"])
+        rows = list(documents(job.opened.engine, query))
+        if as_csv:
+            return _as_csv(rows, "ranked.csv")
+        return as_json(order_document(job, findings) | {"rows": rows})
+
+
+def rank_chart(upload: Given, given: Given, how: Given) -> Answer:
+    """Draw the order of the items of a table."""
+    from unheard.charts.results import ranking_picture
+    from unheard.tables.documents import documents, everything
+
+    top = how.pop("top")
+    with _ordered(upload, given) as (job, result, _):
+        query = everything(result, job.request, given["sort"])
+        rows = list(documents(job.opened.engine, query))
+        request = job.request
+        picture = ranking_picture(rows, request.result_keys, request.scale, top=top)
+    return drawn(picture, **how)
+
+
+def report(upload: Given, given: Given) -> Answer:
+    """Write a page about a table."""
+    from unheard.report.make import report_of
+
+    name, title = given.pop("name"), given.pop("title")
+    command = _command(name, given)
+    with _ordered(upload, given) as (job, _result, _findings):
+        page = report_of(job, source=name, command=command, title=title)
+    return Answer(200, "text/html; charset=utf-8", page.encode(), "report.html")
+
+
+def _command(name: str, given: Given) -> str:
+    """Write the command that makes the same page from the file that was sent."""
+    from unheard.web.schemas import ReportSettings
+
+    words = ["unheard", "report", name or "table.csv"]
+    for option, value in given.items():
+        standard = ReportSettings.model_fields[option].default
+        if value is not None and value != standard and option != "sort":
+            words += [f"--{option.replace('_', '-')}", str(value)]
+    return shlex.join([*words, "-o", "report.html"])
+
+
+def calibrate_table(upload: Given, given: Given) -> Answer:
+    """Answer who takes part, from an audit in a table."""
+    from unheard.decide.store import audit_document
+
+    audits, segments = _audits(upload, given)
+    found = {name: audit_document(audit) for name, audit in audits.items()}
+    return as_json({"segments": found} if segments else found[""])
+
+
+def calibrate_table_chart(upload: Given, given: Given, how: Given) -> Answer:
+    """Draw who takes part, from an audit in a table."""
+    from unheard.charts.results import calibration_picture
+
+    audits, segments = _audits(upload, given)
+    if segments:
+        raise OptionError("segment", "a chart of several audits asked for", "Leave it out")
+    return drawn(calibration_picture(audits[""]), **how)
+
+
+def _audits(upload: Given, given: Given) -> tuple[dict[str, Audit], bool]:
+    from unheard.decide.audit import calibrate
+    from unheard.tables.audits import Layout, read_audit
+
+    columns = ("item", "segment", "rating", "counts", "observed", "truth")
+    layout = Layout(
+        **{name: tuple(listed(given[name])) for name in columns},
+        answered=given["answered"],
+        population=given["population"],
+    )
+    table, paired = Upload(**upload), not given["unpaired"]
+    table.check()
+    found, scale = read_audit(
+        table.file,
+        layout,
+        given["scale"],
+        paired=paired,
+        where=table.where,
+        **{name: given[name] for name in ("nulls", "off_scale", "rater", "duplicates")},
+    )
+    level = number(given["level"], "level", OptionError)
+    audits = {
+        name: calibrate(one.observed, one.truth, paired=paired, scale=scale, level=level)
+        for name, one in found.items()
+    }
+    return audits, bool(layout.segment)
+
+
+def _as_csv(rows: list[dict[str, Any]], name: str) -> Answer:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow([safe_cell(key) for key in rows[0]] if rows else [])
+    table.writerows([safe_cell(value) for value in row.values()] for row in rows)
+    content = text.getvalue().encode("utf-8", "backslashreplace")
+    return Answer(200, "text/csv; charset=utf-8", content, name)
+
+
+def safe_cell(value: Any) -> Any:
+    """Write a cell so that no spreadsheet takes it for a formula: text gets a quote in front.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell(-0.5), safe_cell("Alder")
+    ("'=1+1", -0.5, 'Alder')
+    """
+    if isinstance(value, list):
+        return " ".join(value)
+    if isinstance(value, str) and value.startswith(_MARKS):
+        return f"'{value}"
+    return value
+
+
+UPLOADS: dict[str, Callable[..., Answer]] = {
+    task.__name__: task
+    for task in (
+        inspect, counts, rate, rank, rank_chart, report, calibrate_table, calibrate_table_chart,
+    )
+}  # fmt: skip
+"""The tasks of this module by name."""
