@@ -26,6 +26,32 @@ def answers(histogram: Histogram, assumption: dict[str, Any], n: int | None, **m
 populations = st.none() | st.integers(0, 3000)
 
 
+@given(st.data(), histograms(), populations, st.sampled_from(["mean", "people"]))
+def test_one_histogram_gets_the_numbers_that_it_gets_among_others(
+    data: st.DataObject, histogram: Histogram, unseen: int | None, covers: str
+) -> None:
+    # One row is worked out with Python's numbers, several with NumPy's.
+    assumption = data.draw(assumptions(histogram.m))
+    n = None if unseen is None else int(histogram.counts.sum()) + unseen
+    covers = "mean" if n is None else covers
+    alone = answers(histogram, assumption, n, covers=covers)
+    nobody = np.zeros_like(histogram.counts)
+    rows = Histogram(np.stack([histogram.counts, nobody]), histogram.values)
+    question = uh.inquire(rows.counts, **assumption, n=n, scale=rows.values, covers=covers)
+    for among in question.answer(alone):
+        one = alone[among.method]
+        for name in NUMBERS:
+            expected = getattr(among, name)[0]
+            assert getattr(one, name) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        assert one.flags == among.flags[0]
+
+
+@pytest.mark.parametrize("values", [[0, 1e200], [0, 1e-200]])
+def test_scales_beyond_all_numbers_are_refused(values: list[float]) -> None:
+    with pytest.raises(uh.ScaleError, match=r"scale\[1\]"):
+        uh.estimate([1, 2], 0.3, scale=values)
+
+
 @given(st.data(), histograms(), populations)
 def test_turning_the_scale_over_mirrors_everything(
     data: st.DataObject, histogram: Histogram, unseen: int | None

@@ -1,12 +1,13 @@
 """Arithmetic that every engine understands.
 
 The closed forms of this package are written once, over *columns*: whatever supports
-``+ - * /``, unary minus and ``> >=``. On a laptop a column is a NumPy array; inside a database it
-is an SQL expression. What Python has no operator for is named in :class:`Operations`.
+``+ - * /``, unary minus and ``> >=``. On a laptop a column is a NumPy array, or for a single row a
+number; inside a database it is an SQL expression. What Python has no operator for is named in :class:`Operations`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from typing import Any, Protocol, TypeAlias
@@ -82,6 +83,43 @@ class NumpyOperations:
 
 
 NUMPY = NumpyOperations()
+
+
+class PlainOperations:
+    """:class:`Operations` on Python's own numbers, some ten times faster for a single row."""
+
+    def least(self, a: Column, b: Column) -> Column:
+        """Smaller of two; what is missing stays missing, as in NumPy."""
+        return a if a < b or a != a else b
+
+    def greatest(self, a: Column, b: Column) -> Column:
+        """Larger of two; what is missing stays missing, as in NumPy."""
+        return a if a > b or a != a else b
+
+    def divide(self, a: Column, b: Column) -> Column:
+        """Divide; a zero divisor gives NaN or infinity, as in NumPy."""
+        if b:
+            return a / b
+        return math.nan if not a or a != a else math.copysign(math.inf, a)
+
+    def sqrt(self, a: Column) -> Column:
+        """Square root; NaN has none."""
+        return math.sqrt(a) if a >= 0 else math.nan
+
+    def log(self, a: Column) -> Column:
+        """Natural logarithm; NaN has none."""
+        return math.log(a) if a > 0 else math.nan
+
+    def logistic(self, a: Column) -> Column:
+        """Return 1/(1 + exp(-a)) without overflow."""
+        return float(expit(a))
+
+    def where(self, condition: Column, yes: Column, no: Column) -> Column:
+        """Choose."""
+        return yes if condition else no
+
+
+PLAIN = PlainOperations()
 
 
 def total(terms: Sequence[Column]) -> Column:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from unheard.core import confidence
 from unheard.core.aggregators import AGGREGATORS, default_method, objection
 from unheard.core.balance import balance
-from unheard.core.columns import NUMPY, Column, Floats, by_blocks
+from unheard.core.columns import NUMPY, PLAIN, Column, Floats, Operations, by_blocks
 from unheard.core.counts import Counts
 from unheard.core.formula import Items, Setting, answers, one_limit, own_limits
 from unheard.core.participation import Participation, best_guess, fixed_box, preset
@@ -195,16 +195,16 @@ class Inquiry:
     def one_limit(self, *, upper: bool) -> Floats:
         """Return one confidence limit alone, which the end of the interval may lie beyond."""
 
-        def formula(items: Items, setting: Setting) -> list[Column]:
-            return [one_limit(items, setting, upper, NUMPY)]
+        def formula(items: Items, setting: Setting, ops: Operations) -> list[Column]:
+            return [one_limit(items, setting, upper, ops)]
 
         return self._run(formula, 1)[0]
 
     def _columns(self, methods: Sequence[str]) -> list[Floats]:
         """Run the closed form over the rows: the intervals, then each estimate."""
 
-        def formula(items: Items, setting: Setting) -> list[Column]:
-            return answers(items, setting, methods, NUMPY)
+        def formula(items: Items, setting: Setting, ops: Operations) -> list[Column]:
+            return answers(items, setting, methods, ops)
 
         width = len(methods) + 2
         if self.level is not None:
@@ -213,7 +213,7 @@ class Inquiry:
 
     def _run(
         self,
-        formula: Callable[[Items, Setting], list[Column]],
+        formula: Callable[[Items, Setting, Operations], list[Column]],
         width: int,
         *,
         with_balance: bool = False,
@@ -231,8 +231,14 @@ class Inquiry:
         fixed = {} if self.assumption.q is None else {"q": self.assumption.q}
         rows = self._row_columns(with_balance)
 
+        if self.counts.rows == 1:
+            one = {name: float(values.reshape(-1)[0]) for name, values in (fixed | rows).items()}
+            counts = [float(count) for count in self.counts.cells[0]]
+            return [np.array([x]) for x in formula(Items(counts, **one), setting, PLAIN)]
+
         def on_block(counts: Sequence[Column], *row: Column) -> list[Column]:
-            return formula(Items(counts, **(fixed | dict(zip(rows, row, strict=True)))), setting)
+            items = Items(counts, **(fixed | dict(zip(rows, row, strict=True))))
+            return formula(items, setting, NUMPY)
 
         return by_blocks(on_block, self.counts.cells, list(rows.values()), width)
 

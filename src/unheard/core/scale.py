@@ -10,6 +10,8 @@ from unheard.errors import ScaleError
 
 _REMEDY = "Give at least two different numbers in rising order, such as 1:5, 0.5:5:0.5 or 1,2,4"
 _MOST_VALUES = 10_001
+_LARGEST, _NEAREST = 1e100, 1e-100
+"""Beyond these, the squares that the confidence interval needs are not numbers any more."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class Scale:
                 what = "repeats" if here == before else "is smaller than"
                 raise ScaleError(
                     f"scale[{index}]", f"{here:g} {what} the value before it ({before:g})", _REMEDY
+                )
+            if here - before < _NEAREST:
+                raise ScaleError(
+                    f"scale[{index}]", f"{here:g} next to {before:g}", "Give values further apart"
                 )
         object.__setattr__(self, "values", numbers)
 
@@ -106,4 +112,6 @@ def _number(value: object, index: int) -> float:
         raise ScaleError(f"scale[{index}]", f"{value!r} is not a number", _REMEDY) from None
     if not math.isfinite(number):
         raise ScaleError(f"scale[{index}]", f"{value!r} is not finite", _REMEDY)
+    if abs(number) > _LARGEST:
+        raise ScaleError(f"scale[{index}]", f"{value!r} found", "Give values up to 1e100")
     return number
