@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from unheard.charts import facts
+from unheard.charts.curves import draw_calibration, draw_sweep
+from unheard.charts.facts import Rows
+from unheard.charts.intervals import draw_comparison, draw_estimate, draw_ranking
 from unheard.charts.picture import Picture, Records
+from unheard.charts.regrets import draw_regret
 from unheard.core.estimate import Estimate, Inquiry
 from unheard.core.scale import Scale
 from unheard.decide.audit import Audit
-from unheard.decide.breakdown import Claim
+from unheard.decide.breakdown import Claim, breakdown_of
 from unheard.decide.compare import Comparison
 from unheard.decide.sweep import Sweep
-
-
-def _stub(records, words):
-    import altair as alt
-
-    def build(look, width):
-        return alt.Chart(alt.Data(values=list(records))).mark_text(text="to be drawn")
-
-    return Picture(build, records, words)
+from unheard.errors import OptionError
 
 
 def estimate_picture(question: Inquiry, found: Sequence[Estimate]) -> Picture:
     """Draw the ratings seen, and below them estimate, average and intervals on the same axis."""
-    return _stub([], "An estimate.")
+    records = facts.estimate_records(question, found)
+    draw = partial(
+        draw_estimate,
+        _part(records, "ratings"),
+        _part(records, "estimates"),
+        question.counts.scale,
+        question.level,
+    )
+    return Picture(draw, records, facts.estimate_words(question, found))
+
+
+def _part(records: Rows, part: str) -> Rows:
+    return [record for record in records if record["part"] == part]
 
 
 def sweep_picture(
@@ -35,25 +45,65 @@ def sweep_picture(
     broken: Sequence[float] | None = None,
     q: float | None = None,
 ) -> Picture:
-    """Draw estimate and intervals over q."""
-    return _stub([], "A sweep.")
+    """Draw estimate and intervals over q.
+
+    Parameters
+    ----------
+    question, sweep
+        What was asked and what was found.
+    claim
+        A claim whose threshold and breakdown q are marked.
+    broken
+        Its breakdown q, noise aside and with noise; sought if left out.
+    q
+        The q chosen, marked as well.
+    """
+    if claim is not None and broken is None:
+        broken = [float(breakdown_of(question, claim, noise)[0]) for noise in (False, True)]
+    records = facts.sweep_records(question, sweep, claim, broken, q)
+    marked = {part: _part(records, part)[0] for part in ("claim", "chosen") if _part(records, part)}
+    draw = partial(
+        draw_sweep,
+        _part(records, "sweep"),
+        marked,
+        question.counts.scale,
+        question.level,
+        facts.q_words(question),
+    )
+    return Picture(draw, records, facts.sweep_words(question, records, claim, broken))
 
 
 def comparison_picture(comparison: Comparison, names: tuple[str, str]) -> Picture:
     """Draw two items and the two differences between them."""
-    return _stub([], "A comparison.")
+    records = facts.comparison_records(comparison, names)
+    question = comparison.question
+    draw = partial(
+        draw_comparison,
+        _part(records, "items"),
+        _part(records, "differences"),
+        question.counts.scale,
+        question.level,
+    )
+    return Picture(draw, records, facts.comparison_words(comparison, names))
 
 
 def ranking_picture(rows: Records, item: Sequence[str], scale: Scale, *, top: int = 30) -> Picture:
     """Draw the intervals of items, best first, in their tiers."""
-    return _stub([], "A ranking.")
+    records = facts.ranking_records(rows, item, top)
+    draw = partial(draw_ranking, records, len(rows) - len(records), scale)
+    return Picture(draw, records, facts.ranking_words(records, len(rows), scale))
 
 
 def calibration_picture(audit: Audit) -> Picture:
-    """Draw how likely people are to answer, rating by rating."""
-    return _stub([], "An audit.")
+    """Draw how likely people are to answer, rating by rating, with the box around it."""
+    records = facts.calibration_records(audit)
+    draw = partial(draw_calibration, records, audit.scale, audit.paired, audit.level)
+    return Picture(draw, records, facts.calibration_words(audit))
 
 
-def regret_picture(rows: Sequence[dict[str, Any]]) -> Picture:
-    """Draw regrets over q, a line for each method."""
-    return _stub([], "Regrets.")
+def regret_picture(rows: Sequence[Mapping[str, Any]]) -> Picture:
+    """Draw regrets: lines over q, a map over q and n if both vary, points if q does not."""
+    if not rows:
+        raise OptionError("rows", "none found", "Give one at the least")
+    records = facts.regret_records(rows)
+    return Picture(partial(draw_regret, records), records, facts.regret_words(records))

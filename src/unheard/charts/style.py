@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +81,8 @@ class Look:
     bar, estimate, average, interval, confidence, claim
         What is drawn: ratings seen, the estimate, the plain average, the interval, the confidence
         interval, and a threshold.
+    methods
+        A colour for each method; its dashes are those of :data:`METHOD_DASHES`.
     """
 
     name: str
@@ -94,6 +97,7 @@ class Look:
     interval: str
     confidence: str
     claim: str
+    methods: Mapping[str, str]
 
     def config(self) -> dict[str, Any]:
         """Return the theme in these colours."""
@@ -117,13 +121,16 @@ LIGHT = Look(
     ink="#1C2126",
     muted="#5F666D",
     grid="#E6E6E6",
-    band="#F3F5F7",
+    band="#E3E8EC",
     bar="#868E96",
     estimate=VERMILION,
     average="#1C2126",
     interval=BLUE,
     confidence=BLUE,
     claim="#A8477F",
+    # Sky, orange, yellow and purple darkened until they show on white.
+    methods=METHOD_COLOURS
+    | {"midpoint": "#2E88BD", "minimax": "#A8477F", "spectral": "#A87400", "reweight": "#857B00"},
 )
 
 DARK = Look(
@@ -132,13 +139,16 @@ DARK = Look(
     ink="#E8EAED",
     muted="#A3ABB3",
     grid="#2E343A",
-    band="#1F2429",
+    band="#2A3138",
     bar="#7C858E",
     estimate=ORANGE,
     average="#E8EAED",
     interval=SKY,
     confidence=SKY,
     claim="#E59BC3",
+    methods=METHOD_COLOURS
+    | {"average": "#4FA3DC", "bea": "#F08A3C", "midpoint": "#9AD3F5", "pooled": "#E8EAED"}
+    | {"lower bound": "#A3ABB3"},
 )
 
 LOOKS = {look.name: look for look in (LIGHT, DARK)}

@@ -1,0 +1,283 @@
+"""Drawings of intervals on the scale: one histogram, two items, many items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import altair as alt
+
+from unheard.charts.facts import confidence_words
+from unheard.charts.marks import (
+    MOST_TICKS,
+    Layers,
+    Rows,
+    along,
+    band_style,
+    down,
+    interval_layers,
+    key,
+    line_styles,
+    scale_axis,
+    table,
+    text_width,
+    texts,
+    tips,
+)
+from unheard.charts.style import Look
+from unheard.core.estimate import FLAG_WORDS
+from unheard.core.scale import Scale
+from unheard.decide.words import plural, range_text, rating_text
+
+_ROW = 26
+"""How high a row is."""
+
+_FIGURES = 62
+"""How much room the estimates take at the right of rows."""
+
+
+def told(row: Mapping[str, Any], width: float, level: float | None) -> dict[str, str]:
+    """Return the numbers of a row as text, by what they are."""
+    said = {"estimate": rating_text(row["estimate"], width)}
+    if "average" in row:
+        said["average"] = rating_text(row["average"], width)
+    said["interval"] = range_text(row["lower"], row["upper"], width)
+    if row["ci_lower"] is not None:
+        said[confidence_words(level)] = range_text(row["ci_lower"], row["ci_upper"], width)
+    if row.get("flags"):
+        said["note"] = "; ".join(FLAG_WORDS.get(flag, flag) for flag in row["flags"])
+    return said
+
+
+def _numbered(
+    rows: Rows, said: Sequence[Mapping[str, str]]
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Number the rows and give them their texts, in columns named by place; and their titles."""
+    titles = {
+        title: f"text{i}" for i, title in enumerate(dict.fromkeys(t for s in said for t in s))
+    }
+    numbered = [
+        {**row, "row": i, **{column: words.get(title, "–") for title, column in titles.items()}}
+        for i, (row, words) in enumerate(zip(rows, said, strict=True))
+    ]
+    return numbered, {column: title for title, column in titles.items()}
+
+
+def draw_estimate(
+    bars: Rows, rows: Rows, scale: Scale, level: float | None, look: Look, width: int
+) -> Any:
+    """Draw shares of ratings as bars, and below them intervals on the same axis."""
+    several, spelled = len(rows) > 1, scale.m <= MOST_TICKS
+    left, right = 0 if spelled else 44, 14
+    if several:
+        left, right = _name_width(rows, "method", width), _FIGURES
+    inner = width - left - right
+    edges, domain = _edges(bars, scale)
+    top = _bars(edges, scale, domain, look, left, spelled).properties(width=inner, height=150)
+    said = [{"method": row["method"]} | told(row, scale.width, level) for row in rows]
+    numbered, titles = _numbered(rows, said)
+    grid = scale_axis(scale, None, labels=False, ticks=False, domain=False)
+    layers = interval_layers(numbered, look, domain, titles, grid)
+    if several:
+        layers += _beside(numbered, "method", scale, look, left, inner)
+    strip = alt.layer(*layers).properties(width=inner, height=_ROW * len(rows) + 6)
+    entries = _entries(rows, None if several else said[0], level)
+    below = key(entries, look, inner, left, right - 14)
+    return alt.vconcat(top, strip, below, spacing=8)
+
+
+def _name_width(rows: Rows, name: str, width: int) -> int:
+    """Return how much room to leave for names: a third of the picture at the most."""
+    return min(max(text_width(row[name]) for row in rows) + 20, width * 3 // 8)
+
+
+def _beside(rows: Rows, name: str, scale: Scale, look: Look, left: int, inner: int) -> Layers:
+    """Write the names at the left of rows, and the estimates at their right."""
+    shown = [{**row, "shown": rating_text(row["estimate"], scale.width)} for row in rows]
+    head = table([{}]).mark_text(text="estimate", align="right", color=look.muted, fontSize=11)
+    end = inner + _FIGURES - 6
+    return [
+        texts(rows, name, -10, look, align="right", limit=left - 14, lineBreak="\n"),
+        texts(shown, "shown", end, look, align="right", fontWeight="bold"),
+        head.encode(x=alt.value(end), y=alt.value(-6)),
+    ]
+
+
+def _entries(
+    rows: Rows, said: Mapping[str, str] | None, level: float | None
+) -> list[tuple[str, str]]:
+    """Say what the marks are; with the numbers, if there is one row of them."""
+    names = [("estimate", "estimate", "estimate")]
+    if any(row.get("average") is not None for row in rows):
+        names.append(("average", "average of those who answered", "average"))
+    names.append(("interval", "interval", "interval"))
+    if any(row["ci_lower"] is not None for row in rows):
+        confidence = confidence_words(level)
+        names.append(("confidence", confidence, confidence))
+    return [
+        (kind, words if said is None else f"{words} {said[column]}")
+        for kind, words, column in names
+    ]
+
+
+def draw_comparison(
+    items: Rows, ways: Rows, scale: Scale, level: float | None, look: Look, width: int
+) -> Any:
+    """Draw two items on the scale, and below them their differences around zero."""
+    left = _name_width((*items, *ways), "name", width)
+    inner = width - left - _FIGURES
+    first, second = (_shortened(row["name"], inner // 16) for row in items)
+    panels = [
+        _panel(rows, title, scale, level, look, left, inner)
+        for rows, title in ((items, "rating"), (ways, f"{first} less {second}"))
+    ]
+    entries = [*_entries(items, None, level), ("claim", "no difference")]
+    return alt.vconcat(*panels, key(entries, look, inner, left, _FIGURES), spacing=14)
+
+
+def _panel(
+    rows: Rows, title: str, scale: Scale, level: float | None, look: Look, left: int, inner: int
+) -> alt.LayerChart:
+    """Draw rows of intervals on an axis of their own; differences with a line at zero."""
+    differ = rows[0]["part"] == "differences"
+    said = [{"": row["name"]} | told(row, scale.width, level) for row in rows]
+    numbered, titles = _numbered(rows, said)
+    domain = _span(rows, zero=differ)
+    axis = alt.Axis(title=title, tickCount=inner // 55)
+    layers = interval_layers(numbered, look, domain, titles, axis)
+    if differ:
+        zero = table([{"zero": 0}]).mark_rule(**line_styles(look)["claim"])
+        layers.insert(0, zero.encode(along("zero", domain, axis)))
+        # Two lines, where one is too narrow for the words.
+        cut = left < text_width(max((row["name"] for row in rows), key=len)) + 20
+        numbered = [
+            {**row, "name": row["name"].replace(" participation", "\nparticipation")}
+            if cut
+            else row
+            for row in numbered
+        ]
+    layers += _beside(numbered, "name", scale, look, left, inner)
+    return alt.layer(*layers).properties(width=inner, height=_ROW * len(rows) + 10)
+
+
+def _shortened(name: str, most: int = 24) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def _span(rows: Rows, *, zero: bool = False) -> list[float]:
+    """Return what the axis must span: all that is drawn, and zero if asked."""
+    columns = ("estimate", "lower", "upper", "ci_lower", "ci_upper", "average")
+    drawn = [row[name] for row in rows for name in columns if row.get(name) is not None]
+    low, high = min([*drawn, *([0.0] * zero)]), max([*drawn, *([0.0] * zero)])
+    pad = 0.04 * (high - low) or 0.5
+    return [low - pad, high + pad]
+
+
+def draw_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int) -> Any:
+    """Draw the intervals of items below each other, every other tier on a shade."""
+    tiers = [list(run) for _, run in groupby(rows, key=lambda row: row["tier"])]
+    tiered = len(tiers) > 1
+    left = _name_width(rows, "name", width)
+    right = _FIGURES + (44 if tiered else 0)
+    inner = width - left - right
+    said = [{"": row["name"]} | told(row, scale.width, None) | _places(row) for row in rows]
+    numbered, titles = _numbered(rows, said)
+    axis = alt.Axis(title="rating", tickCount=inner // 55)
+    layers = interval_layers(numbered, look, _span(rows), titles, axis)
+    layers += _beside(numbered, "name", scale, look, left, inner)
+    entries = _entries(rows, None, None)
+    if tiered:
+        layers = [*_tiers(numbered, look, left, inner, right), *layers]
+        entries.append(("tier", "no item can leave its tier"))
+    if more:
+        entries.append(
+            ("", f"{plural(more, 'more item')} {'is' if more == 1 else 'are'} not shown")
+        )
+    drawing = alt.layer(*layers).properties(width=inner, height=_ROW * len(rows))
+    return alt.vconcat(drawing, key(entries, look, inner, left, right), spacing=10)
+
+
+def _places(row: Mapping[str, Any]) -> dict[str, str]:
+    """Say which places an item may have, its tier, and what it rests on."""
+    said = {}
+    if row["best_rank"] is not None:
+        said["possible places"] = f"{row['best_rank']:,} to {row['worst_rank']:,}"
+    said |= {"tier": f"{row['tier']:,}"} if row["tier"] is not None else {}
+    return said | ({"ratings": f"{row['n_ratings']:,}"} if row["n_ratings"] is not None else {})
+
+
+def _tiers(rows: Rows, look: Look, left: int, inner: int, right: int) -> Layers:
+    """Shade every other tier, and number them at the right."""
+    runs = [list(run) for _, run in groupby(rows, key=lambda row: row["tier"])]
+    tiers = [
+        {"row": run[0]["row"] - 0.5, "end": run[-1]["row"] + 0.5, "shaded": i % 2 == 0}
+        for i, run in enumerate(runs)
+    ]
+    labels = [{**run[0], "label": f"tier {run[0]['tier']:,}"} for run in runs]
+    y = down(len(rows))
+    shade = (
+        table([tier for tier in tiers if tier["shaded"]])
+        .mark_rect(**band_style(look))
+        .encode(y, alt.Y2("end:Q"), x=alt.value(-left), x2=alt.value(inner + right))
+    )
+    at = inner + right - 6
+    numbers = texts(labels, "label", at, look, many=len(rows), align="right", color=look.muted)
+    return [shade, numbers]
+
+
+def _edges(bars: Rows, scale: Scale) -> tuple[list[dict[str, Any]], list[float]]:
+    """Give each bar its two sides, and return what the axis spans."""
+    gap = min(b - a for a, b in zip(scale.values, scale.values[1:], strict=False))
+    half = max(0.38 * gap, scale.width / 300)
+    edges = [
+        {**bar, "left": bar["from"] - half, "right": bar["to"] + half, **_bar_texts(bar)}
+        for bar in bars
+    ]
+    pad = max(half, scale.width / 50) * 1.15
+    return edges, [scale.lowest - pad, scale.highest + pad]
+
+
+def _bar_texts(bar: Mapping[str, Any]) -> dict[str, str]:
+    one = bar["from"] == bar["to"]
+    count = bar["count"]
+    return {
+        "rating": f"{bar['from']:g}" if one else f"{bar['from']:g} to {bar['to']:g}",
+        "times": f"{count:,}" if isinstance(count, int) else f"{count:,.2f}",
+        "percent": f"{bar['share']:.1%}",
+        "rounded": f"{bar['share']:.0%}" if bar["share"] >= 0.005 or not count else "<1%",
+    }
+
+
+def _bars(
+    edges: Rows, scale: Scale, domain: Sequence[float], look: Look, left: int, spelled: bool
+) -> alt.LayerChart:
+    """Draw the ratings seen, each share written above its bar, or on an axis if they are many."""
+    axis = scale_axis(scale, "rating", grid=False)
+    highest = max(bar["share"] for bar in edges) or 1.0
+    shares = alt.Scale(domain=[0, highest * 1.12], nice=False)
+    side = None
+    if not spelled:
+        side = alt.Axis(format="~%", tickCount=4, title=None, minExtent=left - 8, domain=False)
+    base = table(edges).encode(
+        along("left", domain, axis),
+        alt.Y("share:Q", scale=shares, axis=side, title=None),
+        tooltip=tips({"rating": "rating", "times": "given", "percent": "share"}),
+    )
+    seen = any(bar["count"] for bar in edges)
+    layers: Layers = [base.mark_bar(color=look.bar).encode(alt.X2("right:Q"), alt.Y2Datum(0))]
+    if spelled and seen:
+        middle = [{**bar, "middle": (bar["left"] + bar["right"]) / 2} for bar in edges]
+        layers.append(
+            table(middle)
+            .mark_text(dy=-7, color=look.muted, fontSize=11)
+            .encode(
+                along("middle", domain, axis),
+                alt.Y("share:Q", scale=shares, axis=None),
+                alt.Text("rounded:N"),
+            )
+        )
+    if not seen:
+        nobody = table([{}]).mark_text(text="nobody rated this", color=look.muted, fontSize=13)
+        layers.append(nobody)
+    return alt.layer(*layers)

@@ -1,0 +1,221 @@
+"""What the drawings are made of: rows of intervals, a key, labels and axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from unheard.charts.style import METHOD_DASHES, Look
+from unheard.core.scale import Scale
+from unheard.errors import MissingEngineError
+
+try:
+    import altair as alt
+except ImportError:
+    raise MissingEngineError("Drawing", "Altair", "charts") from None
+
+Layers: TypeAlias = list[Any]
+Rows: TypeAlias = Sequence[Mapping[str, Any]]
+
+MOST_TICKS = 12
+"""A scale of so many values has a tick at each; a longer one at round numbers."""
+
+_LETTER = 6.2
+"""How wide a letter is, more or less."""
+
+
+def table(rows: Rows) -> alt.Chart:
+    """Return a chart of plain rows, to put marks on."""
+    return alt.Chart(alt.Data(values=[dict(row) for row in rows]))  # type: ignore[no-untyped-call]
+
+
+def tips(titles: Mapping[str, str]) -> list[alt.Tooltip]:
+    """Return what is shown on pointing at a mark: columns of text, and what they are."""
+    return [alt.Tooltip(f"{column}:N", title=title) for column, title in titles.items()]
+
+
+def along(column: str, domain: Sequence[float], axis: alt.Axis | None = None) -> alt.X:
+    """Place a column on a horizontal axis; what lies off it is put at its end."""
+    scale = alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True)
+    return alt.X(f"{column}:Q", scale=scale, axis=axis, title=None)
+
+
+def down(rows: int) -> alt.Y:
+    """Place rows, numbered from 0, below each other."""
+    scale = alt.Scale(domain=[rows - 0.5, -0.5], nice=False, zero=False)
+    return alt.Y("row:Q", scale=scale, axis=None)
+
+
+def scale_axis(scale: Scale, title: str | None, **more: Any) -> alt.Axis:
+    """Return the axis of a scale: a tick at each value, of a long one at round numbers."""
+    if scale.m <= MOST_TICKS:
+        more |= {"values": list(scale.values), "format": "~g"}
+    return alt.Axis(title=title, labelOverlap=True, tickCount=6, labelFlush=False, **more)
+
+
+def interval_layers(
+    rows: Rows,
+    look: Look,
+    domain: Sequence[float],
+    titles: Mapping[str, str],
+    axis: alt.Axis | None = None,
+) -> Layers:
+    """Draw rows of intervals: confidence interval, interval, average, estimate.
+
+    Parameters
+    ----------
+    rows
+        Their columns are ``row`` (from 0), those of an estimate and ``average``, and texts.
+    look
+        The colours.
+    domain
+        What the horizontal axis spans.
+    titles
+        Columns of text to show on pointing at a row, and what they are.
+    axis
+        The horizontal axis, if it is shown.
+    """
+    points, lines, told = point_styles(look), line_styles(look), tips(titles)
+
+    def of(some: Rows) -> alt.Chart:
+        return table(some).encode(down(len(rows)), tooltip=told)
+
+    layers: Layers = []
+    noisy = [row for row in rows if row["ci_lower"] is not None]
+    if noisy:
+        place = along("ci_lower", domain, axis), alt.X2("ci_upper:Q")
+        layers.append(of(noisy).mark_rule(**lines["confidence"]).encode(*place))
+        layers += [
+            of(noisy).mark_tick(**tick_style(look)).encode(along(end, domain, axis))
+            for end in ("ci_lower", "ci_upper")
+        ]
+    place = along("lower", domain, axis), alt.X2("upper:Q")
+    layers.append(of(rows).mark_rule(**lines["interval"]).encode(*place))
+    rated = [row for row in rows if row.get("average") is not None]
+    if rated:
+        place = (along("average", domain, axis),)
+        layers.append(of(rated).mark_point(**points["average"]).encode(*place))
+    layers.append(of(rows).mark_point(**points["estimate"]).encode(along("estimate", domain, axis)))
+    return layers
+
+
+def texts(
+    rows: Rows, column: str, x: float, look: Look, *, many: int | None = None, **more: Any
+) -> alt.Chart:
+    """Write a column of text beside rows; ``many`` is how many rows there are in all."""
+    mark = {"baseline": "middle", "color": look.ink} | more
+    place = down(len(rows) if many is None else many)
+    written = table(rows).mark_text(**mark).encode(place, alt.Text(f"{column}:N"), x=alt.value(x))
+    return written.encode(tooltip=tips({column: " "}))
+
+
+def key(
+    entries: Sequence[tuple[str, str]], look: Look, width: int, start: int = 0, end: int = 0
+) -> alt.LayerChart:
+    """Explain the marks: symbols with their words, as many to a line as fit.
+
+    Parameters
+    ----------
+    entries
+        Kind of mark, of :func:`point_styles` or :func:`line_styles`, and words.
+    look
+        The colours.
+    width
+        How wide the drawing above is.
+    start, end
+        How far beyond it the key begins at the left, and may reach at the right.
+    """
+    room = start + width + end
+    rows = _flow(entries, room)
+    lines = 1 + max(row["line"] for row in rows)
+    points = alt.Scale(domain=[start, start + width], nice=False, zero=False)
+    columns = ("left", "middle", "right", "text")
+    x = {name: alt.X(f"{name}:Q", scale=points, axis=None) for name in columns}
+    y = alt.Y("line:Q", scale=alt.Scale(domain=[lines - 0.5, -0.5], nice=False), axis=None)
+    layers: Layers = []
+    for kind in dict.fromkeys(kind for kind, _ in entries):
+        base = table([row for row in rows if row["kind"] == kind]).encode(y)
+        layers += _symbol(kind, base, x, look)
+    layers.append(
+        table(rows)
+        .mark_text(align="left", baseline="middle", limit=room - 30, color=look.ink)
+        .encode(y, x["text"], alt.Text("words:N"))
+    )
+    return alt.layer(*layers).properties(width=width, height=19 * lines)
+
+
+def _flow(entries: Sequence[tuple[str, str]], width: int) -> list[dict[str, Any]]:
+    """Place entries one after another, on a new line where one does not fit."""
+    rows: list[dict[str, Any]] = []
+    left, line = 0.0, 0
+    for kind, words in entries:
+        needed = 30 + text_width(words)
+        if left and left + needed > width:
+            left, line = 0.0, line + 1
+        rows.append(
+            {"kind": kind, "words": words, "line": line}
+            | {"left": left, "right": left + 22, "middle": left + 11, "text": left + 29}
+        )
+        left += needed + 14
+    return rows
+
+
+def text_width(text: str) -> int:
+    """Guess how wide a text is, in points."""
+    return math.ceil(_LETTER * len(text))
+
+
+def _symbol(kind: str, base: alt.Chart, x: Mapping[str, alt.X], look: Look) -> Layers:
+    """Draw the symbols of one kind."""
+    points, lines = point_styles(look), line_styles(look)
+    if not kind:
+        return []
+    if kind in points:
+        return [base.mark_point(**points[kind]).encode(x["middle"])]
+    layers: Layers = [base.mark_rule(**lines[kind]).encode(x["left"], alt.X2("right:Q"))]
+    if kind == "confidence":
+        ends = base.mark_tick(**tick_style(look))
+        layers += [ends.encode(x["left"]), ends.encode(x["right"])]
+    return layers
+
+
+def point_styles(look: Look) -> dict[str, dict[str, Any]]:
+    """Return how points are drawn; each differs from the others in its shape, too."""
+    hollow = {"fill": look.background, "strokeWidth": 1.8}
+    # A rim of the background keeps a point apart from the line that it lies on.
+    rim = {"stroke": look.background, "strokeWidth": 1.5}
+    return {
+        "estimate": {"shape": "circle", "size": 85, "fill": look.estimate} | rim,
+        "average": {"shape": "diamond", "size": 130, "stroke": look.average} | hollow,
+        "bar": {"shape": "square", "size": 150, "fill": look.bar} | rim,
+        "noiseless": {"shape": "triangle-down", "size": 95, "fill": look.claim} | rim,
+        "noisy": {"shape": "triangle-down", "size": 80, "stroke": look.claim} | hollow,
+    }
+
+
+def line_styles(look: Look) -> dict[str, dict[str, Any]]:
+    """Return how lines are drawn; each differs from the others in its width or dashes, too."""
+    return {
+        "interval": {"strokeWidth": 8, "color": look.interval},
+        "confidence": {"strokeWidth": 1.5, "color": look.confidence},
+        "line": {"strokeWidth": 2.5, "color": look.estimate},
+        "claim": {"strokeWidth": 1.8, "color": look.claim, "strokeDash": [6, 3]},
+        "chosen": {"strokeWidth": 1.5, "color": look.ink, "strokeDash": [2, 2]},
+        "band": {"strokeWidth": 11, "color": look.interval, "opacity": 0.3},
+        "noise band": {"strokeWidth": 11, "color": look.interval, "opacity": 0.13},
+        "tier": {"strokeWidth": 14} | band_style(look),
+    } | {
+        name: {"strokeWidth": 2, "color": colour, "strokeDash": METHOD_DASHES[name]}
+        for name, colour in look.methods.items()
+    }
+
+
+def band_style(look: Look) -> dict[str, Any]:
+    """Return how a tier is shaded; lines of the grid show through."""
+    return {"color": look.band, "opacity": 0.5}
+
+
+def tick_style(look: Look) -> dict[str, Any]:
+    """Return how the ends of a confidence interval are drawn."""
+    return {"thickness": 1.5, "height": 10, "color": look.confidence, "orient": "vertical"}

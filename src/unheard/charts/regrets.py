@@ -1,0 +1,151 @@
+"""Drawings of regrets: over q, over q and the number of people, and one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from unheard.charts.marks import (
+    Layers,
+    Rows,
+    along,
+    down,
+    key,
+    line_styles,
+    table,
+    text_width,
+    texts,
+    tips,
+)
+from unheard.charts.style import Look
+
+_BOUND = "lower bound"
+_TITLES = {"t_name": "method", "t_n": "people", "t_q": "q", "t_regret": "regret"}
+_TITLES |= {"t_root": "typical error, its square root", "t_how": "found by"}
+
+
+def draw_regret(rows: Rows, look: Look, width: int) -> Any:
+    """Draw lines over q; cells if the number of people varies too; rows if q does not vary."""
+    drawn = _told([*_bounds(rows), *rows])
+    if len({row["q"] for row in rows}) == 1:
+        return _one_by_one(drawn, look, width)
+    if len({row["n"] for row in rows}) == 1:
+        return _over_q(drawn, look, width)
+    return _cells(_told(rows), width)
+
+
+def _bounds(rows: Rows) -> list[dict[str, Any]]:
+    """Return the lower bound for each q and n; it bounds the worst gap and nothing else."""
+    gaps = [dict(row) for row in rows if row["kind"] == "gap"]
+    return [
+        row | {"method": _BOUND, "regret": row["lower_bound"], "standard_error": None}
+        for row in {(row["n"], row["q"]): row for row in gaps}.values()
+    ]
+
+
+def _told(rows: Rows) -> list[dict[str, Any]]:
+    """Write the numbers of rows as text."""
+    several = len({row["n"] for row in rows}) > 1
+    told = []
+    for row in rows:
+        people = "endless" if row["n"] is None else f"{row['n']:,}"
+        name = f"{row['method']}, n = {people}" if several else row["method"]
+        texts = {
+            "t_name": name,
+            "t_n": people,
+            "t_q": f"{row['q']:g}",
+            "t_regret": f"{row['regret']:.4g}",
+            "t_root": f"{max(row['regret'], 0.0) ** 0.5:.3f}",
+            "t_how": "the theory" if row["method"] == _BOUND else row["how"],
+        }
+        told.append({**row, **texts})
+    return told
+
+
+def _title(rows: Rows) -> str:
+    return f"regret ({rows[0]['kind']}), in squared rating points"
+
+
+def _over_q(rows: Rows, look: Look, width: int) -> Any:
+    """Draw a line for each method."""
+    left, styles = 56, line_styles(look)
+    inner = width - left - 14
+    ends = min(row["q"] for row in rows), max(row["q"] for row in rows)
+    x = along("q", ends, alt.Axis(title="q: the least probability to answer", grid=False))
+    side = alt.Axis(
+        title=_title(rows), titleAnchor="start", titleAngle=0, titleAlign="left", titleX=0,
+        titleY=-12, format="~g", tickCount=5, minExtent=left - 8, domain=False, ticks=False,
+    )  # fmt: skip
+    y = alt.Y("regret:Q", axis=side)
+    names = list(dict.fromkeys(row["method"] for row in rows))
+    layers: Layers = []
+    for name in names:
+        base = table([row for row in rows if row["method"] == name]).encode(x, y)
+        layers.append(base.mark_line(**styles[name]))
+        dots = base.mark_point(filled=True, size=36, opacity=1, color=styles[name]["color"])
+        layers.append(dots.encode(tooltip=tips(_TITLES)))
+    drawing = alt.layer(*layers).properties(width=inner, height=250)
+    return alt.vconcat(
+        drawing, key([(name, name) for name in names], look, inner, left), spacing=10
+    )
+
+
+def _one_by_one(rows: Rows, look: Look, width: int) -> Any:
+    """Draw a point for each row, with the noise of a simulation around it."""
+    left, right = 20 + max(text_width(row["t_name"]) for row in rows), 66
+    inner = width - left - right
+    numbered = [
+        {**row, "row": i} | _around(row["regret"], row["standard_error"])
+        for i, row in enumerate(rows)
+    ]
+    most = max(row["high"] for row in numbered)
+    axis = alt.Axis(title=_title(rows), tickCount=inner // 70, format="~g")
+    domain, y = (0.0, most * 1.05 or 1.0), down(len(rows))
+    base = table(numbered).encode(y, tooltip=tips(_TITLES))
+    layers: Layers = [
+        base.mark_rule(strokeWidth=1.5, color=look.muted).encode(
+            along("low", domain, axis), alt.X2("high:Q")
+        )
+    ]
+    for row in numbered:
+        colour = line_styles(look)[row["method"]]["color"]
+        shape = "stroke" if row["method"] == _BOUND else "circle"
+        point = table([row]).mark_point(
+            shape=shape, size=110, fill=colour, stroke=colour, angle=90 if shape == "stroke" else 0
+        )
+        layers.append(point.encode(y, along("regret", domain, axis), tooltip=tips(_TITLES)))
+    layers += [
+        texts(numbered, "t_name", -10, look, align="right"),
+        texts(numbered, "t_regret", inner + right - 6, look, align="right", fontWeight="bold"),
+    ]
+    return alt.layer(*layers).properties(width=inner, height=26 * len(rows) + 6)
+
+
+def _around(value: float, error: float | None) -> dict[str, float]:
+    """Return both ends of two standard errors around a value."""
+    away = 2 * (error or 0.0)
+    return {"low": max(value - away, 0.0), "high": value + away}
+
+
+def _cells(rows: Rows, width: int) -> Any:
+    """Colour a cell for each q and number of people, a panel for each method."""
+    names = list(dict.fromkeys(row["method"] for row in rows))
+    columns = 1 if width < 440 else min(len(names), 2)
+    size = (width - 70) // columns - 50
+    people = sorted({row["n"] for row in rows}, key=lambda n: float("inf") if n is None else n)
+    order = ["endless" if n is None else f"{n:,}" for n in people]
+    q = [f"{value:g}" for value in sorted({row["q"] for row in rows})]
+    chart = (
+        table(rows)
+        .mark_rect()
+        .encode(
+            alt.X("t_q:O", title="q", sort=q, axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+            alt.Y("t_n:O", title="people", sort=order[::-1]),
+            # Cividis is read alike by everybody.
+            alt.Color("regret:Q", title="regret", scale=alt.Scale(scheme="cividis", type="sqrt")),
+            tooltip=tips(_TITLES),
+        )
+        .properties(width=size, height=min(size, 30 * len(order)))
+    )
+    return chart.facet(facet=alt.Facet("method:N", title=None, sort=names), columns=columns)
