@@ -19,6 +19,7 @@ from unheard.cli.paper import paper
 from unheard.cli.plan import plan
 from unheard.cli.rank import rank
 from unheard.cli.regret import regret
+from unheard.cli.report import report
 from unheard.cli.serve import serve
 from unheard.cli.sweep import sweep
 from unheard.cli.tables import rate, sql
@@ -63,6 +64,7 @@ for command in (
     rank,
     rate,
     regret,
+    report,
     serve,
     sql,
     sweep,

@@ -1,0 +1,100 @@
+"""``unheard report``: one page about the order of the items of a table, to be mailed or printed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unheard.cli.options import json_option
+from unheard.cli.table_options import arguments_of, read_whole, reading_options
+from unheard.core.reading import number
+from unheard.decide.words import plural
+from unheard.errors import OptionError
+
+
+@click.command()
+@click.argument("source")
+@click.option("-o", "--output", metavar="FILE", help="Where to write the page: a .html file.")
+@click.option("--title", metavar="WORDS", help="What the report is called.")
+@click.option(
+    "--k",
+    metavar="K",
+    help="Say who is among the K best. By default 10, and at most half of the items.",
+)
+@click.option(
+    "--above",
+    metavar="VALUE",
+    help="Say for each item how quiet people may be before its mean may be at or below VALUE.",
+)
+@click.option(
+    "--below", metavar="VALUE", help="Instead of --above: before it may be VALUE or more."
+)
+@reading_options
+@json_option
+def report(source: str, **given: Any) -> None:
+    """Make a report: one page that opens offline and can be mailed or printed.
+
+    It says in plain words what is settled about the order of the items, whose story changes most,
+    what is assumed and what would overturn it, and how it was computed.
+
+    SOURCE is as in unheard rate. With --json the facts are printed; then the page may be left out.
+
+    \b
+    Examples:
+      unheard report stays.csv --item hotel --rating stars --q 0.3 -o page.html
+      unheard report stays.csv --item hotel --rating stars --q 0.3 --above 4 -o page.html
+      unheard report totals.csv --item hotel --counts n1,n2,n3,n4,n5 --q reviews -o page.html
+    """
+    from unheard.cli.progress import watched
+    from unheard.report.facts import facts_document, facts_of
+    from unheard.report.make import check_page, page_of_facts, source_name, write_page
+    from unheard.tables.jobs import prepare
+    from unheard.tables.sources import Where, files_of
+
+    target = None if given["output"] is None else Path(given["output"])
+    if target is not None:
+        check_page(target, files_of(source, given["n_table"], given["q_table"]))
+    elif not given["as_json"]:
+        raise OptionError("output", "no file named", "Name one with -o, such as -o page.html")
+    where = Where(*(given[name] for name in ("engine", "table", "query", "memory", "spark_master")))
+    job = prepare(source, _request(given), where, lambda words, at: watched(words, at.fraction))
+    try:
+        with watched("rating", job.opened.engine.fraction):
+            name = source_name(source, job)
+            facts = facts_of(job, source=name, command=typed(), title=given["title"])
+    finally:
+        job.close()
+    size = ""
+    if target is not None:
+        with watched("drawing", lambda: None):
+            write_page(page_of_facts(facts), target)
+        size = f", {target.stat().st_size / 1e6:.1f} MB"
+    if given["as_json"]:
+        click.echo(json.dumps(facts_document(facts), ensure_ascii=False))
+    else:
+        what = "row" if facts.request.compared_within else "item"
+        click.echo(f"{target}: {plural(facts.numbers.items, what)}{size}", err=True)
+
+
+def _request(given: dict[str, Any]) -> Any:
+    from unheard.tables.jobs import read_request
+    from unheard.tables.request import ordered
+
+    k = None if given["k"] is None else read_whole(given["k"], "k")
+    above, below = (
+        None if given[name] is None else number(given[name], f"--{name}", OptionError)
+        for name in ("above", "below")
+    )
+    return ordered(read_request(**arguments_of(given)), k, above, below, method=given["method"])
+
+
+def typed() -> str:
+    """Return the command as it was typed, without passwords."""
+    from unheard.tables.engines.postgres import without_password
+
+    return shlex.join(["unheard", *(without_password(word) for word in sys.argv[1:])])

@@ -1,0 +1,272 @@
+"""Everything that a report says, as plain facts."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import date
+from itertools import islice
+from typing import Any
+
+from sqlglot import exp
+
+from unheard._version import __version__
+from unheard.core.aggregators import AGGREGATORS
+from unheard.core.documents import tidy
+from unheard.core.estimate import FLAG_WORDS
+from unheard.core.scale import Scale
+from unheard.decide.breakdown import Claim
+from unheard.decide.words import plural
+from unheard.report.headline import NAMED, headline
+from unheard.report.order import FEW, Numbers, best_of, numbers, raised_flags, with_best
+from unheard.report.overturn import Overturn, objection, overturn
+from unheard.report.stories import Story, item_name, stories
+from unheard.tables.checks import Tally, describe_scale
+from unheard.tables.dialects import column
+from unheard.tables.documents import documents, everything
+from unheard.tables.findings import Findings, assumption_words
+from unheard.tables.jobs import Job
+from unheard.tables.request import Request
+
+MOST_ROWS = 10_000
+"""How many rows a report lists, at the most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """Everything that a report says.
+
+    Attributes
+    ----------
+    title
+        What the report is called.
+    source
+        What the table is called.
+    command
+        What repeats the report; None if nothing does.
+    made
+        The day it was made.
+    request
+        What was asked, with the k that was chosen.
+    engine
+        What did the counting.
+    tally
+        How many rows were read, and what became of them.
+    numbers
+        What is settled about the order.
+    headline
+        The headline, then a few sentences.
+    findings, meanings
+        What is settled, and what the columns mean.
+    assumption
+        What is assumed, in a sentence.
+    rows
+        The first rows of the result, best first, as ``unheard rank --json`` prints them.
+    stories
+        The items whose story changes most.
+    overturn
+        What other assumptions would do; None if that was not looked at.
+    no_overturn
+        Why not, in a sentence.
+    flags
+        Flags, and how many items each is raised for.
+    notes
+        What was done to rows that could not be used as they were.
+    """
+
+    title: str
+    source: str
+    command: str | None
+    made: date
+    request: Request
+    engine: str
+    tally: Tally
+    numbers: Numbers
+    headline: list[str]
+    findings: list[str]
+    meanings: list[str]
+    assumption: str
+    rows: list[dict[str, Any]]
+    stories: list[Story]
+    overturn: Overturn | None
+    no_overturn: str | None
+    flags: dict[str, int]
+    notes: list[str]
+
+    @property
+    def scale(self) -> Scale:
+        """The values a rating may take."""
+        return self.request.scale
+
+    @property
+    def k(self) -> int:
+        """How many the best are."""
+        return best_of(self.request)
+
+    @property
+    def claim(self) -> Claim | None:
+        """What is claimed of every item, if anything."""
+        return self.request.order.claim if self.request.order else None
+
+    @property
+    def left_out(self) -> int:
+        """Rows of the result that are not listed."""
+        return self.numbers.items - len(self.rows)
+
+
+def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -> Facts:
+    """Work out everything that a report says.
+
+    Parameters
+    ----------
+    job
+        A job whose request is about the order of the items.
+    source
+        What the reader calls the table.
+    command
+        What repeats the report.
+    title
+        What the report is called; by default it is named after the table.
+    """
+    engine = job.opened.engine
+    job, result = with_best(job, engine.keep("result", job.query))
+    request = job.request
+    found, flags = numbers(job, result), raised_flags(engine, result)
+    listed = everything(result, request, "estimate").limit(MOST_ROWS)
+    rows = list(documents(engine, listed))
+    against = objection(job, found.items) if rows else "There are no items."
+    findings = Findings(job, result)
+    return Facts(
+        title=title or f"What the ratings in {source} settle",
+        source=source,
+        command=command,
+        made=date.today(),
+        request=request,
+        engine=engine.name,
+        tally=job.found,
+        numbers=found,
+        headline=headline(
+            found,
+            names=_may_be_first(job, result),
+            leader=rows[0] if rows else None,
+            k=best_of(request),
+            claim=request.order.claim if request.order else None,
+            within=_within(request),
+            noise=request.noise,
+            width=request.scale.width,
+            refuted=flags.get("refuted", 0),
+        ),
+        findings=findings.sentences() if rows else [],
+        meanings=findings.meanings(),
+        assumption=assumption_words(job),
+        rows=rows,
+        stories=stories(job, result),
+        overturn=None if against else overturn(job, _leading(job, result)),
+        no_overturn=against,
+        flags=flags,
+        notes=job.notes,
+    )
+
+
+def _within(request: Request) -> str | None:
+    if not request.compared_within:
+        return None
+    return "attribute" if request.attributes else "window"
+
+
+def _may_be_first(job: Job, result: exp.Expr) -> list[str]:
+    query = everything(result, job.request, "estimate").where(column("best_rank").eq(1))
+    rows = job.opened.engine.rows(query.limit(NAMED))
+    return [item_name(row, job.request.item) for row in rows]
+
+
+def _leading(job: Job, result: exp.Expr) -> list[dict[str, Any]]:
+    """Return the first rows with names as the engine has them, by which counts are found."""
+    query = everything(result, job.request, "estimate").limit(5)
+    batches = job.opened.engine.arrow(query)
+    return list(islice((row for batch in batches for row in batch.to_pylist()), 5))
+
+
+def facts_document(facts: Facts) -> dict[str, Any]:
+    """Return the JSON document of a report."""
+    request, other = facts.request, facts.overturn
+    return {
+        "title": facts.title,
+        "source": facts.source,
+        "command": facts.command,
+        "made": facts.made.isoformat(),
+        "version": __version__,
+        "item": list(request.item),
+        "scale": [tidy(value) for value in request.scale.values],
+        "k": facts.k,
+        "level": request.level,
+        "method": request.method,
+        "assumption": {"words": facts.assumption},
+        "headline": facts.headline,
+        "words": facts.findings,
+        "numbers": asdict(facts.numbers),
+        "stories": [asdict(story) for story in facts.stories],
+        "sweep": None if other is None else [asdict(step) for step in other.steps],
+        "claims": None if other is None else [asdict(one) for one in other.tested],
+        "no_sweep": facts.no_overturn,
+        "quality": asdict(facts.tally) | {"flags": facts.flags, "notes": facts.notes},
+        "rows": facts.rows,
+        "rows_left_out": facts.left_out,
+    }
+
+
+def computed(facts: Facts) -> list[str]:
+    """Say how the numbers came about."""
+    request = facts.request
+    what = "ratings" if request.rating else "counts of ratings"
+    method = AGGREGATORS[request.method]
+    said = [
+        f"{facts.engine} counted the {what} of each item on the scale "
+        f"{describe_scale(request.scale.values)}; everything else follows from these counts.",
+        f"Estimate: {method.name}, {method.words}.",
+        "Interval: everything that the mean of everybody, the silent included, can be if the "
+        "assumption holds.",
+    ]
+    if request.level is not None:
+        whom = "exactly these people" if request.covers == "people" else "the people behind them"
+        said.append(
+            f"Confidence interval: the same with sampling noise, for the mean of {whom}, item by "
+            f"item at {request.level * 100:.6g}%."
+        )
+    return said
+
+
+def flag_words(facts: Facts) -> list[tuple[str, int, str]]:
+    """Return each flag raised, for how many items, and what it means."""
+    return [(flag, many, FLAG_WORDS[flag]) for flag, many in facts.flags.items()]
+
+
+def data_words(facts: Facts) -> list[str]:
+    """Say what was read, what became of it, and how much there is of each item."""
+    tally, found = facts.tally, facts.numbers
+    said = []
+    if facts.request.rating:
+        each = ", each once for every rating column" if facts.request.attributes else ""
+        said.append(f"{plural(tally.rows, 'row')} read{each}.")
+    said.append(f"{plural(tally.counted, 'rating')} counted.")
+    if not (tally.nulls or tally.off_scale):
+        said.append("None was left out: no rating was empty, and none was off the scale.")
+    if found.items:
+        said.append(f"An item has {found.fewest:,} to {plural(found.most, 'rating')}.")
+    if found.few:
+        said.append(
+            f"{plural(found.few, 'item')} {'has' if found.few == 1 else 'have'} fewer than {FEW} "
+            "ratings: their places are mostly chance."
+        )
+    if found.people is not None and not facts.request.compared_within:
+        said.append(f"{plural(tally.counted, 'answer')} from {found.people:,} people.")
+    if not facts.flags:
+        said.append("No item is flagged.")
+    return said
+
+
+def left_out_words(facts: Facts, many: int) -> str:
+    """Say that rows did not fit, and where they are."""
+    return (
+        f"{plural(many, 'row')} more {'does' if many == 1 else 'do'} not fit here. To have them "
+        "all, type unheard rank instead of unheard report, and -o all.csv."
+    )

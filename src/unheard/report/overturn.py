@@ -1,0 +1,264 @@
+"""What other assumptions would do to an order: one q after another, and the q that overturns it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from unheard.core.columns import Floats
+from unheard.core.estimate import Inquiry
+from unheard.decide.breakdown import Claim, breakdown_of
+from unheard.decide.ranking import ranking, simultaneous_level, top_k_breakdown
+from unheard.decide.sentences import sweep_sentences
+from unheard.decide.sweep import GRID, Sweep, sweep_of
+from unheard.decide.words import claim_text, never_text, q_text
+from unheard.errors import OptionError
+from unheard.report.order import best_of
+from unheard.report.stories import item_name
+from unheard.tables.histograms import check_plain, fetch
+from unheard.tables.jobs import Job
+
+MOST_SWEPT = 50_000
+"""Of more items than this the counts are not fetched."""
+
+_LEADERS = 5
+"""How many of the first items are asked about one by one."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is settled at one q.
+
+    Attributes
+    ----------
+    q
+        The voice ratio.
+    settled, ci_settled
+        Places that are settled, noise aside and with noise; None if nobody asked for noise.
+    pairs_settled, ci_pairs_settled
+        Pairs of items of which it is settled which comes first.
+    sure, ci_sure
+        Items that are surely among the k best.
+    refuted
+        Items whose response rate refutes this q; 0 if the number of people is unknown.
+    """
+
+    q: float
+    refuted: int
+    settled: int
+    pairs_settled: int
+    sure: int
+    ci_settled: int | None = None
+    ci_pairs_settled: int | None = None
+    ci_sure: int | None = None
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A claim, and the q that overturns it.
+
+    Attributes
+    ----------
+    claim
+        What is claimed.
+    breakdown_q, ci_breakdown_q
+        It holds at every larger q, noise aside and with noise; 0 if at every q, None if at none.
+    words
+        The same in a sentence.
+    """
+
+    claim: str
+    breakdown_q: float | None
+    ci_breakdown_q: float | None
+    words: str
+
+
+@dataclass(frozen=True, eq=False)
+class Leader:
+    """The first item, for every q.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    question, sweep
+        Its ratings, and the answer for each q.
+    broken
+        The breakdown q of what is claimed of every item, without and with noise; None if nothing.
+    """
+
+    name: str
+    question: Inquiry
+    sweep: Sweep
+    broken: tuple[float, float] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Overturn:
+    """What other assumptions would do.
+
+    Attributes
+    ----------
+    q
+        The q that was assumed; 1 if participation was stated per rating.
+    means
+        What q means, in a sentence.
+    steps
+        What is settled at each q, largest first.
+    tested
+        Claims about the first items.
+    leader
+        The first item for every q; None if it has no ratings.
+    """
+
+    q: float
+    means: str
+    steps: list[Step]
+    tested: list[Tested]
+    leader: Leader | None
+
+
+def objection(job: Job, items: int) -> str | None:
+    """Say why other assumptions cannot be looked at; None if they can."""
+    if items > MOST_SWEPT:
+        return (
+            f"Left out: it is worked out for up to {MOST_SWEPT:,} items, and there are {items:,}."
+        )
+    try:
+        check_plain(job.request, "q")
+    except OptionError as error:
+        return f"Left out: it cannot be {error.found}. {error.remedy} to see it."
+    return None
+
+
+def overturn(job: Job, leading: Sequence[dict[str, Any]]) -> Overturn:
+    """Look at every q.
+
+    Parameters
+    ----------
+    job
+        A plain job about an order, with its k.
+    leading
+        The first rows of its result.
+    """
+    request, k = job.request, best_of(job.request)
+    names, question = fetch(job)
+    stated = question.assumption
+    q = 1.0 if stated.per_rating or stated.q is None else float(stated.q)
+    keys = [",".join(str(row[key]) for key in request.item) for row in leading[:_LEADERS]]
+    rows = [names.index(key) for key in keys]
+    known = [item_name(row, request.item) for row in leading]
+    tested = _order_claims(question, rows, known, k)
+    claim = request.order.claim if request.order else None
+    if claim is not None:
+        tested += _mean_claims(question, rows, known, claim)
+    return Overturn(
+        q=q,
+        means=next(sweep_sentences(question, None, None)),
+        steps=_steps(question, q, k),
+        tested=tested,
+        leader=_leader(question, rows[0], known[0], claim, q),
+    )
+
+
+def _steps(question: Inquiry, q: float, k: int) -> list[Step]:
+    joint = question
+    if question.level is not None:
+        level = simultaneous_level(question.level, question.counts.rows)
+        joint = replace(question, level=level)
+    steps = []
+    widest: list[Floats] = []
+    for one in sorted({*GRID, q}, reverse=True):
+        lower, upper, *limits = joint.at(one).intervals()
+        settled = _settled(lower, upper, k, "")
+        if limits:
+            # What a larger q leaves open, a smaller one does too; see decide.sweep.
+            low, high = widest or limits
+            widest = [np.minimum(limits[0], low), np.maximum(limits[1], high)]
+            settled |= _settled(*widest, k, "ci_")
+        response = question.at(one).response()
+        refuted = 0 if response is None else int(np.sum(response.refuted))
+        steps.append(Step(q=one, refuted=refuted, **settled))
+    return steps
+
+
+def _settled(lower: Floats, upper: Floats, k: int, prefix: str) -> dict[str, int]:
+    found = ranking(lower, upper, k=k)
+    assert found.surely is not None  # a k was asked for
+    return {
+        f"{prefix}settled": int(np.sum(found.best_rank == found.worst_rank)),
+        f"{prefix}pairs_settled": int(np.sum(found.best_rank - 1)),
+        f"{prefix}sure": int(np.sum(found.surely)),
+    }
+
+
+def _order_claims(
+    question: Inquiry, rows: Sequence[int], names: Sequence[str], k: int
+) -> list[Tested]:
+    """Ask how firmly the first item is first, and the first few are among the k best."""
+    items = question.counts.rows
+    asked = [(rows[0], f"{names[0]} is first", 1)] if items > 1 else []
+    if 1 < k < items:
+        asked += [
+            (row, f"{name} is in the top {k:,}", k)
+            for row, name in zip(rows[:k], names, strict=False)
+        ]
+    never = never_text(per_rating=question.assumption.per_rating, n_known=False)
+    return [
+        _tested(
+            claim,
+            top_k_breakdown(question, row, best),
+            None if question.level is None else top_k_breakdown(question, row, best, noise=True),
+            never,
+        )
+        for row, claim, best in asked
+    ]
+
+
+def _mean_claims(
+    question: Inquiry, rows: Sequence[int], names: Sequence[str], claim: Claim
+) -> list[Tested]:
+    """Ask while which q the means of the first few are as claimed."""
+    some = replace(question, counts=question.counts.take(np.array(rows)))
+    plain = breakdown_of(some, claim, noise=False)
+    noisy = None if question.level is None else breakdown_of(some, claim, noise=True)
+    never = never_text(
+        per_rating=question.assumption.per_rating, n_known=question.counts.n is not None
+    )
+    return [
+        _tested(
+            f"the mean of {name} is {claim.side}",
+            float(plain[i]),
+            None if noisy is None else float(noisy[i]),
+            never,
+        )
+        for i, name in enumerate(names[: len(rows)])
+    ]
+
+
+def _tested(claim: str, plain: float, noisy: float | None, never: str) -> Tested:
+    if noisy is None and not math.isnan(plain):
+        words = f"{claim[0].upper()}{claim[1:]} {q_text(plain, never)}."
+    else:
+        words = claim_text(claim, plain, noisy, never)
+    return Tested(claim, _or_none(plain), None if noisy is None else _or_none(noisy), words)
+
+
+def _or_none(q: float) -> float | None:
+    return None if math.isnan(q) else q
+
+
+def _leader(question: Inquiry, row: int, name: str, claim: Claim | None, q: float) -> Leader | None:
+    counts = replace(question.counts.take(np.array([row])), single=True)
+    if question.level is None or not counts.n_ratings[0]:
+        return None
+    one = replace(question, counts=counts)
+    broken = None
+    if claim is not None:
+        plain, noisy = (float(breakdown_of(one, claim, noise)[0]) for noise in (False, True))
+        broken = (plain, noisy)
+    return Leader(name, one, sweep_of(one, sorted({*GRID, q}, reverse=True)), broken)

@@ -1,0 +1,136 @@
+"""From facts to one page that needs nothing from outside."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from dataclasses import asdict
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from unheard._version import __version__
+from unheard.charts.style import DARK, LIGHT, Look
+from unheard.decide.words import plural, rating_text
+from unheard.errors import MissingEngineError
+from unheard.report.facts import Facts, computed, data_words, flag_words, left_out_words
+from unheard.report.headline import share_text
+from unheard.report.pictures import leader_figure, pairs_figure, ranking_figures
+from unheard.report.table import STRIP, columns, line, place, places_text
+from unheard.tables.checks import describe_scale
+
+try:
+    import jinja2
+    from markupsafe import Markup
+except ImportError:
+    raise MissingEngineError("A report", "Jinja2", "charts") from None
+
+MOST_BYTES = 4_900_000
+"""A page is no larger than this; rows that do not fit are left out."""
+
+_TURNS_TEXT = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Characters that would turn the text after them round."""
+
+
+def page_of(facts: Facts) -> str:
+    """Return the page, with as many rows as fit."""
+    environment = _environment(facts)
+    shown, css, js = columns(facts), _css(), _text("page.js")
+    given: dict[str, Any] = {
+        "facts": facts,
+        "columns": shown,
+        "css": Markup(css),
+        "js": Markup(js),
+        "policy": _policy(css, js),
+        "rankings": list(ranking_figures(facts)),
+        "pairs": pairs_figure(facts),
+        "leader": leader_figure(facts),
+        "ticks": [place(value, facts.scale) for value in _ticks(facts)],
+        "about": about(facts),
+        "data": data_words(facts),
+        "flags": flag_words(facts),
+        "computed": computed(facts),
+    }
+    page = environment.get_template("page.html.j2")
+
+    def rendered(rows: list[str], left_out: int) -> str:
+        text = page.render(**given, rows=Markup("".join(rows)), left_out=left_out)
+        return text.encode("utf-8", "backslashreplace").decode()
+
+    room = MOST_BYTES - len(rendered([], facts.numbers.items).encode())
+    row = environment.get_template("row.html.j2").module.row  # type: ignore[attr-defined]
+    rows: list[str] = []
+    for one in facts.rows:
+        text = row(line(one, facts, shown))
+        room -= len(text.encode("utf-8", "backslashreplace"))
+        if room < 0:
+            break
+        rows.append(text)
+    return rendered(rows, facts.numbers.items - len(rows))
+
+
+def about(facts: Facts) -> str:
+    """Say what the report is about."""
+    many, items = facts.tally.counted, facts.numbers.items
+    what = "row" if facts.request.compared_within else "item"
+    scale = describe_scale(facts.scale.values)
+    return f"{plural(many, 'rating')} of {plural(items, what)} in {facts.source}, on the scale {scale}."
+
+
+def _ticks(facts: Facts) -> tuple[float, ...]:
+    scale = facts.scale
+    return scale.values if scale.m <= 11 else (scale.lowest, scale.highest)
+
+
+def _css() -> str:
+    dark = f"@media screen and (prefers-color-scheme: dark) {{ {_colours(DARK)} }}"
+    return f"{_colours(LIGHT)}\n{dark}\n{_text('page.css')}"
+
+
+def _colours(look: Look) -> str:
+    values = " ".join(
+        f"--{name}: {value};" for name, value in asdict(look).items() if name != "name"
+    )
+    return f":root {{ color-scheme: {look.name}; {values} }}"
+
+
+def _text(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8")
+
+
+def _policy(css: str, js: str) -> str:
+    """Let the page run its own script and use its own style, and nothing else."""
+    style, script = (
+        f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (css, js)
+    )
+    return (
+        f"default-src 'none'; style-src {style}; script-src {script}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _environment(facts: Facts) -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_text),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_straight,
+    )
+    made.filters |= {
+        "rating": lambda value: rating_text(value, facts.scale.width),
+        "whole": lambda value: f"{value:,}",
+        "places": lambda story: places_text(asdict(story)),
+        "share": lambda some: share_text(some, facts.numbers.pairs),
+        "many": lambda value: plural(value, "item"),
+    }
+    made.globals |= {"version": __version__, "strip_width": STRIP, "left_out_words": left_out_words}
+    return made
+
+
+def _straight(value: object) -> object:
+    """Take out what would turn the rest of a line round; names may hold it."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return _TURNS_TEXT.sub("", value)
+    return value

@@ -1,0 +1,161 @@
+"""The pictures of a report, each in a light and a dark look, wide and narrow."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import altair as alt
+
+from unheard.charts.marks import key, line_styles, table
+from unheard.charts.picture import Picture
+from unheard.charts.results import ranking_picture, sweep_picture
+from unheard.charts.style import Look
+from unheard.decide.words import name_of, plural
+from unheard.report.facts import Facts
+from unheard.report.headline import share_text
+from unheard.report.overturn import Step
+from unheard.report.stories import within_name
+
+_WIDTHS = {"wide": 760, "narrow": 340}
+_DRAWN = 30
+"""How many items a ranking shows."""
+
+_GROUPS, _DRAWN_OF_EACH = 4, 10
+"""Of how many attributes or windows the ranking is drawn, and how many items of each."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture as addresses that hold all of it.
+
+    Attributes
+    ----------
+    caption
+        What is said below it.
+    words
+        What it shows, with the numbers.
+    addresses
+        The drawing by look and width.
+    width, height
+        Its size, if it is light and wide.
+    """
+
+    caption: str
+    words: str
+    addresses: Mapping[tuple[str, str], str]
+
+
+def figure(picture: Picture, caption: str) -> Figure:
+    """Draw a picture in every look and width."""
+    return Figure(
+        caption,
+        picture.words,
+        {
+            (theme, width): _address(picture.svg(theme, points))
+            for theme in ("light", "dark")
+            for width, points in _WIDTHS.items()
+        },
+    )
+
+
+def _address(svg: str) -> str:
+    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
+
+
+def ranking_figures(facts: Facts) -> Iterator[Figure]:
+    """Draw the first items; of several attributes or windows, those of each of the first few."""
+    if not facts.request.compared_within:
+        shown = min(_DRAWN, len(facts.rows))
+        whole = facts.numbers.items
+        caption = "All items" if shown == whole else f"The first {shown:,} of {whole:,} items"
+        yield figure(_ranking(facts, facts.rows, _DRAWN), f"{caption}, by estimate.")
+        return
+    groups = groupby(facts.rows, key=lambda row: within_name(row, facts.request))
+    for _, (within, rows) in zip(range(_GROUPS), groups, strict=False):
+        some = list(rows)
+        shown = min(_DRAWN_OF_EACH, len(some))
+        caption = f"{within}: the first {shown:,} of {plural(len(some), 'item')}, by estimate."
+        yield figure(_ranking(facts, some, _DRAWN_OF_EACH), caption)
+
+
+def _ranking(facts: Facts, rows: Sequence[Mapping[str, Any]], top: int) -> Picture:
+    item = facts.request.item
+    # Where not all rows are at hand the picture must not count them.
+    listed = rows[:top] if facts.left_out else rows
+    short = [{**row, **{name: name_of(row[name]) for name in item}} for row in listed]
+    return ranking_picture(short, item, facts.scale, top=top)
+
+
+def leader_figure(facts: Facts) -> Figure | None:
+    """Draw what becomes of the first item over q."""
+    other = facts.overturn
+    if other is None or other.leader is None:
+        return None
+    one = other.leader
+    drawn = sweep_picture(one.question, one.sweep, facts.claim, one.broken, other.q)
+    return figure(drawn, f"{one.name}: what its mean can be, for every q.")
+
+
+def pairs_figure(facts: Facts) -> Figure | None:
+    """Draw how much of the order is settled over q."""
+    other, pairs = facts.overturn, facts.numbers.pairs
+    if other is None or not pairs:
+        return None
+    records = list(_shares(other.steps, pairs))
+    now = next(step for step in other.steps if step.q == other.q)
+    words = (
+        f"At q = {other.q:g}, {share_text(now.pairs_settled, pairs)} of all pairs of items are in "
+        "a settled order, noise aside"
+    )
+    if now.ci_pairs_settled is not None:
+        words += f", and {share_text(now.ci_pairs_settled, pairs)} with noise"
+    drawn = Picture(partial(_draw_shares, records, other.q), records, f"{words}.")
+    return figure(drawn, "How many of all pairs of items are in a settled order, for every q.")
+
+
+def _shares(steps: Sequence[Step], pairs: int) -> Iterator[dict[str, Any]]:
+    for step in steps:
+        yield {"q": step.q, "series": "noise aside", "share": step.pairs_settled / pairs}
+        if step.ci_pairs_settled is not None:
+            yield {"q": step.q, "series": "with noise", "share": step.ci_pairs_settled / pairs}
+
+
+def _draw_shares(records: Sequence[Mapping[str, Any]], q: float, look: Look, width: int) -> Any:
+    left = 52
+    inner = width - left - 14
+    grid = sorted({record["q"] for record in records})
+    ticks = [tick for tick in grid if tick in (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)]
+    across = alt.X(
+        "q:Q",
+        scale=alt.Scale(type="log", domain=[grid[0], 1], reverse=True, nice=False),
+        axis=alt.Axis(values=ticks, format="~g", title="q", grid=False),
+    )
+    up = alt.Y(
+        "share:Q",
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(title=None, format=".0%", tickCount=5, minExtent=left - 8, domain=False),
+    )
+    styles = line_styles(look)
+    looks = {"noise aside": styles["line"], "with noise": styles["claim"]}
+    series = dict.fromkeys(record["series"] for record in records)
+    layers: list[Any] = [
+        table([record for record in records if record["series"] == name])
+        .mark_line(point={"color": looks[name]["color"], "size": 40}, **looks[name])
+        .encode(across, up)
+        for name in series
+    ]
+    chosen = table([{"q": q, "words": f"q = {q:.3g}"}]).encode(across)
+    layers.append(chosen.mark_rule(**styles["chosen"]))
+    layers.append(
+        chosen.mark_text(align="left", dx=5, baseline="top", color=look.ink).encode(
+            alt.Text("words:N"), y=alt.value(2)
+        )
+    )
+    entries = [("line" if name == "noise aside" else "claim", name) for name in series]
+    drawing = alt.layer(*layers).properties(width=inner, height=200)
+    return alt.vconcat(drawing, key(entries, look, inner, left), spacing=10)
