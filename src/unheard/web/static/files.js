@@ -1,0 +1,68 @@
+/** Tables that the reader brings: a file, or pasted rows. Only their content is ever sent. */
+
+import { Mistake } from "./numbers.js";
+
+const TYPES = {
+  csv: "text/csv",
+  tsv: "text/tab-separated-values",
+  tab: "text/tab-separated-values",
+  parquet: "application/vnd.apache.parquet",
+  jsonl: "application/x-ndjson",
+  ndjson: "application/x-ndjson",
+  json: "application/json",
+};
+
+/**
+ * @typedef {object} Source
+ * @property {string} name
+ * @property {string} type
+ * @property {Blob} body
+ */
+
+/** @param {File} file @returns {Source} */
+export function fileSource(file) {
+  const ending = file.name.split(".").at(-1).toLowerCase();
+  if (!(ending in TYPES)) {
+    const known = "CSV, TSV, Parquet, JSON lines (.jsonl) or JSON";
+    throw new Mistake(`“${file.name}” is of no kind that can be read here. Choose ${known}.`);
+  }
+  return { name: file.name, type: TYPES[ending], body: file };
+}
+
+/** @param {string} text @returns {Source} */
+export function pastedSource(text) {
+  const rows = text.trim();
+  if (!rows.includes("\n")) {
+    throw new Mistake("Paste a row of headings and at least one row below it.");
+  }
+  return { name: "pasted rows", type: TYPES[lookOf(rows)], body: new Blob([`${rows}\n`]) };
+}
+
+function lookOf(rows) {
+  if (rows.startsWith("[")) return "json";
+  if (rows.startsWith("{")) return "jsonl";
+  return rows.split("\n", 1)[0].includes("\t") ? "tsv" : "csv";
+}
+
+/**
+ * Let files be dropped anywhere on the page.
+ * @param {HTMLElement} veil  Shown while a file hovers above the page.
+ * @param {(file: File) => void} dropped
+ */
+export function acceptDrops(veil, dropped) {
+  const holdsFile = (event) => event.dataTransfer?.types.includes("Files");
+  document.addEventListener("dragover", (event) => {
+    if (!holdsFile(event)) return;
+    event.preventDefault();
+    veil.hidden = false;
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (event.relatedTarget === null) veil.hidden = true;
+  });
+  document.addEventListener("drop", (event) => {
+    if (!holdsFile(event)) return;
+    event.preventDefault();
+    veil.hidden = true;
+    if (event.dataTransfer.files.length) dropped(event.dataTransfer.files[0]);
+  });
+}

@@ -1,0 +1,137 @@
+/** What the columns of a table mean: guessed by the server, settled by the reader. */
+
+import { el, fillOptions } from "./dom.js";
+import { plural, wholeText } from "./numbers.js";
+
+const NUMBERS = ["whole", "real", "single"];
+const NULLS = [
+  ["refuse", "stop and tell me"],
+  ["drop", "leave them out"],
+  ["nonresponse", "people who were asked and said nothing"],
+];
+const OFF_SCALE = [
+  ["refuse", "stop and tell me"],
+  ["drop", "leave them out"],
+];
+
+/**
+ * Lay out the questions about a table.
+ * @param {HTMLElement} box
+ * @param {{name: string}} source
+ * @param {any} inspected  What the server found in the table.
+ * @param {() => void} changed
+ * @returns {() => Record<string, string>} the layout chosen, as the server's query states it
+ */
+export function layColumns(box, source, { rows, columns, guess }, changed) {
+  const names = columns.map((one) => one.name);
+  const numeric = columns.filter((one) => NUMBERS.includes(one.kind)).map((one) => one.name);
+  const same = (list) => list.map((name) => [name, name]);
+
+  const shape = select("Each row is", [["rating", "one rating"], ["counts", "an item with its counts"]]);
+  const item = select("Item", same(names), guess.item[0] ?? names[0]);
+  const rating = select("Rating", same(names), guess.rating ?? numeric[0] ?? names[0]);
+  const counts = checkboxes("Columns of counts, lowest rating first", inOrder(guess.counts, numeric));
+  const scale = field("Scale", guess.scale ?? "1:5");
+  const people = select("People in all", [["", "not known"], ...same(numeric)], guess.n_column ?? "");
+  const nulls = select("Empty ratings", NULLS, "refuse");
+  const offScale = select("Ratings off the scale", OFF_SCALE, "refuse");
+  shape.input.value = guess.counts.length ? "counts" : "rating";
+
+  function showShape() {
+    const byCounts = shape.input.value === "counts";
+    counts.row.hidden = !byCounts;
+    for (const one of [rating, nulls, offScale]) one.row.hidden = byCounts;
+  }
+
+  const size = `${plural(rows, "row")}, ${plural(columns.length, "column")}`;
+  const rowsOf = [shape, item, rating, scale, people, nulls, offScale].map((one) => one.row);
+  box.replaceChildren(
+    el("p", { class: "source-name" }, el("strong", {}, source.name), ` · ${size}`),
+    el("div", { class: "fields" }, ...rowsOf),
+    counts.row,
+    preview(columns),
+  );
+  box.hidden = false;
+  showShape();
+  box.onchange = () => {
+    showShape();
+    changed();
+  };
+  scale.input.addEventListener("input", changed);
+
+  return () => {
+    const common = {
+      item: quoted(item.input.value),
+      scale: scale.input.value.trim(),
+      n_column: people.input.value,
+    };
+    if (shape.input.value === "counts") {
+      return { ...common, counts: counts.chosen().map(quoted).join() };
+    }
+    return {
+      ...common,
+      rating: quoted(rating.input.value),
+      nulls: nulls.input.value,
+      off_scale: offScale.input.value,
+    };
+  };
+
+  /** The columns guessed first, in their order, then the others. */
+  function inOrder(first, all) {
+    return [...first, ...all.filter((name) => !first.includes(name))].map((name) => [
+      name,
+      first.includes(name),
+    ]);
+  }
+}
+
+let made = 0;
+
+function select(words, options, chosen) {
+  const id = `layout-${(made += 1)}`;
+  const input = el("select", { id });
+  fillOptions(input, options, chosen ?? options[0][0]);
+  return { input, row: el("div", { class: "field" }, el("label", { for: id }, words), input) };
+}
+
+function field(words, value) {
+  const id = `layout-${(made += 1)}`;
+  const input = el("input", { type: "text", id, autocomplete: "off", spellcheck: "false", size: "8" });
+  input.value = value;
+  return { input, row: el("div", { class: "field" }, el("label", { for: id }, words), input) };
+}
+
+function checkboxes(words, choices) {
+  const boxes = choices.map(([name, checked]) => {
+    const input = el("input", { type: "checkbox" });
+    input.checked = checked;
+    return { name, input, label: el("label", {}, input, ` ${name}`) };
+  });
+  return {
+    row: el("fieldset", { class: "choices across" }, el("legend", {}, words), ...boxes.map((one) => one.label)),
+    chosen: () => boxes.filter((one) => one.input.checked).map((one) => one.name),
+  };
+}
+
+/** A look at the columns, so that the reader can tell what they hold. */
+function preview(columns) {
+  const rows = columns.map((one) => {
+    const cells = [one.kind, wholeText(one.distinct), wholeText(one.missing), one.examples.join(", ")];
+    return el("tr", {}, el("th", { scope: "row" }, one.name), ...cells.map((cell) => el("td", {}, cell)));
+  });
+  const heads = ["Column", "Kind", "Different values", "Empty", "Examples"];
+  const table = el(
+    "table",
+    {},
+    el("caption", { class: "hidden" }, "Columns of the table"),
+    el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
+    el("tbody", {}, ...rows),
+  );
+  const region = { class: "wide", role: "region", tabindex: "0", "aria-label": "Columns of the table" };
+  return el("details", {}, el("summary", {}, "What is in the columns"), el("div", region, table));
+}
+
+/** A name as lists with commas need it. */
+function quoted(name) {
+  return /[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
+}

@@ -1,0 +1,226 @@
+/** The view about one rating. */
+
+import { answerArea, onPress } from "./answer.js";
+import { about, ask, post } from "./api.js";
+import { assumption, sayAssumption } from "./assumption.js";
+import { chartOf, theme } from "./charts.js";
+import { countFields, readCounts } from "./counts.js";
+import { byId, el, fillNotes } from "./dom.js";
+import { save, saveCsv } from "./downloads.js";
+import { latest } from "./latest.js";
+import {
+  average,
+  percentText,
+  plural,
+  rangeText,
+  ratingText,
+  readOptional,
+  readScale,
+  wholeText,
+  widthOf,
+} from "./numbers.js";
+import { scaleChoice } from "./scale.js";
+import { EXAMPLE, state } from "./state.js";
+import { initSweep } from "./sweep.js";
+
+const MISFITS = ["low_response", "high_response", "refuted"];
+
+/**
+ * @param {() => void} changed  Called when the reader has changed something.
+ * @param {(q: number) => void} setQ
+ */
+export function initOne(changed, setQ) {
+  const mine = state.one;
+  const area = answerArea(byId("one-answer"), byId("one-problem"));
+  const sweep = initSweep(changed);
+  let shown = null;
+
+  const scale = scaleChoice(byId("one-scale"), byId("one-own"), (text) => {
+    Object.assign(mine, { scale: text, from: null });
+    onScale((values) => (mine.counts = fields.rescale(values)));
+    changed();
+  });
+  const fields = countFields(byId("one-counts"), "", (counts, problem) => {
+    Object.assign(mine, { counts, from: null });
+    sayWhose();
+    if (problem) refuse(problem);
+    else changed();
+  });
+  byId("one-n").addEventListener("input", (event) => {
+    mine.n = event.target.value;
+    changed();
+  });
+
+  function question() {
+    const counts = readCounts(mine.counts);
+    const n = readOptional(mine.n, "Say how many people there are, or leave it empty.");
+    return { counts, scale: readScale(mine.scale), n, ...assumption() };
+  }
+
+  const answers = latest(async (asked, signal) => {
+    try {
+      const drawChart = chartOf(byId("one-chart"), "estimate/chart", asked, signal);
+      const [answer, told] = await Promise.all([ask("estimate", asked, { signal }), about()]);
+      shown = { asked, answer };
+      showAnswer(answer, told, setQ);
+      area.good();
+      sweep.ask(asked);
+      await drawChart();
+    } catch (error) {
+      refuse(error);
+    }
+  });
+
+  function refuse(error) {
+    area.bad(error);
+    sweep.dim();
+  }
+
+  function onScale(use) {
+    try {
+      use(readScale(mine.scale));
+    } catch {
+      // The scale is being typed: asking says what is wrong with it.
+    }
+    sayWhose();
+  }
+
+  function sayWhose() {
+    byId("one-about").replaceChildren(...whose(mine));
+  }
+
+  onPress(byId("one-csv"), byId("one-problem"), async () => saveCsv(csvRows(shown), "rating.csv"));
+  onPress(byId("one-png"), byId("one-problem"), async () => {
+    const query = { format: "png", theme: theme() };
+    const response = await post("estimate/chart", question(), { query });
+    save(await response.blob(), "rating.png");
+  });
+  onPress(byId("one-report"), byId("one-problem"), async () => {
+    save(await (await report(question(), mine)).blob(), "rating.html");
+  });
+
+  return {
+    show() {
+      scale.show(mine.scale);
+      onScale((values) => fields.show(values, mine.counts));
+      byId("one-n").value = mine.n;
+      sweep.show();
+    },
+    ask() {
+      try {
+        answers.ask(question());
+      } catch (error) {
+        refuse(error);
+      }
+    },
+  };
+}
+
+/** Say whose counts these are, and how to put in others. */
+function whose({ counts, from }) {
+  const how = "Lowest rating first. Paste a row or a column of numbers into any field to fill all.";
+  if (from) return [el("strong", {}, `Ratings of ${from.item}, from ${from.table}. `), how];
+  if (counts.join() === EXAMPLE.join()) {
+    return [el("strong", {}, "These numbers are an example; type your own. "), how];
+  }
+  return [how];
+}
+
+function showAnswer(answer, told, setQ) {
+  const [found] = answer.estimates;
+  const mean = average(answer.counts, answer.scale);
+  sayAssumption(answer.assumption.words);
+  byId("one-headline").replaceChildren(...headline(answer, found, mean));
+  byId("one-figures").replaceChildren(...figures(answer, found, mean, told));
+  const notes = found.flags.map((flag) => sentence(told.flags[flag] ?? flag));
+  if (found.flags.some((flag) => MISFITS.includes(flag))) notes.push(misfit(answer, setQ));
+  fillNotes(byId("one-notes"), notes);
+}
+
+/** The answer in plain words. */
+function headline({ scale, n_ratings: seen }, found, mean) {
+  const width = widthOf(scale);
+  if (seen === 0) return ["Nobody has rated this: the mean can be anything on the scale."];
+  if (found.flags.some((flag) => MISFITS.includes(flag))) {
+    return ["The number of people and the assumption do not fit together."];
+  }
+  const [low, high, best, plain] = [found.lower, found.upper, found.estimate, mean].map((value) =>
+    ratingText(value, width),
+  );
+  const strong = (text) => el("strong", {}, text);
+  const said = `Those who answered average ${plain}.`;
+  if (low === high) return ["The mean of everybody is ", strong(best), `. ${said}`];
+  return [
+    "The mean of everybody is between ",
+    ...[strong(low), " and ", strong(high), "; the estimate is "],
+    ...[strong(best), `. ${said}`],
+  ];
+}
+
+/** The numbers, each with its name and what it means. */
+function figures({ scale, level, n, n_ratings: seen }, found, mean, told) {
+  const width = widthOf(scale);
+  const people = n === null ? "" : ` of ${plural(n, "person").replace("persons", "people")}`;
+  return [
+    ["Average", ratingText(mean, width), `of ${plural(seen, "rating")}${people}`],
+    ["Estimate", ratingText(found.estimate, width), told.methods[found.method]],
+    ["Interval", rangeText(found.lower, found.upper, width), "everything the assumption allows"],
+    [
+      `${percentText(level)} confidence interval`,
+      rangeText(found.ci_lower, found.ci_upper, width),
+      "with sampling noise",
+    ],
+  ].map(([name, value, means]) =>
+    el("div", {}, el("dt", {}, name), el("dd", {}, value, el("small", {}, means))),
+  );
+}
+
+/** What the response rate says about q, and a way out. */
+function misfit({ response, n, n_ratings: seen }, setQ) {
+  // Rounded down, as anything above would contradict the data again.
+  const allowed = Math.floor(response.q_allowed * 100) / 100;
+  const note = el(
+    "span",
+    {},
+    `${wholeText(seen)} of ${wholeText(n)} people answered, ${percentText(response.rate)}. With the ` +
+      "number of people known, q bounds the probability to answer itself. If you only know how " +
+      "much quieter some are than others, leave the number out. ",
+  );
+  if (allowed >= 0.01) {
+    const use = `Use q = ${allowed}, the largest that fits`;
+    note.append(el("button", { type: "button", onclick: () => setQ(allowed) }, use));
+  }
+  return note;
+}
+
+function sentence(words) {
+  return `${words[0].toUpperCase()}${words.slice(1)}.`;
+}
+
+/** The answer as a table, under the names that all of unheard uses. */
+function csvRows({ asked, answer }) {
+  const [found] = answer.estimates;
+  const row = {
+    n_ratings: answer.n_ratings,
+    n: answer.n,
+    average: average(answer.counts, answer.scale),
+    ...found,
+    flags: found.flags.join(" "),
+    level: answer.level,
+    q: asked.q,
+    quiet: asked.quiet,
+    assumption: answer.assumption.words,
+  };
+  answer.scale.forEach((value, i) => (row[`count_${value}`] = answer.counts[i]));
+  return [Object.keys(row), Object.values(row)];
+}
+
+/** Ask for the report on a table of one row. */
+function report({ counts, scale, n, q, quiet }, { from, above }) {
+  const row = { item: from?.item ?? "This rating" };
+  counts.forEach((count, i) => (row[`count_${i + 1}`] = count));
+  const query = { item: "item", counts: counts.map((_, i) => `count_${i + 1}`).join(), q, quiet, above };
+  query.scale = scale.join();
+  query.n = n;
+  return post("report", [row], { query });
+}

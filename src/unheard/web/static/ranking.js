@@ -1,0 +1,155 @@
+/** The rows of a ranking: searched, sorted, and opened one by one. */
+
+import { el } from "./dom.js";
+import { percentText, plural, rangeText, ratingText, wholeText, widthOf } from "./numbers.js";
+
+const STEP = 50;
+
+/**
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {(row: any) => string} text
+ * @property {(row: any) => any} key  What rows are sorted by.
+ * @property {boolean} [number]  Whether it stands at the right.
+ */
+
+/**
+ * @param {HTMLElement} box
+ * @param {(row: any) => void} open  Called with the row whose name was pressed.
+ */
+export function rankingTable(box, open) {
+  let answer = null;
+  let items = [];
+  let columns = [];
+  let order = null; // the server's, best first, until a heading is pressed
+  let most = STEP;
+
+  const search = el("input", { type: "search", id: "ranking-search", autocomplete: "off" });
+  const shownOf = el("p", { class: "hint", role: "status" });
+  const table = el("table", { class: "ranking" });
+  const region = { class: "wide", role: "region", tabindex: "0", "aria-labelledby": "ranking-caption" };
+  const more = el("button", { type: "button", onclick: () => fill((most += STEP)) }, "Show more");
+  search.addEventListener("input", () => fill((most = STEP)));
+  box.append(
+    el("div", { class: "field inline" }, el("label", { for: "ranking-search" }, "Find an item"), search),
+    el("div", region, table),
+    shownOf,
+    more,
+  );
+
+  function fill() {
+    const wanted = search.value.trim().toLowerCase();
+    const found = answer.rows.filter((row) => nameOf(row, items).toLowerCase().includes(wanted));
+    if (order) found.sort(byColumn(columns[order.column], order.descending));
+    const rows = found.slice(0, most);
+    table.replaceChildren(
+      el("caption", { id: "ranking-caption" }, "Ranking"),
+      el("thead", {}, el("tr", {}, ...columns.map(heading))),
+      el("tbody", {}, ...rows.map(line)),
+    );
+    shownOf.textContent = `${wholeText(rows.length)} of ${plural(found.length, "item")} shown.`;
+    more.hidden = rows.length === found.length;
+  }
+
+  function heading(column, place) {
+    const sorted = order?.column === place && (order.descending ? "descending" : "ascending");
+    const button = el("button", { type: "button", onclick: () => sortBy(place) }, column.title);
+    return el("th", { scope: "col", "aria-sort": sorted, class: column.number && "number" }, button);
+  }
+
+  function sortBy(place) {
+    const again = order?.column === place;
+    order = { column: place, descending: again ? !order.descending : Boolean(columns[place].number) };
+    fill();
+    table.querySelectorAll("thead button")[place].focus();
+  }
+
+  function line(row) {
+    const cells = columns.map((column, place) => {
+      const text = column.text(row);
+      if (place) return el("td", { class: column.number && "number" }, text);
+      const button = el("button", { type: "button", class: "link", onclick: () => open(row) }, text);
+      return el("th", { scope: "row" }, button);
+    });
+    return el("tr", {}, ...cells);
+  }
+
+  return {
+    /** Show an answer about items named by some columns. */
+    show(fresh, names) {
+      if (names.join() !== items.join()) {
+        order = null;
+        search.value = "";
+      }
+      [answer, items, most] = [fresh, names, STEP];
+      columns = columnsOf(fresh, names);
+      if (order && order.column >= columns.length) order = null;
+      fill();
+    },
+  };
+}
+
+/** The name of a row, in one piece. */
+export function nameOf(row, items) {
+  return items.map((name) => row[name] ?? "(no name)").join(", ");
+}
+
+/** @returns {Column[]} */
+function columnsOf({ rows, scale, level, k }, items) {
+  const width = widthOf(scale);
+  const whole = (title, name) => ({
+    title,
+    number: true,
+    text: (row) => wholeText(row[name]),
+    key: (row) => row[name],
+  });
+  const rating = (title, name) => ({ ...whole(title, name), text: (row) => ratingText(row[name], width) });
+  const range = (title, low, high) => ({
+    ...whole(title, low),
+    text: (row) => rangeText(row[low], row[high], width),
+  });
+  const places = (title, best, worst) => ({
+    title,
+    text: (row) => placesText(row[best], row[worst]),
+    key: (row) => row[best] * 1e9 + row[worst],
+  });
+  const columns = [
+    { title: items.join(", "), text: (row) => nameOf(row, items), key: (row) => nameOf(row, items) },
+    whole("Ratings", "n_ratings"),
+    rating("Average", "average"),
+    rating("Estimate", "estimate"),
+    range("Interval", "lower", "upper"),
+    places("Possible places", "best_rank", "worst_rank"),
+  ];
+  if (rows.some((row) => row.n !== null)) columns.splice(2, 0, whole("People", "n"));
+  if (k !== null) {
+    columns.push({ title: `Top ${wholeText(k)}`, text: verdict, key: (row) => row.best_rank });
+  }
+  columns.push(
+    range(`${percentText(level)} confidence`, "ci_lower", "ci_upper"),
+    places("With noise", "ci_best_rank", "ci_worst_rank"),
+    whole("Tier", "tier"),
+  );
+  if (rows.some((row) => row.flags.length)) {
+    columns.push({ title: "Flags", text: (row) => row.flags.join(" "), key: (row) => row.flags.join() });
+  }
+  return columns;
+}
+
+function placesText(best, worst) {
+  return best === worst ? wholeText(best) : `${wholeText(best)} to ${wholeText(worst)}`;
+}
+
+/** Whether a row is in the top k; where noise makes a difference, that is said. */
+function verdict({ top, ci_top: withNoise }) {
+  return withNoise !== null && withNoise !== top ? `${top}, noise aside` : top;
+}
+
+function byColumn({ key }, descending) {
+  const compare = new Intl.Collator("en", { numeric: true }).compare;
+  return (a, b) => {
+    const [x, y] = [key(a), key(b)];
+    const up = typeof x === "string" ? compare(x, y) : (x ?? -Infinity) - (y ?? -Infinity);
+    return descending ? -up : up;
+  };
+}

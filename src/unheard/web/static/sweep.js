@@ -1,0 +1,48 @@
+/** Below one rating: the answer for every q, and the q that overturns a claim. */
+
+import { answerArea } from "./answer.js";
+import { ask } from "./api.js";
+import { chartOf } from "./charts.js";
+import { byId, fillParagraphs } from "./dom.js";
+import { latest, rested } from "./latest.js";
+import { readOptional } from "./numbers.js";
+import { state } from "./state.js";
+
+/** The chart changes little with q, so it may wait until the slider rests. */
+const REST = 60;
+
+/** @param {() => void} changed */
+export function initSweep(changed) {
+  const mine = state.one;
+  const area = answerArea(byId("sweep-answer"), byId("sweep-problem"));
+  byId("one-above").addEventListener("input", (event) => {
+    mine.above = event.target.value;
+    changed();
+  });
+
+  const answers = latest(async (asked, signal) => {
+    try {
+      const above = readOptional(mine.above, "Say above which rating, or leave it empty.");
+      const { q, ...rest } = asked;
+      const question = { ...rest, above };
+      const drawChart = chartOf(byId("sweep-chart"), "sweep/chart", { ...question, at: q }, signal);
+      const answer = await ask("sweep", question, { signal });
+      fillParagraphs(byId("sweep-words"), answer.words);
+      area.good();
+      await drawChart();
+    } catch (error) {
+      area.bad(error);
+    }
+  });
+
+  return {
+    show() {
+      byId("one-above").value = mine.above;
+    },
+    ask: rested(answers.ask, REST),
+    /** What is shown answers no longer what is asked. */
+    dim() {
+      byId("sweep-answer").classList.add("stale");
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/* Light, dark, or what the system says. A plain script in the head, so that the page never flashes
+   in the wrong colours; others hear of a change by the event "themechange". */
+(() => {
+  const KEY = "unheard-theme";
+  const root = document.documentElement;
+
+  function remembered() {
+    try {
+      return localStorage.getItem(KEY) ?? "auto";
+    } catch {
+      return "auto"; // storage is switched off
+    }
+  }
+
+  function apply(choice) {
+    if (choice === "auto") delete root.dataset.theme;
+    else root.dataset.theme = choice;
+    document.dispatchEvent(new Event("themechange"));
+  }
+
+  function choose(choice) {
+    apply(choice);
+    try {
+      localStorage.setItem(KEY, choice);
+    } catch {
+      // The choice then lasts as long as the page.
+    }
+  }
+
+  apply(remembered());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    document.dispatchEvent(new Event("themechange"));
+  });
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const radio of document.querySelectorAll("#theme input")) {
+      radio.checked = radio.value === remembered();
+      radio.addEventListener("change", () => choose(radio.value));
+    }
+  });
+})();
