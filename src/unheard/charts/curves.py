@@ -11,6 +11,7 @@ import altair as alt
 
 from unheard.charts.facts import confidence_words
 from unheard.charts.marks import (
+    Drawing,
     Layers,
     Rows,
     along,
@@ -56,7 +57,7 @@ class Plane:
     def x(self, column: str = "q") -> alt.X:
         """Place q."""
         ticks = [q for q in _TICKS if q >= self.least and (self.inner > 400 or q not in _TIGHT)]
-        title = textwrap.wrap(self.title, max(self.inner // 7, 20))
+        title = textwrap.wrap(self.title, max(int(self.inner / 6.4), 20))
         axis = alt.Axis(values=ticks, format="~g", title=title, titlePadding=24, grid=False)
         scale = alt.Scale(type="log", domain=[self.least, 1], reverse=True, nice=False)
         return alt.X(f"{column}:Q", scale=scale, axis=axis)
@@ -76,7 +77,7 @@ def draw_sweep(
     words: tuple[str, str, str],
     look: Look,
     width: int,
-) -> Any:
+) -> Drawing:
     """Draw estimate and intervals over q, from 1 at the left to nearly 0 at the right.
 
     Parameters
@@ -149,7 +150,7 @@ def _ends(words: tuple[str, ...], plane: Plane, look: Look) -> Layers:
     ]
 
 
-def _ruled_out(q: list[float], plane: Plane, look: Look) -> alt.Chart:
+def _ruled_out(q: list[float], plane: Plane, look: Look) -> Drawing:
     """Shade the q that the response rate contradicts."""
     shade = table([{"q": max(q), "end": min(q)}]).mark_rect(**band_style(look))
     return shade.encode(plane.x(), alt.X2("end:Q"))
@@ -157,11 +158,12 @@ def _ruled_out(q: list[float], plane: Plane, look: Look) -> alt.Chart:
 
 def _breakdowns(claim: Mapping[str, Any], least: float) -> list[tuple[str, float, str]]:
     """List the breakdown q that lie in the picture: kind of mark, q, and words."""
-    both = (("breakdown_q", "noiseless", "noise aside"),)
-    both += (("ci_breakdown_q", "noisy", "with sampling noise"),)
     return [
         (kind, claim[column], words)
-        for column, kind, words in both
+        for column, kind, words in (
+            ("breakdown_q", "noiseless", "noise aside"),
+            ("ci_breakdown_q", "noisy", "with sampling noise"),
+        )
         if claim[column] is not None and claim[column] >= least
     ]
 
@@ -185,7 +187,7 @@ def _chosen(q: float, plane: Plane, look: Look) -> Layers:
     ]
 
 
-def _pointed_at(rows: Rows, scale: Scale, level: float | None, plane: Plane) -> alt.Chart:
+def _pointed_at(rows: Rows, scale: Scale, level: float | None, plane: Plane) -> Drawing:
     """Cover the picture with columns that nobody sees, but that tell the numbers there.
 
     A line or a band is one mark, and would tell those of its first row wherever one points.
@@ -208,10 +210,10 @@ def _pointed_at(rows: Rows, scale: Scale, level: float | None, plane: Plane) -> 
 
 def draw_calibration(
     rows: Rows, scale: Scale, paired: bool, level: float, look: Look, width: int
-) -> Any:
+) -> Drawing:
     """Draw the best guess of participation at each rating, and its box."""
     inner = width - _LEFT - _RIGHT
-    pad = scale.width / max(2 * (scale.m - 1), 40) * 1.2
+    pad = scale.width / min(2 * (scale.m - 1), 40)
     domain = (scale.lowest - pad, scale.highest + pad)
     top = max(row["g_upper"] for row in rows)
     share = alt.Scale(domain=[0, top * 1.05], nice=False)
@@ -234,6 +236,12 @@ def draw_calibration(
     if inner / len(rows) > 55:
         text = points.mark_text(align="left", dx=9, fontSize=11, color=look.muted)
         layers.append(text.encode(alt.Text("t_g:N")))
+    unknown = [row for row in told if row["g"] is None]
+    if unknown and inner / len(rows) > 30:
+        nobody = table(unknown).mark_text(
+            text="nobody audited", angle=270, dy=-13, fontSize=11, color=look.muted
+        )
+        layers.append(nobody.encode(along("rating", domain, axis), y=alt.value(110)))
     what = "share of people who answer" if paired else "compared with the most outspoken"
     entries = [
         ("estimate", f"best guess: {what}"),

@@ -272,7 +272,7 @@ def regret_words(rows: Rows) -> str:
         own = sorted((row["q"], row["regret"]) for row in rows if row["method"] == method)
         ends = [f"{regret:.4g} at q = {q:g}" for q, regret in dict.fromkeys((own[0], own[-1]))]
         said.append(f"{method} {', '.join(ends)}")
-    people = {row["n"] for row in rows}
+    people = dict.fromkeys(row["n"] for row in rows)
     whom = ", ".join("endless people" if n is None else plural(n, "person") for n in people)
     return f"Regret with {whom.replace('persons', 'people')}: {'; '.join(said)}."
 

@@ -11,6 +11,7 @@ import altair as alt
 from unheard.charts.facts import confidence_words
 from unheard.charts.marks import (
     MOST_TICKS,
+    Drawing,
     Layers,
     Rows,
     along,
@@ -33,8 +34,8 @@ from unheard.decide.words import plural, range_text, rating_text
 _ROW = 26
 """How high a row is."""
 
-_FIGURES = 62
-"""How much room the estimates take at the right of rows."""
+_FIGURES, _TIER = 52, 40
+"""How much room the estimates, and the tiers, take at the right of rows."""
 
 
 def told(row: Mapping[str, Any], width: float, level: float | None) -> dict[str, str]:
@@ -66,7 +67,7 @@ def _numbered(
 
 def draw_estimate(
     bars: Rows, rows: Rows, scale: Scale, level: float | None, look: Look, width: int
-) -> Any:
+) -> Drawing:
     """Draw shares of ratings as bars, and below them intervals on the same axis."""
     several, spelled = len(rows) > 1, scale.m <= MOST_TICKS
     left, right = 0 if spelled else 44, 14
@@ -96,7 +97,7 @@ def _beside(rows: Rows, name: str, scale: Scale, look: Look, left: int, inner: i
     """Write the names at the left of rows, and the estimates at their right."""
     shown = [{**row, "shown": rating_text(row["estimate"], scale.width)} for row in rows]
     head = table([{}]).mark_text(text="estimate", align="right", color=look.muted, fontSize=11)
-    end = inner + _FIGURES - 6
+    end = inner + _FIGURES - 4
     return [
         texts(rows, name, -10, look, align="right", limit=left - 14, lineBreak="\n"),
         texts(shown, "shown", end, look, align="right", fontWeight="bold"),
@@ -123,7 +124,7 @@ def _entries(
 
 def draw_comparison(
     items: Rows, ways: Rows, scale: Scale, level: float | None, look: Look, width: int
-) -> Any:
+) -> Drawing:
     """Draw two items on the scale, and below them their differences around zero."""
     left = _name_width((*items, *ways), "name", width)
     inner = width - left - _FIGURES
@@ -138,13 +139,13 @@ def draw_comparison(
 
 def _panel(
     rows: Rows, title: str, scale: Scale, level: float | None, look: Look, left: int, inner: int
-) -> alt.LayerChart:
+) -> Drawing:
     """Draw rows of intervals on an axis of their own; differences with a line at zero."""
     differ = rows[0]["part"] == "differences"
     said = [{"": row["name"]} | told(row, scale.width, level) for row in rows]
     numbered, titles = _numbered(rows, said)
     domain = _span(rows, zero=differ)
-    axis = alt.Axis(title=title, tickCount=inner // 55)
+    axis = alt.Axis(title=title, tickCount=max(inner // 50, 3))
     layers = interval_layers(numbered, look, domain, titles, axis)
     if differ:
         zero = table([{"zero": 0}]).mark_rule(**line_styles(look)["claim"])
@@ -174,16 +175,16 @@ def _span(rows: Rows, *, zero: bool = False) -> list[float]:
     return [low - pad, high + pad]
 
 
-def draw_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int) -> Any:
+def draw_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int) -> Drawing:
     """Draw the intervals of items below each other, every other tier on a shade."""
     tiers = [list(run) for _, run in groupby(rows, key=lambda row: row["tier"])]
     tiered = len(tiers) > 1
     left = _name_width(rows, "name", width)
-    right = _FIGURES + (44 if tiered else 0)
+    right = _FIGURES + (_TIER if tiered else 0)
     inner = width - left - right
     said = [{"": row["name"]} | told(row, scale.width, None) | _places(row) for row in rows]
     numbered, titles = _numbered(rows, said)
-    axis = alt.Axis(title="rating", tickCount=inner // 55)
+    axis = alt.Axis(title="rating", tickCount=max(inner // 50, 3))
     layers = interval_layers(numbered, look, _span(rows), titles, axis)
     layers += _beside(numbered, "name", scale, look, left, inner)
     entries = _entries(rows, None, None)
@@ -221,7 +222,7 @@ def _tiers(rows: Rows, look: Look, left: int, inner: int, right: int) -> Layers:
         .mark_rect(**band_style(look))
         .encode(y, alt.Y2("end:Q"), x=alt.value(-left), x2=alt.value(inner + right))
     )
-    at = inner + right - 6
+    at = inner + right - 4
     numbers = texts(labels, "label", at, look, many=len(rows), align="right", color=look.muted)
     return [shade, numbers]
 
@@ -251,7 +252,7 @@ def _bar_texts(bar: Mapping[str, Any]) -> dict[str, str]:
 
 def _bars(
     edges: Rows, scale: Scale, domain: Sequence[float], look: Look, left: int, spelled: bool
-) -> alt.LayerChart:
+) -> Drawing:
     """Draw the ratings seen, each share written above its bar, or on an axis if they are many."""
     axis = scale_axis(scale, "rating", grid=False)
     highest = max(bar["share"] for bar in edges) or 1.0

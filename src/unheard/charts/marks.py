@@ -15,17 +15,23 @@ try:
 except ImportError:
     raise MissingEngineError("Drawing", "Altair", "charts") from None
 
-Layers: TypeAlias = list[Any]
+Drawing: TypeAlias = Any
+"""An Altair chart; what its methods take is too much for types to say."""
+
+Layers: TypeAlias = list[Drawing]
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
 MOST_TICKS = 12
 """A scale of so many values has a tick at each; a longer one at round numbers."""
 
+METHOD = "method "
+"""What a method is told by from other kinds of marks in a key."""
+
 _LETTER = 6.2
 """How wide a letter is, more or less."""
 
 
-def table(rows: Rows) -> alt.Chart:
+def table(rows: Rows) -> Drawing:
     """Return a chart of plain rows, to put marks on."""
     return alt.Chart(alt.Data(values=[dict(row) for row in rows]))  # type: ignore[no-untyped-call]
 
@@ -78,7 +84,7 @@ def interval_layers(
     """
     points, lines, told = point_styles(look), line_styles(look), tips(titles)
 
-    def of(some: Rows) -> alt.Chart:
+    def of(some: Rows) -> Drawing:
         return table(some).encode(down(len(rows)), tooltip=told)
 
     layers: Layers = []
@@ -94,15 +100,15 @@ def interval_layers(
     layers.append(of(rows).mark_rule(**lines["interval"]).encode(*place))
     rated = [row for row in rows if row.get("average") is not None]
     if rated:
-        place = (along("average", domain, axis),)
-        layers.append(of(rated).mark_point(**points["average"]).encode(*place))
+        average = of(rated).mark_point(**points["average"])
+        layers.append(average.encode(along("average", domain, axis)))
     layers.append(of(rows).mark_point(**points["estimate"]).encode(along("estimate", domain, axis)))
     return layers
 
 
 def texts(
     rows: Rows, column: str, x: float, look: Look, *, many: int | None = None, **more: Any
-) -> alt.Chart:
+) -> Drawing:
     """Write a column of text beside rows; ``many`` is how many rows there are in all."""
     mark = {"baseline": "middle", "color": look.ink} | more
     place = down(len(rows) if many is None else many)
@@ -112,13 +118,14 @@ def texts(
 
 def key(
     entries: Sequence[tuple[str, str]], look: Look, width: int, start: int = 0, end: int = 0
-) -> alt.LayerChart:
+) -> Drawing:
     """Explain the marks: symbols with their words, as many to a line as fit.
 
     Parameters
     ----------
     entries
-        Kind of mark, of :func:`point_styles` or :func:`line_styles`, and words.
+        Kind of mark and words: kinds of :func:`point_styles` and :func:`line_styles`, a method
+        behind :data:`METHOD`, or none.
     look
         The colours.
     width
@@ -166,14 +173,15 @@ def text_width(text: str) -> int:
     return math.ceil(_LETTER * len(text))
 
 
-def _symbol(kind: str, base: alt.Chart, x: Mapping[str, alt.X], look: Look) -> Layers:
+def _symbol(kind: str, base: Drawing, x: Mapping[str, alt.X], look: Look) -> Layers:
     """Draw the symbols of one kind."""
     points, lines = point_styles(look), line_styles(look)
     if not kind:
         return []
     if kind in points:
         return [base.mark_point(**points[kind]).encode(x["middle"])]
-    layers: Layers = [base.mark_rule(**lines[kind]).encode(x["left"], alt.X2("right:Q"))]
+    line = lines.get(kind) or method_line(kind.removeprefix(METHOD), look)
+    layers: Layers = [base.mark_rule(**line).encode(x["left"], alt.X2("right:Q"))]
     if kind == "confidence":
         ends = base.mark_tick(**tick_style(look))
         layers += [ends.encode(x["left"]), ends.encode(x["right"])]
@@ -189,7 +197,12 @@ def point_styles(look: Look) -> dict[str, dict[str, Any]]:
         "estimate": {"shape": "circle", "size": 85, "fill": look.estimate} | rim,
         "average": {"shape": "diamond", "size": 130, "stroke": look.average} | hollow,
         "bar": {"shape": "square", "size": 150, "fill": look.bar} | rim,
-        "noiseless": {"shape": "triangle-down", "size": 95, "fill": look.claim} | rim,
+        "noiseless": {
+            "shape": "triangle-down",
+            "size": 80,
+            "fill": look.claim,
+            "stroke": look.claim,
+        },
         "noisy": {"shape": "triangle-down", "size": 80, "stroke": look.claim} | hollow,
     }
 
@@ -205,10 +218,16 @@ def line_styles(look: Look) -> dict[str, dict[str, Any]]:
         "band": {"strokeWidth": 11, "color": look.interval, "opacity": 0.3},
         "noise band": {"strokeWidth": 11, "color": look.interval, "opacity": 0.13},
         "tier": {"strokeWidth": 14} | band_style(look),
-    } | {
-        name: {"strokeWidth": 2, "color": colour, "strokeDash": METHOD_DASHES[name]}
-        for name, colour in look.methods.items()
     }
+
+
+def method_line(method: str, look: Look) -> dict[str, Any]:
+    """Return how the line of a method is drawn."""
+    colour = look.methods[method]
+    if method == "lower bound":
+        # Wide, so that a line upon it does not hide it.
+        return {"strokeWidth": 6, "color": colour}
+    return {"strokeWidth": 2, "color": colour, "strokeDash": METHOD_DASHES[method]}
 
 
 def band_style(look: Look) -> dict[str, Any]:

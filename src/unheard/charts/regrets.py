@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import altair as alt
 
 from unheard.charts.marks import (
+    METHOD,
+    Drawing,
     Layers,
     Rows,
     along,
     down,
     key,
-    line_styles,
+    method_line,
     table,
     text_width,
     texts,
@@ -25,14 +28,14 @@ _TITLES = {"t_name": "method", "t_n": "people", "t_q": "q", "t_regret": "regret"
 _TITLES |= {"t_root": "typical error, its square root", "t_how": "found by"}
 
 
-def draw_regret(rows: Rows, look: Look, width: int) -> Any:
+def draw_regret(rows: Rows, look: Look, width: int) -> Drawing:
     """Draw lines over q; cells if the number of people varies too; rows if q does not vary."""
     drawn = _told([*_bounds(rows), *rows])
     if len({row["q"] for row in rows}) == 1:
         return _one_by_one(drawn, look, width)
     if len({row["n"] for row in rows}) == 1:
         return _over_q(drawn, look, width)
-    return _cells(_told(rows), width)
+    return _cells(_told(rows), look, width)
 
 
 def _bounds(rows: Rows) -> list[dict[str, Any]]:
@@ -67,55 +70,63 @@ def _title(rows: Rows) -> str:
     return f"regret ({rows[0]['kind']}), in squared rating points"
 
 
-def _over_q(rows: Rows, look: Look, width: int) -> Any:
+def _over_q(rows: Rows, look: Look, width: int) -> Drawing:
     """Draw a line for each method."""
-    left, styles = 56, line_styles(look)
+    left = 56
     inner = width - left - 14
     ends = min(row["q"] for row in rows), max(row["q"] for row in rows)
-    x = along("q", ends, alt.Axis(title="q: the least probability to answer", grid=False))
-    side = alt.Axis(
-        title=_title(rows), titleAnchor="start", titleAngle=0, titleAlign="left", titleX=0,
-        titleY=-12, format="~g", tickCount=5, minExtent=left - 8, domain=False, ticks=False,
-    )  # fmt: skip
-    y = alt.Y("regret:Q", axis=side)
+    title = "q: the least probability to answer"
+    x = along("q", ends, alt.Axis(title=title, grid=False, tickCount=inner // 50))
+    side = {
+        "title": _title(rows), "titleAnchor": "start", "titleAngle": 0, "titleAlign": "left",
+        "titleX": 0, "titleY": -12, "format": "~g", "minExtent": left - 8, "domain": False,
+        "ticks": False,
+    }  # fmt: skip
+    y = _height([row["regret"] for row in rows], side)
     names = list(dict.fromkeys(row["method"] for row in rows))
     layers: Layers = []
     for name in names:
         base = table([row for row in rows if row["method"] == name]).encode(x, y)
-        layers.append(base.mark_line(**styles[name]))
-        dots = base.mark_point(filled=True, size=36, opacity=1, color=styles[name]["color"])
-        layers.append(dots.encode(tooltip=tips(_TITLES)))
+        layers.append(base.mark_line(**method_line(name, look)))
+        dots = base.mark_point(filled=True, size=36, opacity=1, color=look.methods[name])
+        layers += [] if name == _BOUND else [dots.encode(tooltip=tips(_TITLES))]
     drawing = alt.layer(*layers).properties(width=inner, height=250)
-    return alt.vconcat(
-        drawing, key([(name, name) for name in names], look, inner, left), spacing=10
-    )
+    entries = [(f"{METHOD}{name}", name) for name in names]
+    return alt.vconcat(drawing, key(entries, look, inner, left), spacing=10)
 
 
-def _one_by_one(rows: Rows, look: Look, width: int) -> Any:
+def _height(values: list[float], side: dict[str, Any]) -> alt.Y:
+    """Place regrets: on a logarithmic scale if they differ in size and none is zero."""
+    least, most = min(values), max(values)
+    if least <= 0 or most < 10 * least:
+        return alt.Y("regret:Q", axis=alt.Axis(tickCount=5, **side))
+    powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+    ticks = [step * 10.0**power for power in powers for step in (1, 2, 5)]
+    axis = alt.Axis(values=[tick for tick in ticks if least / 1.5 < tick < most * 1.5], **side)
+    return alt.Y("regret:Q", axis=axis, scale=alt.Scale(type="log", nice=False, padding=8))
+
+
+def _one_by_one(rows: Rows, look: Look, width: int) -> Drawing:
     """Draw a point for each row, with the noise of a simulation around it."""
     left, right = 20 + max(text_width(row["t_name"]) for row in rows), 66
     inner = width - left - right
     numbered = [
-        {**row, "row": i} | _around(row["regret"], row["standard_error"])
+        {**row, "row": i, "colour": look.methods[row["method"]]}
+        | _around(row["regret"], row["standard_error"])
         for i, row in enumerate(rows)
     ]
-    most = max(row["high"] for row in numbered)
     axis = alt.Axis(title=_title(rows), tickCount=inner // 70, format="~g")
-    domain, y = (0.0, most * 1.05 or 1.0), down(len(rows))
-    base = table(numbered).encode(y, tooltip=tips(_TITLES))
+    domain = (0.0, max(row["high"] for row in numbered) * 1.05 or 1.0)
+    y, bounds = down(len(rows)), [row for row in numbered if row["method"] == _BOUND]
+    others = [row for row in numbered if row["method"] != _BOUND]
+    colour = alt.Color("colour:N", scale=None, legend=None)
+    base = table(others).encode(y, colour, tooltip=tips(_TITLES))
     layers: Layers = [
-        base.mark_rule(strokeWidth=1.5, color=look.muted).encode(
-            along("low", domain, axis), alt.X2("high:Q")
-        )
-    ]
-    for row in numbered:
-        colour = line_styles(look)[row["method"]]["color"]
-        shape = "stroke" if row["method"] == _BOUND else "circle"
-        point = table([row]).mark_point(
-            shape=shape, size=110, fill=colour, stroke=colour, angle=90 if shape == "stroke" else 0
-        )
-        layers.append(point.encode(y, along("regret", domain, axis), tooltip=tips(_TITLES)))
-    layers += [
+        table(bounds)
+        .mark_rule(**method_line(_BOUND, look))
+        .encode(along("regret", domain, axis), tooltip=tips(_TITLES)),
+        base.mark_rule(strokeWidth=2).encode(along("low", domain, axis), alt.X2("high:Q")),
+        base.mark_point(filled=True, size=110).encode(along("regret", domain, axis)),
         texts(numbered, "t_name", -10, look, align="right"),
         texts(numbered, "t_regret", inner + right - 6, look, align="right", fontWeight="bold"),
     ]
@@ -128,7 +139,7 @@ def _around(value: float, error: float | None) -> dict[str, float]:
     return {"low": max(value - away, 0.0), "high": value + away}
 
 
-def _cells(rows: Rows, width: int) -> Any:
+def _cells(rows: Rows, look: Look, width: int) -> Drawing:
     """Colour a cell for each q and number of people, a panel for each method."""
     names = list(dict.fromkeys(row["method"] for row in rows))
     columns = 1 if width < 440 else min(len(names), 2)
@@ -147,5 +158,6 @@ def _cells(rows: Rows, width: int) -> Any:
             tooltip=tips(_TITLES),
         )
         .properties(width=size, height=min(size, 30 * len(order)))
+        .properties(view=alt.ViewBackground(stroke=look.muted))
     )
     return chart.facet(facet=alt.Facet("method:N", title=None, sort=names), columns=columns)

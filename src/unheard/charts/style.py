@@ -130,7 +130,8 @@ LIGHT = Look(
     claim="#A8477F",
     # Sky, orange, yellow and purple darkened until they show on white.
     methods=METHOD_COLOURS
-    | {"midpoint": "#2E88BD", "minimax": "#A8477F", "spectral": "#A87400", "reweight": "#857B00"},
+    | {"midpoint": "#2E88BD", "minimax": "#A8477F", "spectral": "#A87400", "reweight": "#857B00"}
+    | {"lower bound": "#949494"},
 )
 
 DARK = Look(
@@ -148,7 +149,7 @@ DARK = Look(
     claim="#E59BC3",
     methods=METHOD_COLOURS
     | {"average": "#4FA3DC", "bea": "#F08A3C", "midpoint": "#9AD3F5", "pooled": "#E8EAED"}
-    | {"lower bound": "#A3ABB3"},
+    | {"lower bound": "#7C858E"},
 )
 
 LOOKS = {look.name: look for look in (LIGHT, DARK)}
