@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntFlag
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ from unheard.core.formula import Items, Setting, answers, one_limit, own_limits
 from unheard.core.participation import Participation, best_guess, fixed_box, preset
 from unheard.core.response import Response, response
 from unheard.core.scale import Scale
+from unheard.core.showing import Shows
 from unheard.errors import MethodError, OptionError, ParticipationError
 
 Numbers: TypeAlias = Any
@@ -57,11 +58,11 @@ FLAG_WORDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Shows):
     """An estimate with everything that qualifies it.
 
     One histogram gives plain numbers and a tuple of flags; an (N, m) array of histograms gives
-    arrays of length N, and for ``flags`` an array of N tuples.
+    arrays of length N, and for ``flags`` an array of N tuples. In a notebook it shows itself.
 
     Attributes
     ----------
@@ -75,6 +76,8 @@ class Estimate:
         Confidence interval: the same with sampling noise; None if none was asked for.
     flags
         What must be known before using the numbers; :data:`FLAG_WORDS` explains each.
+    question
+        What was asked: the counts, the assumption, the settings.
     """
 
     method: str
@@ -84,6 +87,7 @@ class Estimate:
     ci_lower: Numbers
     ci_upper: Numbers
     flags: Any
+    question: Inquiry | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +238,8 @@ class Inquiry:
         if self.counts.rows == 1:
             one = {name: float(values.reshape(-1)[0]) for name, values in (fixed | rows).items()}
             counts = [float(count) for count in self.counts.cells[0]]
-            return [np.array([x]) for x in formula(Items(counts, **one), setting, PLAIN)]
+            found = formula(Items(counts, **one), setting, PLAIN)
+            return [np.asarray(x, np.float64).reshape(1) for x in found]
 
         def on_block(counts: Sequence[Column], *row: Column) -> list[Column]:
             items = Items(counts, **(fixed | dict(zip(rows, row, strict=True))))
@@ -277,10 +282,10 @@ class Inquiry:
     ) -> Estimate:
         if not self.counts.single:
             low_limits, high_limits = limits
-            return Estimate(method, *numbers, low_limits, high_limits, _FLAG_NAMES[flags])
+            return Estimate(method, *numbers, low_limits, high_limits, _FLAG_NAMES[flags], self)
         estimate, lower, upper = (float(x[0]) for x in numbers)
         low, high = (None if x is None else float(x[0]) for x in limits)
-        return Estimate(method, estimate, lower, upper, low, high, flag_names(int(flags[0])))
+        return Estimate(method, estimate, lower, upper, low, high, flag_names(int(flags[0])), self)
 
 
 def flag_names(code: int) -> tuple[str, ...]:

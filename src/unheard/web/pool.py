@@ -35,8 +35,7 @@ class Answer:
 class Worker:
     """One process that does one piece of work after the other."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
+    def __init__(self) -> None:
         self.process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
@@ -45,7 +44,6 @@ class Worker:
             sys.executable,
             "-m",
             "unheard.web.worker",
-            json.dumps({"memory": self.limits.memory, "seconds": self.limits.seconds}),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
         )
@@ -86,7 +84,7 @@ class Pool:
 
     def __init__(self, limits: Limits, workers: int) -> None:
         self.limits = limits
-        self._workers = [Worker(limits) for _ in range(workers)]
+        self._workers = [Worker() for _ in range(workers)]
         self._free: asyncio.Queue[Worker] = asyncio.Queue()
         self._waiting = 0
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from unheard.core.reading import listed, number, numbers, pairs, read_q
 from unheard.errors import OptionError, ParticipationError, PopulationError, SourceError
+from unheard.web.memory import bounded
 from unheard.web.pool import Answer
 from unheard.web.questions import Given, as_json, drawn
 
@@ -121,8 +122,9 @@ class Upload:
         """Count the table and keep the result, until the work with it is done."""
         from unheard.tables.jobs import prepare
 
-        self.check()
-        job = prepare(self.file, request, self.where)
+        with bounded(self.limits["memory"]):
+            self.check()
+            job = prepare(self.file, request, self.where)
         try:
             self.check_opened(job.found.rows, len(job.opened.kinds))
             self.check_items(job.found.items)
@@ -159,13 +161,14 @@ def inspect(upload: Given) -> Answer:
     from unheard.tables.sources import open_source
 
     table = Upload(**upload)
-    table.check()
-    opened = open_source(table.file, None, table.where)
-    try:
-        table.check_opened(0, len(opened.kinds))
-        return as_json(inspecting.inspect(opened))
-    finally:
-        opened.engine.close()
+    with bounded(table.limits["memory"]):
+        table.check()
+        opened = open_source(table.file, None, table.where)
+        try:
+            table.check_opened(0, len(opened.kinds))
+            return as_json(inspecting.inspect(opened))
+        finally:
+            opened.engine.close()
 
 
 def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
@@ -290,15 +293,16 @@ def _audits(upload: Given, given: Given) -> tuple[dict[str, Audit], bool]:
         population=given["population"],
     )
     table, paired = Upload(**upload), not given["unpaired"]
-    table.check()
-    found, scale = read_audit(
-        table.file,
-        layout,
-        given["scale"],
-        paired=paired,
-        where=table.where,
-        **{name: given[name] for name in ("nulls", "off_scale", "rater", "duplicates")},
-    )
+    with bounded(table.limits["memory"]):
+        table.check()
+        found, scale = read_audit(
+            table.file,
+            layout,
+            given["scale"],
+            paired=paired,
+            where=table.where,
+            **{name: given[name] for name in ("nulls", "off_scale", "rater", "duplicates")},
+        )
     level = number(given["level"], "level", OptionError)
     audits = {
         name: calibrate(one.observed, one.truth, paired=paired, scale=scale, level=level)

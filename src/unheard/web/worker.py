@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 import traceback
-from contextlib import suppress
 from typing import Any, BinaryIO
 
 from unheard.web.pool import HEADER
@@ -18,13 +17,11 @@ from unheard.web.problems import MEDIA_TYPE, as_problem, encoded, problem
 
 def main() -> None:
     """Answer questions from standard input on what was standard output."""
-    limits = json.loads(sys.argv[1])
     answers = os.fdopen(os.dup(1), "wb")
     # Whatever a library prints must not end up between the answers.
     os.dup2(2, 1)
     # Ctrl-C is for the server, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _bound(limits["memory"])
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     from unheard.web.tasks import TASKS
 
@@ -58,17 +55,6 @@ def _answered(task: Any, asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
             500, "server: this is a fault of unheard, not of your input; please report it."
         )
     return {"status": found["status"], "media_type": MEDIA_TYPE}, encoded(found)
-
-
-def _bound(memory: int) -> None:
-    """Let the system refuse memory beyond the limit, where it can."""
-    try:
-        import resource
-    except ImportError:
-        return  # Windows has no such limits
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _end_with(server: int) -> None:
