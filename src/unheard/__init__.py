@@ -19,6 +19,7 @@ from unheard.core.estimate import FLAG_WORDS, Estimate, Inquiry, estimate, inqui
 from unheard.core.participation import PRESETS, Participation
 from unheard.core.response import Response
 from unheard.core.scale import Scale
+from unheard.core.showing import install as _install_shower
 from unheard.errors import (
     ColumnError,
     CountsError,
@@ -121,8 +122,14 @@ __all__ = [
 ]
 
 
+# Drawing is above the results that are drawn; only here are the two put together.
+_install_shower(lambda: import_module("unheard.charts.notebook"))
+
+
 def __getattr__(name: str) -> Any:
     """Fetch a name when it is first used."""
+    if name == "charts":
+        return import_module("unheard.charts")
     if name not in _LATER:
         raise AttributeError(f"module 'unheard' has no attribute {name!r}")
     return getattr(import_module(_LATER[name]), name)

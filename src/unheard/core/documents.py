@@ -43,19 +43,14 @@ def estimate_document(question: Inquiry, found: Sequence[Estimate]) -> dict[str,
             "q_allowed": float(response.q_allowed[0]),
             "p_value": float(response.p_value[0]),
         }
-    result["estimates"] = [
-        {
-            "method": one.method,
-            "estimate": one.estimate,
-            "lower": one.lower,
-            "upper": one.upper,
-            "ci_lower": one.ci_lower,
-            "ci_upper": one.ci_upper,
-            "flags": list(one.flags),
-        }
-        for one in found
-    ]
+    result["estimates"] = [numbers_document(one) for one in found]
     return result
+
+
+def numbers_document(one: Estimate) -> dict[str, Any]:
+    """Return what one estimate says, without the question that it answers."""
+    columns = ("method", "estimate", "lower", "upper", "ci_lower", "ci_upper")
+    return {name: getattr(one, name) for name in columns} | {"flags": list(one.flags)}
 
 
 def tidy(value: float) -> int | float:

@@ -27,6 +27,7 @@ from unheard.core.counts import Counts
 from unheard.core.participation import Participation
 from unheard.core.pooling import Pool
 from unheard.core.scale import Scale
+from unheard.core.showing import Shows
 from unheard.decide.pooling import fit_pool
 from unheard.errors import CountsError, OptionError
 
@@ -41,8 +42,8 @@ DIRECTION_LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
-    """What an audit says about participation.
+class Audit(Shows):
+    """What an audit says about participation; it shows itself in notebooks.
 
     Attributes
     ----------

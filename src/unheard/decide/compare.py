@@ -12,7 +12,7 @@ smallest (largest).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from unheard.core.confidence import critical_value, free_limits
 from unheard.core.estimate import Estimate, Inquiry, inquire
 from unheard.core.participation import Box, Participation, fixed_box
 from unheard.core.scale import Scale
+from unheard.core.showing import Shows
 from unheard.decide.breakdown import first_failure, largest_q, smallest_q
 from unheard.decide.shared import Extreme, shared_range
 from unheard.errors import CountsError, OptionError, PopulationError
@@ -56,8 +57,8 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
-    """A against B.
+class Comparison(Shows):
+    """A against B; it shows itself in notebooks.
 
     Attributes
     ----------
@@ -176,7 +177,10 @@ def compare_rows(question: Inquiry) -> Comparison:
 def _one_of(many: Estimate, row: int) -> Estimate:
     names = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
     numbers = [float(getattr(many, name)[row]) for name in names]
-    return Estimate(many.method, *numbers, flags=many.flags[row])  # type: ignore[misc]
+    question = many.question
+    assert question is not None  # just answered
+    own = replace(question, counts=question.counts.take(np.array([row])))
+    return Estimate(many.method, *numbers, flags=many.flags[row], question=own)  # type: ignore[misc]
 
 
 _GRID = 40

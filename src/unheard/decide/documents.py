@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from unheard.core.documents import assumption_document, estimate_document
+from unheard.core.documents import assumption_document, estimate_document, numbers_document
 from unheard.core.estimate import Inquiry
 from unheard.decide.breakdown import Claim
 from unheard.decide.compare import Comparison
@@ -52,8 +52,7 @@ def comparison_document(found: Comparison, names: tuple[str, str]) -> dict[str, 
             "name": names[row],
             "counts": counts.cells[row].tolist(),
             "n": None if counts.n is None else int(counts.n[row]),
-            **asdict(one),
-            "flags": list(one.flags),
+            **numbers_document(one),
         }
     return {
         "scale": list(counts.scale.values),

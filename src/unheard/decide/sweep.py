@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from unheard.core.columns import Floats
 from unheard.core.estimate import Inquiry
 from unheard.core.participation import Participation, preset
 from unheard.core.scale import Scale
+from unheard.core.showing import Shows
 from unheard.decide.breakdown import inquire_at_one
 from unheard.errors import CountsError, OptionError
 
@@ -20,8 +21,8 @@ GRID = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
-    """The answers for one histogram, one for each q, largest q first.
+class Sweep(Shows):
+    """The answers for one histogram, one for each q, largest q first; it shows itself in notebooks.
 
     Attributes
     ----------
@@ -33,6 +34,8 @@ class Sweep:
         As in :class:`unheard.Estimate`, one entry for each q.
     flags
         A tuple of flags for each q.
+    question
+        What was asked.
     """
 
     q: Floats
@@ -43,6 +46,7 @@ class Sweep:
     ci_lower: Floats
     ci_upper: Floats
     flags: list[tuple[str, ...]]
+    question: Inquiry | None = field(default=None, repr=False)
 
 
 def sweep(
@@ -117,4 +121,5 @@ def sweep_of(question: Inquiry, q: Sequence[float]) -> Sweep:
         np.minimum.accumulate(found.ci_lower),
         np.maximum.accumulate(found.ci_upper),
         list(found.flags),
+        question,
     )
