@@ -7,13 +7,8 @@ from collections.abc import Mapping, Sequence
 from itertools import compress, cycle
 from typing import Any, TypeAlias
 
+from unheard.charts.engine import alt
 from unheard.charts.style import COLOURS, DASHES, GREY, METHOD_COLOURS, METHOD_DASHES, theme
-from unheard.errors import MissingEngineError
-
-try:
-    import altair as alt
-except ImportError:
-    raise MissingEngineError("Drawing", "Altair", "charts") from None
 
 Records: TypeAlias = Sequence[Mapping[str, Any]]
 """Rows, each a mapping from column to value."""

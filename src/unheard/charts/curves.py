@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
-
+from unheard.charts.engine import alt
 from unheard.charts.facts import confidence_words
 from unheard.charts.marks import (
     Drawing,

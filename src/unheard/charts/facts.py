@@ -29,7 +29,9 @@ Rows: TypeAlias = list[dict[str, Any]]
 MOST_BARS = 240
 """Up to so many ratings have a bar each; of a longer scale neighbours share one."""
 
-_NUMBERS = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
+NUMBERS = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
+"""Columns of everything that has an interval."""
+
 _NAMED = 3
 """How many items the words of a ranking name."""
 
@@ -135,18 +137,22 @@ def sweep_records(
     grid = {x for x in asked if least <= x <= 1}
     if question.counts.scale.m <= MOST_BARS:  # each q costs more, the longer the scale
         grid |= {*np.geomspace(1.0, least, _FINE).tolist()}
-    document = sweep_document(question, sweep_of(question, sorted(grid)), claim, broken)
-    rows = [{"part": "sweep", **row} for row in document["rows"]]
+    rows = sweep_rows(question, sweep_of(question, sorted(grid)))
     if claim is not None and broken is not None:
-        stated = document["claim"]
-        names = ("breakdown_q", "ci_breakdown_q")
+        plain, noisy = (_number(x) for x in broken)
         rows.append(
             {"part": "claim", "above": claim.above, "threshold": claim.threshold}
-            | {name: stated[name] for name in names}
+            | {"breakdown_q": plain, "ci_breakdown_q": noisy}
         )
     if q is not None:
         rows.append({"part": "chosen", "q": q})
     return rows
+
+
+def sweep_rows(question: Inquiry, sweep: Sweep) -> Rows:
+    """Return the answer for each q of a sweep."""
+    document = sweep_document(question, sweep, None, None)
+    return [{"part": "sweep", **row} for row in document["rows"]]
 
 
 def q_words(question: Inquiry) -> tuple[str, str, str]:
@@ -161,7 +167,10 @@ def q_words(question: Inquiry) -> tuple[str, str, str]:
 
 
 def sweep_words(
-    question: Inquiry, rows: Rows, claim: Claim | None, broken: Sequence[float] | None
+    question: Inquiry,
+    rows: Rows,
+    claim: Claim | None = None,
+    broken: Sequence[float] | None = None,
 ) -> str:
     """Say how the answer changes, what q means, and what would overturn the claim."""
     width = question.counts.scale.width
@@ -184,7 +193,7 @@ def comparison_records(comparison: Comparison, names: tuple[str, str]) -> Rows:
     document, means = comparison_document(comparison, names), averages(comparison.question)
     items = [
         {"part": "items", "name": safe_name(document[key]["name"])}
-        | {name: document[key][name] for name in _NUMBERS}
+        | {name: document[key][name] for name in NUMBERS}
         | {"average": mean, "flags": document[key]["flags"]}
         for key, mean in zip("ab", means, strict=True)
     ]
@@ -208,7 +217,7 @@ def comparison_words(comparison: Comparison, names: tuple[str, str]) -> str:
 def ranking_records(rows: Records, item: Sequence[str], top: int) -> Rows:
     """Return the first rows by estimate, with their names in one column."""
     best_first = sorted(rows, key=lambda row: -row["estimate"])
-    columns = ("n_ratings", "average", *_NUMBERS, "best_rank", "worst_rank", "tier")
+    columns = ("n_ratings", "average", *NUMBERS, "best_rank", "worst_rank", "tier")
     return [
         {"name": safe_name(", ".join("(none)" if row[x] is None else str(row[x]) for x in item))}
         | {name: _number(row.get(name)) for name in columns}

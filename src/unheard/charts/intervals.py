@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-import altair as alt
-
+from unheard.charts.engine import alt
 from unheard.charts.facts import confidence_words
 from unheard.charts.marks import (
     MOST_TICKS,

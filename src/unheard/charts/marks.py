@@ -6,14 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from unheard.charts.engine import alt
 from unheard.charts.style import METHOD_DASHES, Look
 from unheard.core.scale import Scale
-from unheard.errors import MissingEngineError
-
-try:
-    import altair as alt
-except ImportError:
-    raise MissingEngineError("Drawing", "Altair", "charts") from None
 
 Drawing: TypeAlias = Any
 """An Altair chart; what its methods take is too much for types to say."""

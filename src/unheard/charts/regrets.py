@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import altair as alt
-
+from unheard.charts.engine import alt
 from unheard.charts.marks import (
     METHOD,
     Drawing,

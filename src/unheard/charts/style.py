@@ -81,8 +81,6 @@ class Look:
     bar, estimate, average, interval, confidence, claim
         What is drawn: ratings seen, the estimate, the plain average, the interval, the confidence
         interval, and a threshold.
-    methods
-        A colour for each method; its dashes are those of :data:`METHOD_DASHES`.
     """
 
     name: str
@@ -97,7 +95,11 @@ class Look:
     interval: str
     confidence: str
     claim: str
-    methods: Mapping[str, str]
+
+    @property
+    def methods(self) -> Mapping[str, str]:
+        """A colour for each method; its dashes are those of :data:`METHOD_DASHES`."""
+        return METHOD_COLOURS | _CHANGED[self.name]
 
     def config(self) -> dict[str, Any]:
         """Return the theme in these colours."""
@@ -115,6 +117,24 @@ class Look:
         }
 
 
+# The paper's colours, changed until they show on the background.
+_CHANGED = {
+    "light": {
+        "midpoint": "#2E88BD",
+        "minimax": "#A8477F",
+        "spectral": "#A87400",
+        "reweight": "#857B00",
+        "lower bound": "#949494",
+    },
+    "dark": {
+        "average": "#4FA3DC",
+        "bea": "#F08A3C",
+        "midpoint": "#9AD3F5",
+        "pooled": "#E8EAED",
+        "lower bound": "#7C858E",
+    },
+}
+
 LIGHT = Look(
     name="light",
     background="#FFFFFF",
@@ -128,10 +148,6 @@ LIGHT = Look(
     interval=BLUE,
     confidence=BLUE,
     claim="#A8477F",
-    # Sky, orange, yellow and purple darkened until they show on white.
-    methods=METHOD_COLOURS
-    | {"midpoint": "#2E88BD", "minimax": "#A8477F", "spectral": "#A87400", "reweight": "#857B00"}
-    | {"lower bound": "#949494"},
 )
 
 DARK = Look(
@@ -147,9 +163,6 @@ DARK = Look(
     interval=SKY,
     confidence=SKY,
     claim="#E59BC3",
-    methods=METHOD_COLOURS
-    | {"average": "#4FA3DC", "bea": "#F08A3C", "midpoint": "#9AD3F5", "pooled": "#E8EAED"}
-    | {"lower bound": "#7C858E"},
 )
 
 LOOKS = {look.name: look for look in (LIGHT, DARK)}

@@ -176,11 +176,11 @@ def compare_rows(question: Inquiry) -> Comparison:
 
 def _one_of(many: Estimate, row: int) -> Estimate:
     names = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
-    numbers = [float(getattr(many, name)[row]) for name in names]
+    numbers = {name: float(getattr(many, name)[row]) for name in names}
     question = many.question
-    assert question is not None  # just answered
+    assert question is not None  # it has just been answered
     own = replace(question, counts=question.counts.take(np.array([row])))
-    return Estimate(many.method, *numbers, flags=many.flags[row], question=own)  # type: ignore[misc]
+    return Estimate(many.method, **numbers, flags=many.flags[row], question=own)
 
 
 _GRID = 40

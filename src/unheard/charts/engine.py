@@ -1,0 +1,12 @@
+"""Altair, or a word on how to get it."""
+
+from __future__ import annotations
+
+from unheard.errors import MissingEngineError
+
+try:
+    import altair as alt
+except ImportError:
+    raise MissingEngineError("Drawing", "Altair", "charts") from None
+
+__all__ = ["alt"]
