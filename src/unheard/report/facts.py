@@ -27,6 +27,9 @@ from unheard.tables.findings import Findings, assumption_words
 from unheard.tables.jobs import Job
 from unheard.tables.request import Request
 
+_MOST_NAMED = 12
+"""If nobody is surely among the best, and more than this may be, no names are listed."""
+
 MOST_ROWS = 10_000
 """How many rows a report lists, at the most."""
 
@@ -240,24 +243,33 @@ def flag_words(facts: Facts) -> list[tuple[str, int, str]]:
     return [(flag, many, FLAG_WORDS[flag]) for flag, many in facts.flags.items()]
 
 
+def named_words(facts: Facts) -> list[str]:
+    """Say who is among the best: what is found beyond the headline."""
+    found = facts.numbers
+    if found.items == 1 or facts.request.compared_within:
+        return []
+    if not found.sure and found.possible > _MOST_NAMED:
+        return []
+    # The first sentence counts the settled places, which the headline does as well.
+    return facts.findings[1:]
+
+
 def data_words(facts: Facts) -> list[str]:
     """Say what was read, what became of it, and how much there is of each item."""
-    tally, found = facts.tally, facts.numbers
-    said = []
-    if facts.request.rating:
-        each = ", each once for every rating column" if facts.request.attributes else ""
-        said.append(f"{plural(tally.rows, 'row')} read{each}.")
-    said.append(f"{plural(tally.counted, 'rating')} counted.")
+    tally, found, request = facts.tally, facts.numbers, facts.request
+    ratings = plural(tally.counted, "rating")
+    each = ", each once for every rating column" if request.attributes else ""
+    rows = plural(tally.rows, "row")
+    said = [f"{rows} read{each}; {ratings} counted." if request.rating else f"{ratings} counted."]
     if not (tally.nulls or tally.off_scale):
         said.append("None was left out: no rating was empty, and none was off the scale.")
     if found.items:
         said.append(f"An item has {found.fewest:,} to {plural(found.most, 'rating')}.")
     if found.few:
-        said.append(
-            f"{plural(found.few, 'item')} {'has' if found.few == 1 else 'have'} fewer than {FEW} "
-            "ratings: their places are mostly chance."
-        )
-    if found.people is not None and not facts.request.compared_within:
+        theirs = "has {}: its place is" if found.few == 1 else "have {}: their places are"
+        few = theirs.format(f"fewer than {FEW} ratings")
+        said.append(f"{plural(found.few, 'item')} {few} mostly chance.")
+    if found.people is not None and not request.compared_within:
         said.append(f"{plural(tally.counted, 'answer')} from {found.people:,} people.")
     if not facts.flags:
         said.append("No item is flagged.")

@@ -109,10 +109,14 @@ def _pairs(found: Numbers, noise: bool) -> str:
 
 def _top(found: Numbers, k: int, noise: bool) -> str:
     belong = "belongs" if found.leading_sure < 2 else "belong"
-    return (
+    words = (
         f"Of the top {k:,} by plain average, {_few(found.leading_sure)} surely {belong} there"
-        f"{_with_chance(found.ci_leading_sure, found.leading_sure, noise)}."
+        f"{_with_chance(found.ci_leading_sure, found.leading_sure, noise)}"
     )
+    if found.sure == found.possible:
+        return f"{words}."
+    chance = f", and {found.ci_possible:,} with chance on top" if noise else ""
+    return f"{words}; {plural(found.possible, 'item')} may{chance}."
 
 
 def _claimed(found: Numbers, claim: Claim, noise: bool) -> str:

@@ -69,7 +69,14 @@ def make_report(
     >>> "A is first" in page
     True
     """
-    given = {"item": item, "rating": rating, "k": k, "above": above, "below": below, "title": title}
+    given: dict[str, Any] = {
+        "item": item,
+        "rating": rating,
+        "k": k,
+        "above": above,
+        "below": below,
+        "title": title,
+    }
     given |= {"engine": engine, "table": table, "query": query, "output": output, **settings}
     target = None if output is None else Path(output)
     if target is not None:

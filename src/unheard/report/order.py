@@ -32,8 +32,8 @@ class Numbers:
         Pairs of items that are compared, and those of which it is settled which comes first.
     first, ci_first
         Items that may be first.
-    sure, ci_sure
-        Items that are surely among the k best.
+    sure, ci_sure, possible, ci_possible
+        Items that surely are, and that may be, among the k best.
     leading, leading_sure, ci_leading_sure
         Items among the k best by plain average, and how many of them surely are.
     claimed, claim_holds, ci_claim_holds
@@ -56,6 +56,8 @@ class Numbers:
     ci_first: int
     sure: int
     ci_sure: int
+    possible: int
+    ci_possible: int
     leading: int
     leading_sure: int
     ci_leading_sure: int
@@ -122,6 +124,8 @@ def numbers(job: Job, result: exp.Expr) -> Numbers:
         "leading": leading,
         "leading_sure": exp.and_(leading.copy(), _surely("top")),
         "ci_leading_sure": exp.and_(leading.copy(), _surely("ci_top")),
+        "possible": column("best_rank") <= k,
+        "ci_possible": column("ci_best_rank") <= k,
         "few": column("n_ratings") < FEW,
     }
     if claim is not None:

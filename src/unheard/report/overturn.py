@@ -76,6 +76,13 @@ class Tested:
     ci_breakdown_q: float | None
     words: str
 
+    def verdict(self, q: float) -> str:
+        """Say whether the claim holds at one q."""
+        plain, noisy = (
+            one is not None and q > one for one in (self.breakdown_q, self.ci_breakdown_q)
+        )
+        return "holds" if noisy else "holds, noise aside" if plain else "open"
+
 
 @dataclass(frozen=True, eq=False)
 class Leader:
@@ -179,7 +186,7 @@ def _steps(question: Inquiry, q: float, k: int) -> list[Step]:
             # What a larger q leaves open, a smaller one does too; see decide.sweep.
             low, high = widest or limits
             widest = [np.minimum(limits[0], low), np.maximum(limits[1], high)]
-            settled |= _settled(*widest, k, "ci_")
+            settled |= _settled(widest[0], widest[1], k, "ci_")
         response = question.at(one).response()
         refuted = 0 if response is None else int(np.sum(response.refuted))
         steps.append(Step(q=one, refuted=refuted, **settled))

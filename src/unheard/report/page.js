@@ -69,10 +69,17 @@
 
   heads.forEach((head, column) => {
     if (head.classList.contains("drawn")) return;
-    const button = document.createElement("button");
-    button.type = "button";
+    // A real button is not printed again at the head of the next sheet.
+    const button = document.createElement("span");
+    button.setAttribute("role", "button");
+    button.tabIndex = 0;
     button.textContent = head.textContent;
     button.addEventListener("click", () => sort(column, head));
+    button.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      sort(column, head);
+    });
     head.replaceChildren(button);
   });
   search.addEventListener("input", () => {

@@ -11,12 +11,19 @@ from typing import Any
 
 from unheard._version import __version__
 from unheard.charts.style import DARK, LIGHT, Look
-from unheard.decide.words import plural, rating_text
+from unheard.decide.words import never_text, plural, rating_text
 from unheard.errors import MissingEngineError
-from unheard.report.facts import Facts, computed, data_words, flag_words, left_out_words
+from unheard.report.facts import (
+    Facts,
+    computed,
+    data_words,
+    flag_words,
+    left_out_words,
+    named_words,
+)
 from unheard.report.headline import share_text
 from unheard.report.pictures import leader_figure, pairs_figure, ranking_figures
-from unheard.report.table import STRIP, columns, line, place, places_text
+from unheard.report.table import STRIP, axis, columns, line, places_text, q_cell, ticks
 from unheard.tables.checks import describe_scale
 
 try:
@@ -35,7 +42,8 @@ _TURNS_TEXT = re.compile("[\u202a-\u202e\u2066-\u2069]")
 def page_of(facts: Facts) -> str:
     """Return the page, with as many rows as fit."""
     environment = _environment(facts)
-    shown, css, js = columns(facts), _css(), _text("page.js")
+    css, js, ends = _css(), _text("page.js"), axis(facts)
+    shown = columns(facts, ends)
     given: dict[str, Any] = {
         "facts": facts,
         "columns": shown,
@@ -45,11 +53,14 @@ def page_of(facts: Facts) -> str:
         "rankings": list(ranking_figures(facts)),
         "pairs": pairs_figure(facts),
         "leader": leader_figure(facts),
-        "ticks": [place(value, facts.scale) for value in _ticks(facts)],
+        "ticks": ticks(facts.scale, ends),
         "about": about(facts),
         "data": data_words(facts),
         "flags": flag_words(facts),
         "computed": computed(facts),
+        "level": f"{(facts.request.level or 0) * 100:.6g}%",
+        "named": named_words(facts),
+        "never": never_text(per_rating=facts.request.assumption.per_rating, n_known=False),
     }
     page = environment.get_template("page.html.j2")
 
@@ -61,7 +72,7 @@ def page_of(facts: Facts) -> str:
     row = environment.get_template("row.html.j2").module.row  # type: ignore[attr-defined]
     rows: list[str] = []
     for one in facts.rows:
-        text = row(line(one, facts, shown))
+        text = row(line(one, facts.request.item, shown, ends), shown)
         room -= len(text.encode("utf-8", "backslashreplace"))
         if room < 0:
             break
@@ -73,13 +84,8 @@ def about(facts: Facts) -> str:
     """Say what the report is about."""
     many, items = facts.tally.counted, facts.numbers.items
     what = "row" if facts.request.compared_within else "item"
-    scale = describe_scale(facts.scale.values)
-    return f"{plural(many, 'rating')} of {plural(items, what)} in {facts.source}, on the scale {scale}."
-
-
-def _ticks(facts: Facts) -> tuple[float, ...]:
-    scale = facts.scale
-    return scale.values if scale.m <= 11 else (scale.lowest, scale.highest)
+    scale = f"on the scale {describe_scale(facts.scale.values)}"
+    return f"{plural(many, 'rating')} of {plural(items, what)} in {facts.source}, {scale}."
 
 
 def _css() -> str:
@@ -122,11 +128,17 @@ def _environment(facts: Facts) -> jinja2.Environment:
         "rating": lambda value: rating_text(value, facts.scale.width),
         "whole": lambda value: f"{value:,}",
         "places": lambda story: places_text(asdict(story)),
-        "share": lambda some: share_text(some, facts.numbers.pairs),
+        "share": lambda some: _short(share_text(some, facts.numbers.pairs)),
         "many": lambda value: plural(value, "item"),
+        "q": q_cell,
+        "sentence": lambda words: words[0].upper() + words[1:],
     }
     made.globals |= {"version": __version__, "strip_width": STRIP, "left_out_words": left_out_words}
     return made
+
+
+def _short(share: str) -> str:
+    return share.replace("less than ", "<").replace("more than ", ">")
 
 
 def _straight(value: object) -> object:

@@ -11,7 +11,7 @@ from typing import Any
 
 import altair as alt
 
-from unheard.charts.marks import key, line_styles, table
+from unheard.charts.marks import line_styles, table
 from unheard.charts.picture import Picture
 from unheard.charts.results import ranking_picture, sweep_picture
 from unheard.charts.style import Look
@@ -22,7 +22,7 @@ from unheard.report.overturn import Step
 from unheard.report.stories import within_name
 
 _WIDTHS = {"wide": 760, "narrow": 340}
-_DRAWN = 30
+_DRAWN = 15
 """How many items a ranking shows."""
 
 _GROUPS, _DRAWN_OF_EACH = 4, 10
@@ -41,8 +41,6 @@ class Figure:
         What it shows, with the numbers.
     addresses
         The drawing by look and width.
-    width, height
-        Its size, if it is light and wide.
     """
 
     caption: str
@@ -141,21 +139,19 @@ def _draw_shares(records: Sequence[Mapping[str, Any]], q: float, look: Look, wid
         axis=alt.Axis(title=None, format=".0%", tickCount=5, minExtent=left - 8, domain=False),
     )
     styles = line_styles(look)
-    looks = {"noise aside": styles["line"], "with noise": styles["claim"]}
-    series = dict.fromkeys(record["series"] for record in records)
-    layers: list[Any] = [
-        table([record for record in records if record["series"] == name])
-        .mark_line(point={"color": looks[name]["color"], "size": 40}, **looks[name])
-        .encode(across, up)
-        for name in series
-    ]
-    chosen = table([{"q": q, "words": f"q = {q:.3g}"}]).encode(across)
-    layers.append(chosen.mark_rule(**styles["chosen"]))
-    layers.append(
-        chosen.mark_text(align="left", dx=5, baseline="top", color=look.ink).encode(
-            alt.Text("words:N"), y=alt.value(2)
-        )
+    series = list(dict.fromkeys(record["series"] for record in records))
+    dashes = alt.StrokeDash(
+        "series:N",
+        scale=alt.Scale(domain=series, range=[[1, 0], [6, 3]][: len(series)]),
+        legend=alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=600),
     )
-    entries = [("line" if name == "noise aside" else "claim", name) for name in series]
-    drawing = alt.layer(*layers).properties(width=inner, height=200)
-    return alt.vconcat(drawing, key(entries, look, inner, left), spacing=10)
+    lines = table(records).mark_line(color=look.interval).encode(across, up, dashes)
+    dots = table(records).mark_point(color=look.interval, filled=True, size=40).encode(across, up)
+    chosen = table([{"q": q, "words": f"q = {q:.3g}"}]).encode(across)
+    words = chosen.mark_text(align="left", dx=5, baseline="top", color=look.ink)
+    return alt.layer(
+        lines,
+        dots,
+        chosen.mark_rule(**styles["chosen"]),
+        words.encode(alt.Text("words:N"), y=alt.value(2)),
+    ).properties(width=inner, height=200)

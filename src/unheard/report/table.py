@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from unheard.core.aggregators import AGGREGATORS
+from unheard.core.documents import tidy
 from unheard.core.scale import Scale
 from unheard.decide.words import printable, range_text, rating_text
 from unheard.report.facts import Facts
@@ -15,13 +17,13 @@ from unheard.report.stories import item_name, within_name
 LONGEST_NAME = 300
 """How much of a long name is there to be searched and pointed at."""
 
-STRIP = 120
+STRIP = 140
 """How wide a small drawing is."""
 
-DRAWN = "on the scale"
-"""What stands above the small drawings."""
+_MARGIN, _MOST_TICKS = 5, 11
 
-_MARGIN = 5
+Ends: TypeAlias = tuple[float, float]
+"""The values at the two ends of a small drawing."""
 
 Show: TypeAlias = Callable[[Mapping[str, Any]], str]
 """From a row to the text of one of its cells."""
@@ -39,23 +41,26 @@ class Column:
         What it means.
     show
         From a row to the text of its cell; None for the small drawing.
+    printed
+        Whether there is room for it on paper.
     """
 
     heading: str
     says: str
     show: Show | None
+    printed: bool = True
 
 
 @dataclass(frozen=True)
 class Strip:
     """Where the marks of a small drawing are."""
 
-    low: str | None
-    high: str | None
-    ci_low: str | None
-    ci_high: str | None
-    average: str | None
-    estimate: str | None
+    low: float | None
+    high: float | None
+    ci_low: float | None
+    ci_high: float | None
+    average: float | None
+    estimate: float | None
 
 
 @dataclass(frozen=True)
@@ -67,14 +72,14 @@ class Line:
     cells: list[str | Strip]
 
 
-def columns(facts: Facts) -> list[Column]:
+def columns(facts: Facts, ends: Ends) -> list[Column]:
     """Return the columns of a report's ranking."""
     request, width = facts.request, facts.scale.width
 
     def rating(name: str) -> Show:
         return lambda row: rating_text(row[name], width)
 
-    def ends(low: str, high: str) -> Show:
+    def span(low: str, high: str) -> Show:
         return lambda row: range_text(row[low], row[high], width)
 
     def whole(name: str) -> Show:
@@ -92,14 +97,15 @@ def columns(facts: Facts) -> list[Column]:
         Column("ratings", "How many were given", whole("n_ratings")): True,
         Column("people", "How many could have rated it", whole("n")): request.n_known,
         Column("average", "Mean of the ratings given", rating("average")): True,
-        Column("its place", "Place by plain average", whole("average_rank")): True,
+        Column("place by average", "Place by plain average", whole("average_rank")): True,
         Column("estimate", f"{method[0].upper()}{method[1:]}", rating("estimate")): True,
-        Column(DRAWN, "", None): True,
-        Column("interval", "Everything the assumption allows", ends("lower", "upper")): True,
+        Column(f"from {ends[0]:g} to {ends[1]:g}", "", None): True,
+        Column("interval", "Everything the assumption allows", span("lower", "upper")): True,
         Column(
             f"{(request.level or 0) * 100:.6g}% confidence",
             "The same with sampling noise",
-            ends("ci_lower", "ci_upper"),
+            span("ci_lower", "ci_upper"),
+            printed=False,  # the drawing beside it shows it
         ): request.level is not None,
         Column(
             "with noise", "Possible places with chance on top", lambda row: places_text(row, "ci_")
@@ -107,7 +113,7 @@ def columns(facts: Facts) -> list[Column]:
         Column("tier", "Items of different tiers cannot change places", whole("tier")): True,
         Column(f"top {facts.k:,}", "Whether it is among the best", verdict_text): True,
         Column(
-            f"{side} if q >",
+            f"{side} if q\xa0>",
             f"The mean is {side} as long as q is larger than this, noise aside",
             lambda row: q_cell(row["breakdown_q"]),
         ): claim is not None,
@@ -137,25 +143,46 @@ def q_cell(q: float | None) -> str:
     return "any" if q == 0 else f"{q:.2f}"
 
 
-def line(row: Mapping[str, Any], facts: Facts, shown: Sequence[Column]) -> Line:
+def line(row: Mapping[str, Any], item: Sequence[str], shown: Sequence[Column], ends: Ends) -> Line:
     """Return a row of the ranking."""
-    item = facts.request.item
     name = item_name(row, item)
     whole = ", ".join(printable("(none)" if row[key] is None else str(row[key])) for key in item)
     return Line(
         name,
         whole[:LONGEST_NAME] if whole != name else None,
-        [strip(row, facts.scale) if one.show is None else one.show(row) for one in shown],
+        [strip(row, ends) if one.show is None else one.show(row) for one in shown],
     )
 
 
-def strip(row: Mapping[str, Any], scale: Scale) -> Strip:
-    """Place the marks of a small drawing."""
-    names = ("lower", "upper", "ci_lower", "ci_upper", "average", "estimate")
-    return Strip(*(None if row[name] is None else place(row[name], scale) for name in names))
+def axis(facts: Facts) -> Ends:
+    """Return the values of the scale between which the intervals lie, but for one in a hundred."""
+    values = facts.scale.values
+    lowest, highest = (sorted(row[name] for row in facts.rows) for name in ("lower", "upper"))
+    if not facts.rows:
+        return values[0], values[-1]
+    few = len(facts.rows) // 100
+    low = max(bisect_right(values, lowest[few]) - 1, 0)
+    high = min(bisect_left(values, highest[-1 - few]), len(values) - 1)
+    return (values[low], values[high]) if low < high else (values[0], values[-1])
 
 
-def place(value: float, scale: Scale) -> str:
-    """Say where a value of the scale is in a small drawing; what lies off it is put at its end."""
-    share = min(max((value - scale.lowest) / scale.width, 0.0), 1.0)
-    return f"{_MARGIN + share * (STRIP - 2 * _MARGIN):.1f}".removesuffix(".0")
+def ticks(scale: Scale, ends: Ends) -> list[float]:
+    """Say where the values of the scale are in a small drawing; of many only the ends."""
+    between = [value for value in scale.values if ends[0] <= value <= ends[1]]
+    return [place(value, ends) for value in (between if len(between) <= _MOST_TICKS else ends)]
+
+
+def strip(row: Mapping[str, Any], ends: Ends) -> Strip:
+    """Place the marks of a small drawing; lines are cut where it ends."""
+    lines = ("lower", "upper", "ci_lower", "ci_upper")
+    points = (row[name] for name in ("average", "estimate"))
+    return Strip(
+        *(None if row[name] is None else place(row[name], ends) for name in lines),
+        *(place(x, ends) if x is not None and ends[0] <= x <= ends[1] else None for x in points),
+    )
+
+
+def place(value: float, ends: Ends) -> float:
+    """Say where a value is in a small drawing; what lies off it is put at its end."""
+    share = min(max((value - ends[0]) / (ends[1] - ends[0]), 0.0), 1.0)
+    return tidy(round(_MARGIN + share * (STRIP - 2 * _MARGIN), 1))
