@@ -30,6 +30,8 @@ from unheard.errors import MissingEngineError, OptionError
               help="Largest table taken, in MiB.")  # fmt: skip
 @click.option("--max-seconds", metavar="SECONDS", default="30", show_default=True,
               help="Most time spent on one request.")  # fmt: skip
+@click.option("--patience", metavar="SECONDS", default="15", show_default=True,
+              help="Most time that a client may let the server wait for the rest of a request.")  # fmt: skip
 @json_option
 def serve(host: str, port: str, no_browser: bool, as_json: bool, **given: Any) -> None:
     """Serve a page to play with, and the REST interface under /api/v1.
@@ -53,7 +55,8 @@ def serve(host: str, port: str, no_browser: bool, as_json: bool, **given: Any) -
     token = _token(given["token"], public=given["public"], loopback=is_loopback(host))
     limits = Limits(
         bytes=whole(given["max_upload"], "--max-upload", 1) * MIB,
-        seconds=_seconds(given["max_seconds"]),
+        seconds=_seconds(given["max_seconds"], "--max-seconds"),
+        patience=_seconds(given["patience"], "--patience"),
     )
     taken = listen(host, _port(port))
 
@@ -88,8 +91,8 @@ def _port(text: str) -> int:
     return port
 
 
-def _seconds(text: str) -> float:
-    seconds = number(text, "--max-seconds", OptionError)
+def _seconds(text: str, place: str) -> float:
+    seconds = number(text, place, OptionError)
     if not 0 < seconds < 1e6:
-        raise OptionError("max_seconds", f"{text} found", "Give a number of seconds")
+        raise OptionError(place, f"{text} found", "Give a number of seconds")
     return seconds

@@ -9,7 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import shlex
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +44,6 @@ FORMS = {
 _UNPACKED = 16
 """How many times larger than the largest upload a compressed one may be when unpacked."""
 
-_HEAD = 1 << 20
 _MARKS = tuple("=+-@\t\r")
 """What a spreadsheet takes for the start of a formula."""
 
@@ -54,6 +55,8 @@ class Upload:
         self.folder, self.file, self.limits = Path(folder), file, limits
         # Messages then speak of table.csv, and not of where it is.
         os.chdir(folder)
+        # What the database puts on disk goes with the table, whatever becomes of this process.
+        tempfile.tempdir = folder
 
     @property
     def where(self) -> Where:
@@ -66,10 +69,20 @@ class Upload:
         """Raise if the table is larger than it may be, as far as can be told before reading it."""
         if self.file.endswith((".csv", ".tsv")):
             with Path(self.file).open("rb") as file:
-                first = file.read(_HEAD).partition(b"\n")[0]
+                first = file.readline()
             self._refuse("columns", max(first.count(mark) for mark in b",;\t|") + 1)
         elif self.file.endswith(".parquet"):
             self._check_parquet()
+        else:
+            self._check_json()
+
+    def _check_json(self) -> None:
+        lines = self.file.endswith(".jsonl")
+        start = rb"\s*\{" if lines else rb"\s*\[\s*[{\]]"
+        with Path(self.file).open("rb") as file:
+            if re.match(start, file.read(4096)) is None:
+                what = "objects, one to a line" if lines else "a list of objects"
+                raise SourceError(self.file, "it does not hold rows", f"Send {what}")
 
     def _check_parquet(self) -> None:
         import pyarrow as pa

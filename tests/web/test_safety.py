@@ -1,0 +1,395 @@
+"""What a hostile client can do to the server: nothing that others would notice."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.typed import refused, typing
+from tests.web.server import Reply, Served, serving
+from unheard.web.guard import is_loopback
+
+MIB = 1 << 20
+HOTELS = {"item": "hotel", "rating": "stars", "q": "0.3"}
+PARQUET = "application/vnd.apache.parquet"
+ENDLESS = {"n": 30, "m": 6, "q": [i / 200 for i in range(1, 200)], "method": ["bea", "paa"]}
+"""A question that no server of these tests has the time for."""
+
+pytestmark = pytest.mark.xdist_group("web")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("temporary")
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Served]:
+    """A server that takes little, and keeps its temporary files where tests can look."""
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = str(folder)
+    try:
+        with serving("--max-upload", "2", "--max-seconds", "20", "--patience", "1") as served:
+            yield served
+    finally:
+        os.environ.pop("TMPDIR") if before is None else os.environ.update(TMPDIR=before)
+
+
+@pytest.fixture(autouse=True)
+def keeps_serving(server: Served, folder: Path) -> Iterator[None]:
+    """After every test the server answers, and has left nothing behind."""
+    yield
+    assert server.is_well()
+    reply = server.question("/sweep", {"counts": [1, 2, 3]})
+    assert reply.status == 200
+    assert [path for path in folder.iterdir() if path.name.startswith("unheard-")] == []
+
+
+def detail(reply: Reply, status: int) -> str:
+    assert (reply.status, reply.headers["content-type"]) == (status, "application/problem+json")
+    return str(reply.document["detail"])
+
+
+# Who asks.
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/api/v1/about", "/static/app.css", "/nothing"])
+def test_every_answer_is_guarded(server: Served, path: str) -> None:
+    headers = server.get(path).headers
+    policy = dict(
+        part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")
+    )
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert "set-cookie" not in headers
+    assert "access-control-allow-origin" not in headers
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.1", "", "[::2]"]
+)
+def test_another_name_for_this_machine_is_refused(server: Served, host: str) -> None:
+    assert "is not this server" in detail(server.get("/api/v1/about", host=host), 421)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"origin": "http://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"},
+     {"origin": "http://127.0.0.1:1"}],
+)  # fmt: skip
+def test_another_site_is_refused(server: Served, headers: dict[str, str]) -> None:
+    reply = server.question("/estimate", {"counts": [1, 2], "q": 0.3}, **headers)
+    assert "another site asks" in detail(reply, 403)
+
+
+def test_the_own_page_is_welcome(server: Served) -> None:
+    origin = server.address.rstrip("/")
+    asked = {"counts": [1, 2], "q": 0.3}
+    assert server.question("/estimate", asked, origin=origin).status == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [("localhost", True), ("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("[::1]", True),
+     ("0.0.0.0", False), ("::", False), ("192.168.0.1", False), ("localhost.evil.example", False)],
+)  # fmt: skip
+def test_loopback(host: str, own: bool) -> None:
+    assert is_loopback(host) is own
+
+
+def test_a_public_server_asks_for_its_token() -> None:
+    with serving("--public", "--token", "a-long-secret-text") as served:
+        assert served.address.endswith("#token=a-long-secret-text")
+        asked = {"counts": [1, 2], "q": 0.3}
+        assert served.get("/").status == served.get("/healthz").status == 200
+        for shown in (
+            {},
+            {"authorization": "Bearer wrong"},
+            {"authorization": "a-long-secret-text"},
+        ):
+            reply = served.question("/estimate", asked, **shown)
+            assert "token" in detail(reply, 401)
+            assert reply.headers["www-authenticate"].startswith("Bearer")
+        shown = {"authorization": "Bearer a-long-secret-text"}
+        assert served.question("/estimate", asked, **shown).status == 200
+        # Whoever has the token may come by any name.
+        assert served.question("/estimate", asked, **shown, host="stats.example").status == 200
+
+
+def test_a_token_is_made_for_a_public_server() -> None:
+    tokens = set()
+    for _ in range(2):
+        with serving("--public") as served:
+            tokens.add(served.address.partition("#token=")[2])
+    assert len(tokens) == 2
+    assert all(len(token) >= 32 for token in tokens)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--host 0.0.0.0", "--host: other machines may reach this address"),
+        ("--host ::", "--host: other machines may reach this address"),
+        ("--host 0.0.0.0 --public --token short", "--token: shorter than 16"),
+        ("--port 70000", "--port: 70000 found"),
+        ("--port x", "--port: 'x' is not a number"),
+        ("--max-upload 0", "--max-upload: 0 found"),
+        ("--max-seconds -1", "--max-seconds: -1 found"),
+    ],
+)
+def test_what_the_command_refuses(
+    words: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = typing(monkeypatch, capsys, "serve", "--no-browser")
+    refused(run(*words.split()), message)
+
+
+def test_a_port_that_is_taken(
+    server: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = typing(monkeypatch, capsys, "serve", "--no-browser")
+    refused(run("--port", str(server.port)), "cannot be used")
+
+
+# How much.
+
+
+def test_a_gigabyte_is_refused_before_it_is_sent(server: Served) -> None:
+    with socket.create_connection((server.host, server.port), timeout=10) as line:
+        line.sendall(
+            b"POST /api/v1/rate?item=a&rating=b&q=0.3 HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: text/csv\r\nContent-Length: 1073741824\r\n\r\n"
+        )
+        answer = line.recv(65_536)
+    assert answer.startswith(b"HTTP/1.1 413")
+    assert b"larger than 2 MiB" in answer
+
+
+def test_a_gigabyte_that_is_sent_all_the_same_is_refused(server: Served) -> None:
+    sent = 0
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal sent
+        for _ in range(1024):
+            sent += MIB
+            yield b"A,5\n" * (MIB // 4)
+
+    headers = {"content-type": "text/csv", "transfer-encoding": "chunked"}
+    try:
+        reply = server.ask("POST", "/api/v1/rate?item=a&rating=b&q=0.3", pieces(), headers)
+    except (BrokenPipeError, ConnectionResetError):
+        assert sent < 1024 * MIB  # hung up on, which is an answer too
+    else:
+        assert "larger than 2 MiB" in detail(reply, 413)
+
+
+def test_questions_are_small(server: Served) -> None:
+    reply = server.ask(
+        "POST", "/api/v1/estimate", b" " * (MIB + 1), {"content-type": "application/json"}
+    )
+    assert "larger than 1 MiB" in detail(reply, 413)
+
+
+def as_parquet(table: pa.Table, **settings: Any) -> bytes:
+    target = io.BytesIO()
+    pq.write_table(table, target, **settings)
+    return target.getvalue()
+
+
+def test_a_parquet_file_of_endless_rows_is_refused(server: Served) -> None:
+    many = 6_000_000
+    stars = pa.array(np.full(many, 5, np.int8))
+    hotel = pa.DictionaryArray.from_arrays(pa.array(np.zeros(many, np.int8)), ["A"])
+    bomb = as_parquet(pa.table({"hotel": hotel, "stars": stars}), row_group_size=many)
+    assert len(bomb) < 100_000
+    assert "6,000,000 rows" in detail(server.table("/rate", bomb, PARQUET, **HOTELS), 422)
+
+
+def test_a_parquet_file_that_swells_is_refused(server: Served) -> None:
+    rows = pa.table({"hotel": ["A" * 100_000] * 500, "stars": [5] * 500})
+    bomb = as_parquet(rows, compression="zstd", use_dictionary=False)
+    assert len(bomb) < MIB
+    found = detail(server.table("/rate", bomb, PARQUET, **HOTELS), 422)
+    assert "unpacked it has" in found
+    assert "33,554,432" in found
+
+
+@pytest.mark.parametrize("path", ["/inspect", "/rate"])
+def test_broken_parquet_files_are_refused(server: Served, path: str) -> None:
+    good = as_parquet(pa.table({"hotel": ["A", "B"] * 500, "stars": [5, 1] * 500}))
+    query = HOTELS if path == "/rate" else {}
+    generator = np.random.default_rng(3)
+    for _ in range(25):
+        broken = bytearray(good)
+        for place in generator.integers(4, len(good), 8):
+            broken[place] = generator.integers(0, 256)
+        reply = server.table(path, bytes(broken), PARQUET, **query)
+        assert reply.status in (200, 422)
+    assert "cannot be read as parquet" in detail(
+        server.table(path, b"PAR1PAR1", PARQUET, **query), 422
+    )
+
+
+@pytest.mark.parametrize("path", ["/inspect", "/rate"])
+def test_a_million_columns_are_refused(server: Served, path: str) -> None:
+    query = HOTELS if path == "/rate" else {}
+    header = ",".join(["c"] * 1_000_000).encode()
+    found = detail(server.table(path, header + b"\n1\n", **query), 422)
+    assert "1,000,000 columns found, and this server takes 1,000" in found
+    wide = as_parquet(pa.table({f"c{i}": [1] for i in range(1_500)}))
+    assert "1,500 columns" in detail(server.table(path, wide, PARQUET, **query), 422)
+    keys = json.dumps([{f"c{i}": 1 for i in range(100_000)}]).encode()
+    # DuckDB takes so many keys for one column, in which nothing is found.
+    assert server.table(path, keys, "application/json", **query).status in (200, 422)
+
+
+def test_a_line_without_end_is_refused(server: Served) -> None:
+    assert server.table("/inspect", b"a" * (2 * MIB - 10)).status in (200, 422)
+
+
+def test_nothing_names_a_file_of_the_server(server: Served, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("hotel,stars\nTOPSECRET,5\n")
+    content = f"hotel,stars\n{secret},5\n{secret},1\n".encode()
+    for query in (
+        {"n_table": str(secret)},
+        {"q_table": str(secret)},
+        {"assumption": str(secret)},
+        {"table": "x"},
+        {"query": "select 1"},
+        {"item": f"read_csv('{secret}')"},
+        {"item": f"hotel\" from read_csv('{secret}') --"},
+        {"rating": f"(select stars from '{secret}')"},
+        {"strata": str(secret), "n": "5"},
+        {"scale": str(secret)},
+    ):
+        reply = server.table("/rate", content, **(HOTELS | query))
+        assert reply.status == 422
+        assert "TOPSECRET" not in reply.text
+    assert server.table("/rate", content, **HOTELS).document[0]["hotel"] == str(secret)
+    rows = json.dumps([{"hotel": "A", "stars": f"file://{secret}"}]).encode()
+    assert server.table("/rate", rows, "application/json", **HOTELS).status == 422
+
+
+NAMES = (
+    "<script>alert(1)</script>", "../../etc/passwd", "'; drop table x; --", "\u202ereversed",
+    "=cmd|' /C calc'!A0", "{{7*7}}", "datum.x", "a\x00b", "\U0001f3e8", "x" * 5_000,
+)  # fmt: skip
+
+
+def test_hostile_names_are_names(server: Served) -> None:
+    rows = [{"hotel": name, "stars": stars} for name in NAMES for stars in (1, 5, 5)]
+    content = json.dumps(rows).encode()
+    found = server.table("/rate", content, "application/json", **HOTELS)
+    assert {row["hotel"] for row in found.document} == {*NAMES}
+    assert server.table("/rank/chart", content, "application/json", **HOTELS).status == 200
+    page = server.table("/report", content, "application/json", name=NAMES[0], **HOTELS)
+    assert page.status == 200
+    assert "&lt;script&gt;alert" in page.text
+    assert "<script>alert" not in page.text
+
+
+# How slowly, and how long.
+
+
+def test_slow_clients_are_hung_up_on(server: Served) -> None:
+    lines = []
+    for text in (b"", b"POST /api/v1/est", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ") * 40:
+        line = socket.create_connection((server.host, server.port), timeout=10)
+        line.sendall(text)
+        lines.append(line)
+    assert server.question("/estimate", {"counts": [1, 2], "q": 0.3}).status == 200
+    for line in lines:
+        with line:
+            assert line.recv(100) == b""
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(server: Served) -> None:
+    for path in (b"/api/v1/estimate", b"/api/v1/rate?item=hotel&rating=stars&q=0.3"):
+        with socket.create_connection((server.host, server.port), timeout=20) as line:
+            line.sendall(
+                b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                + (b"application/json" if path.endswith(b"estimate") else b"text/csv")
+                + b"\r\nContent-Length: 1000\r\n\r\n{"
+            )  # fmt: skip
+            assert line.recv(65_536).startswith(b"HTTP/1.1 408")
+
+
+def test_long_work_is_cut_short() -> None:
+    with serving("--max-seconds", "2") as served:
+        # Workers load their libraries first.
+        while served.question("/sweep", {"counts": [1, 2]}).status != 200:
+            time.sleep(0.1)
+        found = detail(served.question("/regret", ENDLESS), 422)
+        assert "longer than 2 seconds" in found
+        assert served.question("/sweep", {"counts": [1, 2]}).status in (200, 422)
+
+
+def test_work_ends_when_nobody_waits_for_it() -> None:
+    with serving("--max-seconds", "300") as served:
+        body = json.dumps(ENDLESS).encode()
+        lines = []
+        for _ in range(8):  # more than there are workers
+            line = socket.create_connection((served.host, served.port))
+            line.sendall(
+                b"POST /api/v1/regret HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
+                b"\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+            )
+            lines.append(line)
+        time.sleep(3)
+        for line in lines:
+            line.close()
+        reply = served.ask(
+            "POST",
+            "/api/v1/sweep",
+            b'{"counts": [1, 2, 3]}',
+            {"content-type": "application/json"},
+            seconds=60,
+        )
+        assert reply.status == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are listed in /proc")
+def test_a_worker_that_dies_is_replaced(server: Served) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(server.question, "/regret", ENDLESS)
+        time.sleep(2)
+        for task in Path(f"/proc/{server.process.pid}/task").glob("*/children"):
+            for child in task.read_text().split():
+                os.kill(int(child), signal.SIGKILL)
+        assert "cut short" in detail(asked.result(), 422)
+
+
+def test_more_than_can_wait_are_sent_away() -> None:
+    with serving("--max-seconds", "300") as served:
+        body = json.dumps(ENDLESS).encode()
+        request = (
+            b"POST /api/v1/regret HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
+            b"\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+        )
+        lines = [socket.create_connection((served.host, served.port)) for _ in range(60)]
+        for line in lines:
+            line.sendall(request)
+        time.sleep(3)
+        assert "waiting already" in detail(served.question("/regret", ENDLESS), 429)
+        # Quick questions do not wait.
+        assert served.question("/estimate", {"counts": [1, 2], "q": 0.3}).status == 200
+        for line in lines:
+            line.close()
