@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import balance, calibration, coverage, decide, game, imports, kernels, tables
+from benchmarks import balance, calibration, coverage, decide, game, imports, kernels, tables, web
 
 ALL = {
     "imports": imports.run,
@@ -14,6 +14,7 @@ ALL = {
     "decide": decide.run,
     "game": game.run,
     "tables": tables.run,
+    "web": web.run,
     "coverage": coverage.run,
 }
 
