@@ -14,7 +14,7 @@ from unheard.charts.marks import (
     Layers,
     Rows,
     along,
-    band_style,
+    band_styles,
     key,
     line_styles,
     point_styles,
@@ -26,7 +26,7 @@ from unheard.charts.style import Look
 from unheard.core.scale import Scale
 from unheard.decide.words import range_text, rating_text
 
-_LEFT, _RIGHT, _HEIGHT = 46, 14, 250
+_LEFT, _RIGHT, _HEIGHT = 46, 18, 250
 _TICKS = (1, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 _TIGHT = (0.7, 0.3)
 """Ticks that a narrow picture does without."""
@@ -122,19 +122,15 @@ def draw_sweep(
 
 def _bands(rows: Rows, plane: Plane, look: Look) -> Layers:
     """Draw both intervals as bands with edges, and the estimate as a line."""
-    base, styles = table(rows).encode(plane.x()), line_styles(look)
+    base, areas = table(rows).encode(plane.x()), band_styles(look)
     edge = {"strokeWidth": 1.5, "color": look.interval}
     dashed = {"strokeWidth": 1.2, "color": look.confidence, "strokeDash": [3, 2]}
     return [
-        base.mark_area(color=look.interval, opacity=styles["noise band"]["opacity"]).encode(
-            plane.y("ci_lower"), alt.Y2("ci_upper:Q")
-        ),
-        base.mark_area(color=look.interval, opacity=styles["band"]["opacity"]).encode(
-            plane.y("lower"), alt.Y2("upper:Q")
-        ),
+        base.mark_area(**areas["noise band"]).encode(plane.y("ci_lower"), alt.Y2("ci_upper:Q")),
+        base.mark_area(**areas["band"]).encode(plane.y("lower"), alt.Y2("upper:Q")),
         *(base.mark_line(**dashed).encode(plane.y(end)) for end in ("ci_lower", "ci_upper")),
         *(base.mark_line(**edge).encode(plane.y(end)) for end in ("lower", "upper")),
-        base.mark_line(**styles["line"]).encode(plane.y("estimate")),
+        base.mark_line(**line_styles(look)["line"]).encode(plane.y("estimate")),
     ]
 
 
@@ -151,7 +147,7 @@ def _ends(words: tuple[str, ...], plane: Plane, look: Look) -> Layers:
 
 def _ruled_out(q: list[float], plane: Plane, look: Look) -> Drawing:
     """Shade the q that the response rate contradicts."""
-    shade = table([{"q": max(q), "end": min(q)}]).mark_rect(**band_style(look))
+    shade = table([{"q": max(q), "end": min(q)}]).mark_rect(**band_styles(look)["tier"])
     return shade.encode(plane.x(), alt.X2("end:Q"))
 
 

@@ -35,6 +35,7 @@ def html_of(spec: dict[str, Any], words: str, look: Look) -> str:
     """Return a specification as a page; what it shows is said in words below it."""
     return _PAGE.format(
         words=escape(words),
+        theme=look.name,
         background=look.background,
         ink=look.muted,
         font=escape(FONT),
@@ -54,7 +55,9 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{words}</title>
 <style>
+:root {{ color-scheme: {theme}; }}
 body {{ margin: 1rem; background: {background}; color: {ink}; font: 14px {font}; }}
+.vega-embed summary {{ background: {background} !important; color: {ink} !important; }}
 figure {{ margin: 0; }}
 figcaption {{ max-width: 40rem; }}
 </style>
@@ -67,7 +70,7 @@ figcaption {{ max-width: 40rem; }}
 <script>{libraries}</script>
 <script>
 vegaEmbed("#picture", {spec}, {{
-  ast: true, renderer: "svg",
+  ast: true, renderer: "svg", tooltip: {{ theme: "{theme}" }},
   actions: {{ export: true, source: false, compiled: false, editor: false }}
 }}).catch(console.error);
 </script>

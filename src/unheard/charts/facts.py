@@ -214,16 +214,38 @@ def comparison_words(comparison: Comparison, names: tuple[str, str]) -> str:
     return " ".join([*said, *comparison_sentences(comparison, (shown[0], shown[1]))])
 
 
-def ranking_records(rows: Records, item: Sequence[str], top: int) -> Rows:
-    """Return the first rows by estimate, with their names in one column."""
-    best_first = sorted(rows, key=lambda row: -row["estimate"])
+def ranking_records(rows: Records | Any, item: Sequence[str], top: int) -> tuple[Rows, int]:
+    """Return the best rows by estimate, with their names in one column, and how many there are.
+
+    Parameters
+    ----------
+    rows
+        Records as ``unheard rank --json`` has them, or a frame as :func:`unheard.rank` returns it.
+    item
+        The columns that name an item.
+    top
+        How many rows at the most.
+    """
+    best, total = _best(rows, top)
     columns = ("n_ratings", "average", *NUMBERS, "best_rank", "worst_rank", "tier")
-    return [
+    named = [
         {"name": safe_name(", ".join("(none)" if row[x] is None else str(row[x]) for x in item))}
         | {name: _number(row.get(name)) for name in columns}
         | {"flags": _flags(row.get("flags"))}
-        for row in best_first[:top]
+        for row in best
     ]
+    return named, total
+
+
+def _best(rows: Records | Any, top: int) -> tuple[Records, int]:
+    if isinstance(rows, Sequence):
+        return sorted(rows, key=lambda row: -float(row["estimate"]))[:top], len(rows)
+    import narwhals as nw
+
+    frame: Any = nw.from_native(rows)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    return frame.sort("estimate", descending=True).head(top).rows(named=True), len(frame)
 
 
 def ranking_words(rows: Rows, total: int, scale: Scale) -> str:
@@ -240,9 +262,9 @@ def ranking_words(rows: Rows, total: int, scale: Scale) -> str:
         said += f" and {total - _NAMED:,} more"
     tiers = {row["tier"] for row in rows} - {None}
     if tiers:
-        shown = "" if total == len(rows) else f"the first {plural(len(rows), 'item')} fall into "
-        said += f"; {shown}{plural(len(tiers), 'tier')} that cannot change places"
-    return f"{said}."
+        whose = "in" if total == len(rows) else f"the first {len(rows):,} are in"
+        said += f"; {whose} {plural(len(tiers), 'tier')}"
+    return said + (", between which nothing can change places." if len(tiers) > 1 else ".")
 
 
 def calibration_records(audit: Audit) -> Rows:

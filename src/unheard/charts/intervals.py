@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -14,7 +15,7 @@ from unheard.charts.marks import (
     Layers,
     Rows,
     along,
-    band_style,
+    band_styles,
     down,
     interval_layers,
     key,
@@ -33,8 +34,33 @@ from unheard.decide.words import plural, range_text, rating_text
 _ROW = 26
 """How high a row is."""
 
-_FIGURES, _TIER = 52, 40
-"""How much room the estimates, and the tiers, take at the right of rows."""
+_TIER = 40
+"""How much room the tiers take at the right of rows."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """How the width of a picture is shared out: names, drawing, figures."""
+
+    left: int
+    inner: int
+    right: int
+
+    @classmethod
+    def of(cls, rows: Rows, name: str, scale: Scale, width: int, more: int = 0) -> Room:
+        """Leave room for names, three eighths at the most, for estimates, and for more."""
+        names = max(text_width(row[name]) for row in rows) + 20
+        figures = max(text_width(rating_text(row["estimate"], scale.width)) for row in rows) + 20
+        left, right = min(names, width * 3 // 8), max(figures, 52) + more
+        return cls(left, width - left - right, right)
+
+    def key(self, entries: Sequence[tuple[str, str]], look: Look) -> Drawing:
+        """Explain the marks across the whole picture."""
+        return key(entries, look, self.inner, self.left, self.right)
+
+    def axis(self, title: str) -> alt.Axis:
+        """Return an axis with as many ticks as there is room for."""
+        return alt.Axis(title=title, tickCount=max(self.inner // 50, 3))
 
 
 def told(row: Mapping[str, Any], width: float, level: float | None) -> dict[str, str]:
@@ -69,36 +95,30 @@ def draw_estimate(
 ) -> Drawing:
     """Draw shares of ratings as bars, and below them intervals on the same axis."""
     several, spelled = len(rows) > 1, scale.m <= MOST_TICKS
-    left, right = 0 if spelled else 44, 14
+    left = 0 if spelled else 44
+    room = Room(left, width - left - 14, 14)
     if several:
-        left, right = _name_width(rows, "method", width), _FIGURES
-    inner = width - left - right
+        room = Room.of(rows, "method", scale, width)
     edges, domain = _edges(bars, scale)
-    top = _bars(edges, scale, domain, look, left, spelled).properties(width=inner, height=150)
+    top = _bars(edges, scale, domain, look, room.left, spelled)
     said = [{"method": row["method"]} | told(row, scale.width, level) for row in rows]
     numbered, titles = _numbered(rows, said)
     grid = scale_axis(scale, None, labels=False, ticks=False, domain=False)
     layers = interval_layers(numbered, look, domain, titles, grid)
     if several:
-        layers += _beside(numbered, "method", scale, look, left, inner)
-    strip = alt.layer(*layers).properties(width=inner, height=_ROW * len(rows) + 6)
-    entries = _entries(rows, None if several else said[0], level)
-    below = key(entries, look, inner, left, right - 14)
-    return alt.vconcat(top, strip, below, spacing=8)
+        layers += _beside(numbered, "method", scale, look, room)
+    strip = alt.layer(*layers).properties(width=room.inner, height=_ROW * len(rows) + 6)
+    below = room.key(_entries(rows, None if several else said[0], level), look)
+    return alt.vconcat(top.properties(width=room.inner, height=150), strip, below, spacing=8)
 
 
-def _name_width(rows: Rows, name: str, width: int) -> int:
-    """Return how much room to leave for names: a third of the picture at the most."""
-    return min(max(text_width(row[name]) for row in rows) + 20, width * 3 // 8)
-
-
-def _beside(rows: Rows, name: str, scale: Scale, look: Look, left: int, inner: int) -> Layers:
+def _beside(rows: Rows, name: str, scale: Scale, look: Look, room: Room, more: int = 0) -> Layers:
     """Write the names at the left of rows, and the estimates at their right."""
     shown = [{**row, "shown": rating_text(row["estimate"], scale.width)} for row in rows]
     head = table([{}]).mark_text(text="estimate", align="right", color=look.muted, fontSize=11)
-    end = inner + _FIGURES - 4
+    end = room.inner + room.right - more - 4
     return [
-        texts(rows, name, -10, look, align="right", limit=left - 14, lineBreak="\n"),
+        texts(rows, name, -10, look, align="right", limit=room.left - 14, lineBreak="\n"),
         texts(shown, "shown", end, look, align="right", fontWeight="bold"),
         head.encode(x=alt.value(end), y=alt.value(-6)),
     ]
@@ -125,44 +145,40 @@ def draw_comparison(
     items: Rows, ways: Rows, scale: Scale, level: float | None, look: Look, width: int
 ) -> Drawing:
     """Draw two items on the scale, and below them their differences around zero."""
-    left = _name_width((*items, *ways), "name", width)
-    inner = width - left - _FIGURES
-    first, second = (_shortened(row["name"], inner // 16) for row in items)
+    room = Room.of((*items, *ways), "name", scale, width)
+    first, second = (_shortened(row["name"], room.inner // 16) for row in items)
     panels = [
-        _panel(rows, title, scale, level, look, left, inner)
+        _panel(rows, title, scale, level, look, room)
         for rows, title in ((items, "rating"), (ways, f"{first} less {second}"))
     ]
     entries = [*_entries(items, None, level), ("claim", "no difference")]
-    return alt.vconcat(*panels, key(entries, look, inner, left, _FIGURES), spacing=14)
+    return alt.vconcat(*panels, room.key(entries, look), spacing=14)
 
 
 def _panel(
-    rows: Rows, title: str, scale: Scale, level: float | None, look: Look, left: int, inner: int
+    rows: Rows, title: str, scale: Scale, level: float | None, look: Look, room: Room
 ) -> Drawing:
     """Draw rows of intervals on an axis of their own; differences with a line at zero."""
     differ = rows[0]["part"] == "differences"
-    said = [{"": row["name"]} | told(row, scale.width, level) for row in rows]
+    said = [{"title": row["name"]} | told(row, scale.width, level) for row in rows]
     numbered, titles = _numbered(rows, said)
-    domain = _span(rows, zero=differ)
-    axis = alt.Axis(title=title, tickCount=max(inner // 50, 3))
+    domain, axis = _span(rows, zero=differ), room.axis(title)
     layers = interval_layers(numbered, look, domain, titles, axis)
     if differ:
         zero = table([{"zero": 0}]).mark_rule(**line_styles(look)["claim"])
         layers.insert(0, zero.encode(along("zero", domain, axis)))
-        # Two lines, where one is too narrow for the words.
-        cut = left < text_width(max((row["name"] for row in rows), key=len)) + 20
-        numbered = [
-            {**row, "name": row["name"].replace(" participation", "\nparticipation")}
-            if cut
-            else row
-            for row in numbered
-        ]
-    layers += _beside(numbered, "name", scale, look, left, inner)
-    return alt.layer(*layers).properties(width=inner, height=_ROW * len(rows) + 10)
+        numbered = [{**row, "name": _in_lines(row["name"], room.left - 14)} for row in numbered]
+    layers += _beside(numbered, "name", scale, look, room)
+    return alt.layer(*layers).properties(width=room.inner, height=_ROW * len(rows) + 10)
 
 
-def _shortened(name: str, most: int = 24) -> str:
+def _shortened(name: str, most: int) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def _in_lines(words: str, width: int) -> str:
+    """Break words before the last one if they do not fit on one line."""
+    return words if text_width(words) <= width else "\n".join(words.rsplit(" ", 1))
 
 
 def _span(rows: Rows, *, zero: bool = False) -> list[float]:
@@ -176,38 +192,36 @@ def _span(rows: Rows, *, zero: bool = False) -> list[float]:
 
 def draw_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int) -> Drawing:
     """Draw the intervals of items below each other, every other tier on a shade."""
-    tiers = [list(run) for _, run in groupby(rows, key=lambda row: row["tier"])]
-    tiered = len(tiers) > 1
-    left = _name_width(rows, "name", width)
-    right = _FIGURES + (_TIER if tiered else 0)
-    inner = width - left - right
-    said = [{"": row["name"]} | told(row, scale.width, None) | _places(row) for row in rows]
+    if not rows:
+        return table([{}]).mark_text(text="no items", color=look.muted).properties(width=width)
+    tiered = len({row["tier"] for row in rows}) > 1
+    room = Room.of(rows, "name", scale, width, _TIER if tiered else 0)
+    said = [{"title": row["name"]} | told(row, scale.width, None) | _places(row) for row in rows]
     numbered, titles = _numbered(rows, said)
-    axis = alt.Axis(title="rating", tickCount=max(inner // 50, 3))
-    layers = interval_layers(numbered, look, _span(rows), titles, axis)
-    layers += _beside(numbered, "name", scale, look, left, inner)
+    layers = interval_layers(numbered, look, _span(rows), titles, room.axis("rating"))
+    layers += _beside(numbered, "name", scale, look, room, _TIER if tiered else 0)
     entries = _entries(rows, None, None)
     if tiered:
-        layers = [*_tiers(numbered, look, left, inner, right), *layers]
+        layers = [*_tiers(numbered, look, room), *layers]
         entries.append(("tier", "no item can leave its tier"))
     if more:
-        entries.append(
-            ("", f"{plural(more, 'more item')} {'is' if more == 1 else 'are'} not shown")
-        )
-    drawing = alt.layer(*layers).properties(width=inner, height=_ROW * len(rows))
-    return alt.vconcat(drawing, key(entries, look, inner, left, right), spacing=10)
+        words = f"{plural(more, 'more item')} {'is' if more == 1 else 'are'} not shown"
+        entries.append(("", words))
+    drawing = alt.layer(*layers).properties(width=room.inner, height=_ROW * len(rows))
+    return alt.vconcat(drawing, room.key(entries, look), spacing=10)
 
 
 def _places(row: Mapping[str, Any]) -> dict[str, str]:
     """Say which places an item may have, its tier, and what it rests on."""
     said = {}
     if row["best_rank"] is not None:
-        said["possible places"] = f"{row['best_rank']:,} to {row['worst_rank']:,}"
+        best, worst = row["best_rank"], row["worst_rank"]
+        said["possible places"] = f"{best:,}" if best == worst else f"{best:,} to {worst:,}"
     said |= {"tier": f"{row['tier']:,}"} if row["tier"] is not None else {}
     return said | ({"ratings": f"{row['n_ratings']:,}"} if row["n_ratings"] is not None else {})
 
 
-def _tiers(rows: Rows, look: Look, left: int, inner: int, right: int) -> Layers:
+def _tiers(rows: Rows, look: Look, room: Room) -> Layers:
     """Shade every other tier, and number them at the right."""
     runs = [list(run) for _, run in groupby(rows, key=lambda row: row["tier"])]
     tiers = [
@@ -215,14 +229,13 @@ def _tiers(rows: Rows, look: Look, left: int, inner: int, right: int) -> Layers:
         for i, run in enumerate(runs)
     ]
     labels = [{**run[0], "label": f"tier {run[0]['tier']:,}"} for run in runs]
-    y = down(len(rows))
+    y, end = down(len(rows)), room.inner + room.right
     shade = (
         table([tier for tier in tiers if tier["shaded"]])
-        .mark_rect(**band_style(look))
-        .encode(y, alt.Y2("end:Q"), x=alt.value(-left), x2=alt.value(inner + right))
+        .mark_rect(**band_styles(look)["tier"])
+        .encode(y, alt.Y2("end:Q"), x=alt.value(-room.left), x2=alt.value(end))
     )
-    at = inner + right - 4
-    numbers = texts(labels, "label", at, look, many=len(rows), align="right", color=look.muted)
+    numbers = texts(labels, "label", end - 4, look, many=len(rows), align="right", color=look.muted)
     return [shade, numbers]
 
 

@@ -108,7 +108,7 @@ def texts(
     mark = {"baseline": "middle", "color": look.ink} | more
     place = down(len(rows) if many is None else many)
     written = table(rows).mark_text(**mark).encode(place, alt.Text(f"{column}:N"), x=alt.value(x))
-    return written.encode(tooltip=tips({column: " "}))
+    return written.encode(tooltip=tips({column: "title"}))
 
 
 def key(
@@ -141,7 +141,7 @@ def key(
         layers += _symbol(kind, base, x, look)
     layers.append(
         table(rows)
-        .mark_text(align="left", baseline="middle", limit=room - 30, color=look.ink)
+        .mark_text(align="left", baseline="middle", limit=room - 40, color=look.ink)
         .encode(y, x["text"], alt.Text("words:N"))
     )
     return alt.layer(*layers).properties(width=width, height=19 * lines)
@@ -150,11 +150,13 @@ def key(
 def _flow(entries: Sequence[tuple[str, str]], width: int) -> list[dict[str, Any]]:
     """Place entries one after another, on a new line where one does not fit."""
     rows: list[dict[str, Any]] = []
-    left, line = 0.0, 0
+    # The width of the widest line, which would otherwise stick out.
+    start = 8.0
+    left, line = start, 0
     for kind, words in entries:
         needed = 30 + text_width(words)
-        if left and left + needed > width:
-            left, line = 0.0, line + 1
+        if left > start and left + needed > width:
+            left, line = start, line + 1
         rows.append(
             {"kind": kind, "words": words, "line": line}
             | {"left": left, "right": left + 22, "middle": left + 11, "text": left + 29}
@@ -188,10 +190,10 @@ def point_styles(look: Look) -> dict[str, dict[str, Any]]:
     hollow = {"fill": look.background, "strokeWidth": 1.8}
     # A rim of the background keeps a point apart from the line that it lies on.
     rim = {"stroke": look.background, "strokeWidth": 1.5}
+    swatch = {"shape": "square", "size": 170, "strokeWidth": 0}
     return {
         "estimate": {"shape": "circle", "size": 85, "fill": look.estimate} | rim,
         "average": {"shape": "diamond", "size": 130, "stroke": look.average} | hollow,
-        "bar": {"shape": "square", "size": 150, "fill": look.bar} | rim,
         "noiseless": {
             "shape": "triangle-down",
             "size": 80,
@@ -199,7 +201,7 @@ def point_styles(look: Look) -> dict[str, dict[str, Any]]:
             "stroke": look.claim,
         },
         "noisy": {"shape": "triangle-down", "size": 80, "stroke": look.claim} | hollow,
-    }
+    } | {kind: swatch | style for kind, style in band_styles(look).items()}
 
 
 def line_styles(look: Look) -> dict[str, dict[str, Any]]:
@@ -210,9 +212,6 @@ def line_styles(look: Look) -> dict[str, dict[str, Any]]:
         "line": {"strokeWidth": 2.5, "color": look.estimate},
         "claim": {"strokeWidth": 1.8, "color": look.claim, "strokeDash": [6, 3]},
         "chosen": {"strokeWidth": 1.5, "color": look.ink, "strokeDash": [2, 2]},
-        "band": {"strokeWidth": 11, "color": look.interval, "opacity": 0.3},
-        "noise band": {"strokeWidth": 11, "color": look.interval, "opacity": 0.13},
-        "tier": {"strokeWidth": 14} | band_style(look),
     }
 
 
@@ -225,9 +224,13 @@ def method_line(method: str, look: Look) -> dict[str, Any]:
     return {"strokeWidth": 2, "color": colour, "strokeDash": METHOD_DASHES[method]}
 
 
-def band_style(look: Look) -> dict[str, Any]:
-    """Return how a tier is shaded; lines of the grid show through."""
-    return {"color": look.band, "opacity": 0.5}
+def band_styles(look: Look) -> dict[str, dict[str, Any]]:
+    """Return how areas are shaded; lines of the grid show through."""
+    return {
+        "band": {"fill": look.interval, "opacity": 0.3},
+        "noise band": {"fill": look.interval, "opacity": 0.13},
+        "tier": {"fill": look.band, "opacity": 0.5},
+    }
 
 
 def tick_style(look: Look) -> dict[str, Any]:

@@ -21,6 +21,9 @@ WIDTH = 560
 NARROWEST = 280
 """Less leaves no room for a drawing beside its words."""
 
+_MARGIN = 8
+"""How much is left free on all sides."""
+
 
 @dataclass(frozen=True, eq=False)
 class Picture:
@@ -29,7 +32,7 @@ class Picture:
     Attributes
     ----------
     build
-        Draws it in a look, so wide: an Altair chart.
+        Draws it in a look, so wide without its margin: an Altair chart.
     records
         The rows behind the drawing.
     words
@@ -51,8 +54,9 @@ class Picture:
             How wide the whole picture is, in points; 560 if left out.
         """
         look = look_of(theme)
-        drawn = self.build(look, max(WIDTH if width is None else int(width), NARROWEST))
-        return drawn.properties(description=self.words).configure(**look.config())
+        room = max(WIDTH if width is None else int(width), NARROWEST) - 2 * _MARGIN
+        drawn = self.build(look, room).properties(description=self.words, padding=_MARGIN)
+        return drawn.configure(**look.config())
 
     def spec(self, theme: str = "light", width: int | None = None) -> dict[str, Any]:
         """Return the Vega-Lite specification."""
@@ -112,6 +116,8 @@ class Picture:
             )
         if not target.parent.is_dir():
             raise OptionError("path", f"there is no folder {target.parent}", "Make it first")
+        if target.is_dir():
+            raise OptionError("path", f"{target} is a folder", "Name a file")
         made = make()
         with beside(target) as fresh:
             fresh.write_bytes(made if isinstance(made, bytes) else made.encode())

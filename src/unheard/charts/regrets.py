@@ -72,7 +72,7 @@ def _title(rows: Rows) -> str:
 def _over_q(rows: Rows, look: Look, width: int) -> Drawing:
     """Draw a line for each method."""
     left = 56
-    inner = width - left - 14
+    inner = width - left - 24
     ends = min(row["q"] for row in rows), max(row["q"] for row in rows)
     title = "q: the least probability to answer"
     x = along("q", ends, alt.Axis(title=title, grid=False, tickCount=inner // 50))

@@ -87,11 +87,34 @@ def comparison_picture(comparison: Comparison, names: tuple[str, str]) -> Pictur
     return Picture(draw, records, facts.comparison_words(comparison, names))
 
 
-def ranking_picture(rows: Records, item: Sequence[str], scale: Scale, *, top: int = 30) -> Picture:
-    """Draw the intervals of items, best first, in their tiers."""
-    records = facts.ranking_records(rows, item, top)
-    draw = partial(draw_ranking, records, len(rows) - len(records), scale)
-    return Picture(draw, records, facts.ranking_words(records, len(rows), scale))
+def ranking_picture(
+    rows: Records | Any,
+    item: Sequence[str] | str,
+    scale: Scale | str,
+    *,
+    top: int = 30,
+) -> Picture:
+    """Draw the intervals of items, best first, in their tiers.
+
+    Parameters
+    ----------
+    rows
+        Rows as ``unheard rank --json`` or ``unheard rate --json`` has them, or a frame as
+        :func:`unheard.rank` and :func:`unheard.rate` return it.
+    item
+        The column that names an item, or several.
+    scale
+        The values a rating may take.
+    top
+        How many items are drawn at the most.
+    """
+    if top < 1:
+        raise OptionError("top", f"{top} found", "Give a whole number, 1 or more")
+    columns = [item] if isinstance(item, str) else list(item)
+    values = Scale.parse(scale) if isinstance(scale, str) else scale
+    records, total = facts.ranking_records(rows, columns, top)
+    draw = partial(draw_ranking, records, total - len(records), values)
+    return Picture(draw, records, facts.ranking_words(records, total, values))
 
 
 def calibration_picture(audit: Audit) -> Picture:
