@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import date
-from itertools import islice
 from typing import Any
 
 from sqlglot import exp
@@ -18,7 +17,7 @@ from unheard.decide.breakdown import Claim
 from unheard.decide.words import plural
 from unheard.report.headline import NAMED, headline
 from unheard.report.order import FEW, Numbers, best_of, numbers, raised_flags, with_best
-from unheard.report.overturn import Overturn, objection, overturn
+from unheard.report.overturn import LEADERS, Overturn, objection, overturn
 from unheard.report.stories import Story, item_name, stories
 from unheard.tables.checks import Tally, describe_scale
 from unheard.tables.dialects import column
@@ -163,7 +162,7 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
         assumption=assumption_words(job),
         rows=rows,
         stories=stories(job, result),
-        overturn=None if against else overturn(job, _leading(job, result)),
+        overturn=None if against else overturn(job, _leading(job, result, rows)),
         no_overturn=against,
         flags=flags,
         notes=job.notes,
@@ -178,15 +177,17 @@ def _within(request: Request) -> str | None:
 
 def _may_be_first(job: Job, result: exp.Expr) -> list[str]:
     query = everything(result, job.request, "estimate").where(column("best_rank").eq(1))
-    rows = job.opened.engine.rows(query.limit(NAMED))
+    rows = documents(job.opened.engine, query.limit(NAMED))
     return [item_name(row, job.request.item) for row in rows]
 
 
-def _leading(job: Job, result: exp.Expr) -> list[dict[str, Any]]:
-    """Return the first rows with names as the engine has them, by which counts are found."""
-    query = everything(result, job.request, "estimate").limit(5)
-    batches = job.opened.engine.arrow(query)
-    return list(islice((row for batch in batches for row in batch.to_pylist()), 5))
+def _leading(job: Job, result: exp.Expr, rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Name the first items: as the engine does, by which counts are found, and for readers."""
+    item = job.request.item
+    query = everything(result, job.request, "estimate").limit(LEADERS)
+    found = job.opened.engine.arrow(query).read_all().to_pylist()
+    known = [",".join(str(row[key]) for key in item) for row in found]
+    return dict(zip(known, (item_name(row, item) for row in rows), strict=False))
 
 
 def facts_document(facts: Facts) -> dict[str, Any]:
@@ -220,11 +221,11 @@ def facts_document(facts: Facts) -> dict[str, Any]:
 def computed(facts: Facts) -> list[str]:
     """Say how the numbers came about."""
     request = facts.request
-    what = "ratings" if request.rating else "counts of ratings"
+    did = "counted the ratings" if request.rating else "added up the counts"
     method = AGGREGATORS[request.method]
     said = [
-        f"{facts.engine} counted the {what} of each item on the scale "
-        f"{describe_scale(request.scale.values)}; everything else follows from these counts.",
+        f"{facts.engine} {did} of each item on the scale {describe_scale(request.scale.values)}; "
+        "everything else follows from these counts.",
         f"Estimate: {method.name}, {method.words}.",
         "Interval: everything that the mean of everybody, the silent included, can be if the "
         "assumption holds.",
@@ -246,7 +247,7 @@ def flag_words(facts: Facts) -> list[tuple[str, int, str]]:
 def named_words(facts: Facts) -> list[str]:
     """Say who is among the best: what is found beyond the headline."""
     found = facts.numbers
-    if found.items == 1 or facts.request.compared_within:
+    if found.items == 1 or not found.leading or facts.request.compared_within:
         return []
     if not found.sure and found.possible > _MOST_NAMED:
         return []
@@ -263,8 +264,8 @@ def data_words(facts: Facts) -> list[str]:
     said = [f"{rows} read{each}; {ratings} counted." if request.rating else f"{ratings} counted."]
     if not (tally.nulls or tally.off_scale):
         said.append("None was left out: no rating was empty, and none was off the scale.")
-    if found.items:
-        said.append(f"An item has {found.fewest:,} to {plural(found.most, 'rating')}.")
+    if found.items > 1:
+        said.append(f"An item has from {found.fewest:,} to {plural(found.most, 'rating')}.")
     if found.few:
         theirs = "has {}: its place is" if found.few == 1 else "have {}: their places are"
         few = theirs.format(f"fewer than {FEW} ratings")

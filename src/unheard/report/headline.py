@@ -48,7 +48,8 @@ def headline(
         return ["The table has no items."]
     said: list[str] = []
     if within is not None:
-        said += [_settled(found, noise), f"The items of each {within} are ranked among themselves."]
+        ranked = f"The items of each {within} are ranked among themselves."
+        said += [_settled(found, noise), ranked, _pairs(found, noise)]
     elif found.items == 1:
         said += _only(names[0], leader, width)
     else:
@@ -57,12 +58,12 @@ def headline(
             said.append(_top(found, k, noise))
     if claim is not None:
         said.append(_claimed(found, claim, noise))
-    if found.width is not None and found.items > 1:
+    if found.width and found.items > 1:
         size = rating_text(found.width, width)
         said.append(f"The silent leave the mean of an item open by {size}, on average.")
     if refuted:
-        whose = "one item refutes" if refuted == 1 else f"{refuted:,} items refute"
-        said.append(f"The response rate of {whose} the assumption: state a smaller q.")
+        whose = "rate of one item refutes" if refuted == 1 else f"rates of {refuted:,} items refute"
+        said.append(f"The response {whose} the assumption: do not rely on it there.")
     return said
 
 
@@ -92,11 +93,13 @@ def _first(found: Numbers, names: Sequence[str], noise: bool) -> str:
 
 
 def _settled(found: Numbers, noise: bool) -> str:
+    places = f"places that the plain average gives {_is(found.settled)} settled"
     many = _few(found.settled)
-    return (
-        f"{many[0].upper()}{many[1:]} of the {plural(found.items, 'place')} that the plain average "
-        f"gives {_is(found.settled)} settled{_with_chance(found.ci_settled, found.settled, noise)}."
-    )
+    if found.settled == found.items > 1:
+        words = f"All {found.items:,} {places}"
+    else:
+        words = f"{many[0].upper()}{many[1:]} of the {found.items:,} {places}"
+    return f"{words}{_with_chance(found.ci_settled, found.settled, noise)}."
 
 
 def _pairs(found: Numbers, noise: bool) -> str:
@@ -109,8 +112,9 @@ def _pairs(found: Numbers, noise: bool) -> str:
 
 def _top(found: Numbers, k: int, noise: bool) -> str:
     belong = "belongs" if found.leading_sure < 2 else "belong"
+    many = "all" if found.leading_sure == found.leading > 1 else _few(found.leading_sure)
     words = (
-        f"Of the top {k:,} by plain average, {_few(found.leading_sure)} surely {belong} there"
+        f"Of the top {k:,} by plain average, {many} surely {belong} there"
         f"{_with_chance(found.ci_leading_sure, found.leading_sure, noise)}"
     )
     if found.sure == found.possible:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -18,14 +17,13 @@ from unheard.decide.sweep import GRID, Sweep, sweep_of
 from unheard.decide.words import claim_text, never_text, q_text
 from unheard.errors import OptionError
 from unheard.report.order import best_of
-from unheard.report.stories import item_name
 from unheard.tables.histograms import check_plain, fetch
 from unheard.tables.jobs import Job
 
 MOST_SWEPT = 50_000
 """Of more items than this the counts are not fetched."""
 
-_LEADERS = 5
+LEADERS = 5
 """How many of the first items are asked about one by one."""
 
 
@@ -131,18 +129,17 @@ class Overturn:
 
 def objection(job: Job, items: int) -> str | None:
     """Say why other assumptions cannot be looked at; None if they can."""
+    what = "What other assumptions would do is left out: "
     if items > MOST_SWEPT:
-        return (
-            f"Left out: it is worked out for up to {MOST_SWEPT:,} items, and there are {items:,}."
-        )
+        return f"{what}it is worked out for up to {MOST_SWEPT:,} items."
     try:
         check_plain(job.request, "q")
     except OptionError as error:
-        return f"Left out: it cannot be {error.found}. {error.remedy} to see it."
+        return f"{what}that cannot be {error.found}."
     return None
 
 
-def overturn(job: Job, leading: Sequence[dict[str, Any]]) -> Overturn:
+def overturn(job: Job, leading: Mapping[str, str]) -> Overturn:
     """Look at every q.
 
     Parameters
@@ -150,25 +147,23 @@ def overturn(job: Job, leading: Sequence[dict[str, Any]]) -> Overturn:
     job
         A plain job about an order, with its k.
     leading
-        The first rows of its result.
+        The first items, best first: what counts know them by, and what readers call them.
     """
-    request, k = job.request, best_of(job.request)
-    names, question = fetch(job)
+    order, k = job.request.order, best_of(job.request)
+    known, question = fetch(job)
+    rows, names = [known.index(key) for key in leading], list(leading.values())
     stated = question.assumption
     q = 1.0 if stated.per_rating or stated.q is None else float(stated.q)
-    keys = [",".join(str(row[key]) for key in request.item) for row in leading[:_LEADERS]]
-    rows = [names.index(key) for key in keys]
-    known = [item_name(row, request.item) for row in leading]
-    tested = _order_claims(question, rows, known, k)
-    claim = request.order.claim if request.order else None
+    claim = None if order is None else order.claim
+    tested = _order_claims(question, rows, names, k)
     if claim is not None:
-        tested += _mean_claims(question, rows, known, claim)
+        tested += _mean_claims(question, rows, names, claim)
     return Overturn(
         q=q,
         means=next(sweep_sentences(question, None, None)),
         steps=_steps(question, q, k),
         tested=tested,
-        leader=_leader(question, rows[0], known[0], claim, q),
+        leader=_leader(question, rows[0], names[0], claim, q),
     )
 
 
@@ -212,7 +207,7 @@ def _order_claims(
     if 1 < k < items:
         asked += [
             (row, f"{name} is in the top {k:,}", k)
-            for row, name in zip(rows[:k], names, strict=False)
+            for row, name in zip(rows[:k], names[:k], strict=True)
         ]
     never = never_text(per_rating=question.assumption.per_rating, n_known=False)
     return [
@@ -243,7 +238,7 @@ def _mean_claims(
             None if noisy is None else float(noisy[i]),
             never,
         )
-        for i, name in enumerate(names[: len(rows)])
+        for i, name in enumerate(names)
     ]
 
 

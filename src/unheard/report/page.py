@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from dataclasses import asdict
 from hashlib import sha256
@@ -11,7 +10,7 @@ from typing import Any
 
 from unheard._version import __version__
 from unheard.charts.style import DARK, LIGHT, Look
-from unheard.decide.words import never_text, plural, rating_text
+from unheard.decide.words import plural, rating_text
 from unheard.errors import MissingEngineError
 from unheard.report.facts import (
     Facts,
@@ -23,6 +22,7 @@ from unheard.report.facts import (
 )
 from unheard.report.headline import share_text
 from unheard.report.pictures import leader_figure, pairs_figure, ranking_figures
+from unheard.report.stories import straight
 from unheard.report.table import STRIP, axis, columns, line, places_text, q_cell, ticks
 from unheard.tables.checks import describe_scale
 
@@ -34,9 +34,6 @@ except ImportError:
 
 MOST_BYTES = 4_900_000
 """A page is no larger than this; rows that do not fit are left out."""
-
-_TURNS_TEXT = re.compile("[\u202a-\u202e\u2066-\u2069]")
-"""Characters that would turn the text after them round."""
 
 
 def page_of(facts: Facts) -> str:
@@ -60,7 +57,6 @@ def page_of(facts: Facts) -> str:
         "computed": computed(facts),
         "level": f"{(facts.request.level or 0) * 100:.6g}%",
         "named": named_words(facts),
-        "never": never_text(per_rating=facts.request.assumption.per_rating, n_known=False),
     }
     page = environment.get_template("page.html.j2")
 
@@ -82,10 +78,12 @@ def page_of(facts: Facts) -> str:
 
 def about(facts: Facts) -> str:
     """Say what the report is about."""
-    many, items = facts.tally.counted, facts.numbers.items
-    what = "row" if facts.request.compared_within else "item"
-    scale = f"on the scale {describe_scale(facts.scale.values)}"
-    return f"{plural(many, 'rating')} of {plural(items, what)} in {facts.source}, {scale}."
+    within = "attribute" if facts.request.attributes else "window"
+    each = f" (each once for every {within})" if facts.request.compared_within else ""
+    return (
+        f"{plural(facts.tally.counted, 'rating')} of {plural(facts.numbers.items, 'item')}{each} "
+        f"in {facts.source}, on the scale {describe_scale(facts.scale.values)}."
+    )
 
 
 def _css() -> str:
@@ -144,5 +142,5 @@ def _short(share: str) -> str:
 def _straight(value: object) -> object:
     """Take out what would turn the rest of a line round; names may hold it."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return _TURNS_TEXT.sub("", value)
+        return straight(value)
     return value

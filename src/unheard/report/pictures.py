@@ -15,11 +15,10 @@ from unheard.charts.marks import line_styles, table
 from unheard.charts.picture import Picture
 from unheard.charts.results import ranking_picture, sweep_picture
 from unheard.charts.style import Look
-from unheard.decide.words import name_of, plural
 from unheard.report.facts import Facts
 from unheard.report.headline import share_text
 from unheard.report.overturn import Step
-from unheard.report.stories import within_name
+from unheard.report.stories import item_name, within_name
 
 _WIDTHS = {"wide": 760, "narrow": 340}
 _DRAWN = 15
@@ -67,26 +66,31 @@ def _address(svg: str) -> str:
 
 def ranking_figures(facts: Facts) -> Iterator[Figure]:
     """Draw the first items; of several attributes or windows, those of each of the first few."""
-    if not facts.request.compared_within:
-        shown = min(_DRAWN, len(facts.rows))
-        whole = facts.numbers.items
-        caption = "All items" if shown == whole else f"The first {shown:,} of {whole:,} items"
-        yield figure(_ranking(facts, facts.rows, _DRAWN), f"{caption}, by estimate.")
+    if not facts.rows:
         return
-    groups = groupby(facts.rows, key=lambda row: within_name(row, facts.request))
-    for _, (within, rows) in zip(range(_GROUPS), groups, strict=False):
-        some = list(rows)
-        shown = min(_DRAWN_OF_EACH, len(some))
-        caption = f"{within}: the first {shown:,} of {plural(len(some), 'item')}, by estimate."
-        yield figure(_ranking(facts, some, _DRAWN_OF_EACH), caption)
+    if not facts.request.compared_within:
+        which = _which(facts.numbers.items, _DRAWN)
+        caption = f"{which[0].upper()}{which[1:]}, by estimate."
+        yield figure(_ranking(facts, facts.rows, _DRAWN), caption)
+        return
+    by_group = groupby(facts.rows, key=lambda row: within_name(row, facts.request))
+    groups = [(within, list(rows)) for within, rows in by_group]
+    # Of many windows the latest matter most.
+    for within, rows in groups[:_GROUPS] if facts.request.attributes else groups[-_GROUPS:]:
+        caption = f"{within}: {_which(len(rows), _DRAWN_OF_EACH)}, by estimate."
+        yield figure(_ranking(facts, rows, _DRAWN_OF_EACH), caption)
+
+
+def _which(items: int, drawn: int) -> str:
+    return "all items" if items <= drawn else f"the first {drawn:,} of {items:,} items"
 
 
 def _ranking(facts: Facts, rows: Sequence[Mapping[str, Any]], top: int) -> Picture:
     item = facts.request.item
     # Where not all rows are at hand the picture must not count them.
     listed = rows[:top] if facts.left_out else rows
-    short = [{**row, **{name: name_of(row[name]) for name in item}} for row in listed]
-    return ranking_picture(short, item, facts.scale, top=top)
+    short = [{**row, "item": item_name(row, item)} for row in listed]
+    return ranking_picture(short, ["item"], facts.scale, top=top)
 
 
 def leader_figure(facts: Facts) -> Figure | None:

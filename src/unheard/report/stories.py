@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -12,6 +13,7 @@ from sqlglot import exp
 from unheard.decide.words import name_of, rating_text
 from unheard.report.order import best_of
 from unheard.tables.dialects import column
+from unheard.tables.documents import documents
 from unheard.tables.expressions import number
 from unheard.tables.jobs import Job
 from unheard.tables.request import Request
@@ -46,9 +48,17 @@ class Story:
     words: str
 
 
+_TURNS_TEXT = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+def straight(text: str) -> str:
+    """Take out the characters that would turn the text after them round."""
+    return _TURNS_TEXT.sub("", text)
+
+
 def item_name(row: Mapping[str, Any], item: Sequence[str]) -> str:
     """Write the name of an item; of several columns with commas between."""
-    return ", ".join(name_of(row[key]) for key in item)
+    return ", ".join(straight(name_of(row[key])).strip() or "(empty)" for key in item)
 
 
 def within_name(row: Mapping[str, Any], request: Request) -> str | None:
@@ -108,7 +118,7 @@ def _of_kind(
         .order_by(exp.Ordered(this=size.copy(), desc=True), *keys)
         .limit(MOST_STORIES)
     )
-    for row in job.opened.engine.rows(query):
+    for row in documents(job.opened.engine, query):
         yield tuple(row[key] for key in request.result_keys), _story(row, request, kind)
 
 

@@ -12,7 +12,7 @@ from unheard.core.documents import tidy
 from unheard.core.scale import Scale
 from unheard.decide.words import printable, range_text, rating_text
 from unheard.report.facts import Facts
-from unheard.report.stories import item_name, within_name
+from unheard.report.stories import item_name, straight, within_name
 
 LONGEST_NAME = 300
 """How much of a long name is there to be searched and pointed at."""
@@ -89,6 +89,7 @@ def columns(facts: Facts, ends: Ends) -> list[Column]:
         "within", "What it is ranked within", lambda row: within_name(row, request) or ""
     )
     claim = facts.claim
+    tiers = any(row["tier"] != 1 for row in facts.rows)
     side = "" if claim is None else claim.side
     method = AGGREGATORS[request.method].words
     made = {
@@ -110,7 +111,7 @@ def columns(facts: Facts, ends: Ends) -> list[Column]:
         Column(
             "with noise", "Possible places with chance on top", lambda row: places_text(row, "ci_")
         ): request.noise,
-        Column("tier", "Items of different tiers cannot change places", whole("tier")): True,
+        Column("tier", "Items of different tiers cannot change places", whole("tier")): tiers,
         Column(f"top {facts.k:,}", "Whether it is among the best", verdict_text): True,
         Column(
             f"{side} if q\xa0>",
@@ -146,10 +147,10 @@ def q_cell(q: float | None) -> str:
 def line(row: Mapping[str, Any], item: Sequence[str], shown: Sequence[Column], ends: Ends) -> Line:
     """Return a row of the ranking."""
     name = item_name(row, item)
-    whole = ", ".join(printable("(none)" if row[key] is None else str(row[key])) for key in item)
+    whole = ", ".join(straight(printable(str(row[key]))) for key in item)
     return Line(
         name,
-        whole[:LONGEST_NAME] if whole != name else None,
+        whole[:LONGEST_NAME] if len(whole) > len(name) else None,
         [strip(row, ends) if one.show is None else one.show(row) for one in shown],
     )
 
