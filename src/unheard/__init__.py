@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from unheard.decide.rates import response_rates
     from unheard.decide.store import read_assumption, write_assumption
     from unheard.decide.sweep import Sweep, sweep
+    from unheard.report import make_report
     from unheard.tables import RowsLeftOutWarning, counts, rank, rate, sql
 
 METHODS = tuple(AGGREGATORS)
@@ -64,6 +65,7 @@ _LATER = {
         "unheard.decide.rates": ("response_rates",),
         "unheard.decide.store": ("read_assumption", "write_assumption"),
         "unheard.decide.sweep": ("Sweep", "sweep"),
+        "unheard.report": ("make_report",),
         "unheard.tables": ("RowsLeftOutWarning", "counts", "rank", "rate", "sql"),
     }.items()
     for name in names
@@ -109,6 +111,7 @@ __all__ = [
     "follow_up",
     "inquire",
     "lower_bound",
+    "make_report",
     "plan_follow_up",
     "rank",
     "ranking",
