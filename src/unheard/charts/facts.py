@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -88,7 +89,7 @@ def averages(question: Inquiry) -> list[float | None]:
 def estimate_records(question: Inquiry, found: Sequence[Estimate]) -> Rows:
     """Return the ratings seen, then a row for each estimate."""
     (mean,) = averages(question)
-    rows = estimate_document(question, found)["estimates"]
+    rows = estimate_document(question, [_plain(one) for one in found])["estimates"]
     return [
         *share_records(question.counts),
         *({"part": "estimates", **row, "average": mean} for row in rows),
@@ -102,10 +103,22 @@ def estimate_words(question: Inquiry, found: Sequence[Estimate]) -> str:
     ratings = plural(int(seen), "rating") if seen.is_integer() else f"{seen:,.2f} ratings"
     rated = mean is not None
     said = [f"{ratings}, average {rating_text(mean, width)}." if rated else "No ratings."]
-    estimates = ", ".join(f"{rating_text(x.estimate, width)} ({x.method})" for x in found)
-    if found:
-        said.append(f"Estimate {estimates}; {_intervals(found[0], question.level, width)}.")
+    plain = [_plain(one) for one in found]
+    estimates = ", ".join(f"{rating_text(one.estimate, width)} ({one.method})" for one in plain)
+    if plain:
+        said.append(f"Estimate {estimates}; {_intervals(plain[0], question.level, width)}.")
     return " ".join([*said, f"Assumption: {question.words}"])
+
+
+def _plain(one: Estimate) -> Estimate:
+    """Return an estimate for one histogram in numbers, also if it was asked as a row of many."""
+    if np.ndim(one.estimate) == 0:
+        return one
+    columns = {name: getattr(one, name) for name in NUMBERS}
+    numbers: dict[str, Any] = {
+        name: None if column is None else float(column[0]) for name, column in columns.items()
+    }
+    return replace(one, **numbers, flags=one.flags[0])
 
 
 def _intervals(one: Any, level: float | None, width: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import singledispatch
 from html import escape
 from typing import Any, TypeAlias
@@ -88,7 +87,7 @@ def _(result: Estimate) -> str:
     if question is None:
         return " ".join(notes)
     if many == 1:
-        return " ".join([facts.estimate_words(question, [_first(result)]), *notes])
+        return " ".join([facts.estimate_words(question, [result]), *notes])
     more = [f"{plural(many - _SHOWN, 'more row')}."] if many > _SHOWN else []
     return " ".join([*more, *notes, f"Assumption: {question.words}"])
 
@@ -115,12 +114,6 @@ def _rows(result: Estimate) -> list[tuple[Any, ...]]:
         (*(None if column is None else column[i] for column in columns), result.flags[i])
         for i in shown
     ]
-
-
-def _first(result: Estimate) -> Estimate:
-    """Return the only row of an estimate, in plain numbers."""
-    (row,) = _rows(result)
-    return replace(result, **dict(zip((*facts.NUMBERS, "flags"), row, strict=True)))
 
 
 def _asked(result: Any) -> Inquiry:

@@ -1,0 +1,99 @@
+"""A picture of every kind, and names that try to be something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import unheard as uh
+from unheard.charts.picture import Picture
+from unheard.charts.results import (
+    calibration_picture,
+    comparison_picture,
+    estimate_picture,
+    ranking_picture,
+    regret_picture,
+    sweep_picture,
+)
+from unheard.core.scale import Scale
+from unheard.decide.breakdown import Claim
+from unheard.decide.sweep import GRID, sweep_of
+from unheard.game.cases import Cases
+
+COUNTS = (120, 30, 45, 200, 605)
+
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    '<img src=x onerror="alert(2)">',
+    "datum.estimate",
+    "{{7*7}} ${7*7} {expr: 'x'}",
+    "a.b[c]['d']\\\"",
+    "line\nbreak\ttab\x00\x1b[31m\u2028",
+    "lone \ud800 surrogate and \ufffe\uffff",
+    "]]> & &amp; <!-- -->",
+    "x" * 500,
+    "",
+    "名前 ☃ 👩‍👩‍👧 עברית",
+)
+
+
+def ranked(names: list[Any], column: str = "hotel") -> list[dict[str, Any]]:
+    """Return rows as ``unheard rank --json`` has them, one tier for every two items."""
+    rows = []
+    for i, name in enumerate(names):
+        middle = 5 - 4 * (i // 2 * 2 + 1) / (len(names) + 1)
+        rows.append(
+            {
+                column: name,
+                "n_ratings": 10 * (i + 1),
+                "n": None,
+                "average": None if i == 1 else middle + 0.01,
+                "estimate": middle - 0.001 * i,
+                "lower": middle - 0.1,
+                "upper": middle + 0.1,
+                "ci_lower": middle - 0.2,
+                "ci_upper": middle + 0.2,
+                "best_rank": i + 1 - i % 2,
+                "worst_rank": i + 2 - i % 2,
+                "tier": i // 2 + 1,
+                "flags": ["no_ratings"] if i == 1 else [],
+            }
+        )
+    return rows
+
+
+def regrets(sizes: tuple[int, ...], qs: tuple[float, ...]) -> list[dict[str, Any]]:
+    methods = ["average", "bea"]
+    return [
+        row for n in sizes for row in Cases(n, Scale.points(2), "gap", "any").worst(methods, qs)
+    ]
+
+
+def pictures() -> dict[str, Picture]:
+    """Return every kind of picture, in its variants."""
+    free, known = uh.inquire(COUNTS, 0.3), uh.inquire(COUNTS, 0.3, n=2400)
+    nobody = uh.inquire([0] * 5, 0.3)
+    long = uh.inquire(np.arange(1001) % 7, 0.3, scale="0:1000", level=None)
+    audit = uh.calibrate([12, 30, 0, 49, 25], [400, 330, 0, 230, 60])
+    simulated = Cases(50, Scale.points(2), "gap", "any").simulated(["average", "paa"], [0.5], 50, 0)
+    return {
+        "estimate": estimate_picture(free, free.answer(["paa"])),
+        "methods": estimate_picture(known, known.answer(known.methods())),
+        "no ratings": estimate_picture(nobody, nobody.answer(["paa"])),
+        "long scale": estimate_picture(long, long.answer(["paa"])),
+        "sweep": sweep_picture(free, sweep_of(free, GRID), Claim(True, 3.5), q=0.3),
+        "sweep with n": sweep_picture(known, sweep_of(known, GRID), Claim(False, 4.5)),
+        "sweep of nothing": sweep_picture(nobody, sweep_of(nobody, GRID), Claim(True, 3.5)),
+        "comparison": comparison_picture(
+            uh.compare([5, 10, 35, 120, 30], [30, 25, 45, 80, 20], q=0.5), ("A", HOSTILE[0])
+        ),
+        "ranking": ranking_picture(ranked(list(HOSTILE)), ["hotel"], Scale.points(5)),
+        "one item": ranking_picture(ranked(["A"]), ["hotel"], Scale.points(5)),
+        "no items": ranking_picture([], ["hotel"], Scale.points(5)),
+        "audit": calibration_picture(audit),
+        "other people": calibration_picture(uh.calibrate([12, 30, 49], [40, 33, 23], paired=False)),
+        "regret": regret_picture(regrets((6,), (0.2, 0.5, 0.8))),
+        "one q": regret_picture(list(simulated)),
+        "map": regret_picture(regrets((4, 8), (0.2, 0.5, 0.8))),
+    }

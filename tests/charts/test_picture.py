@@ -1,0 +1,216 @@
+"""Pictures drawn and saved: every kind, both looks, every format."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import unheard as uh
+from tests.charts.examples import COUNTS, HOSTILE, pictures, ranked
+from unheard.charts.picture import WIDTH, Picture
+from unheard.charts.results import estimate_picture, ranking_picture, regret_picture
+from unheard.charts.style import DARK, LIGHT
+from unheard.core.scale import Scale
+from unheard.errors import MissingEngineError, OptionError
+
+KINDS = list(pictures())
+
+
+@pytest.fixture(scope="module")
+def drawn() -> dict[str, Picture]:
+    return pictures()
+
+
+def every(spec: Any, name: str) -> list[Any]:
+    """Return every value under a name, however deep."""
+    if isinstance(spec, dict):
+        own = [spec[name]] if name in spec else []
+        return own + [found for value in spec.values() for found in every(value, name)]
+    return (
+        [found for value in spec for found in every(value, name)] if isinstance(spec, list) else []
+    )
+
+
+def size(svg: str) -> tuple[int, int]:
+    found = re.search(r'<svg[^>]* width="(\d+)" height="(\d+)"', svg)
+    assert found is not None
+    return int(found[1]), int(found[2])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_svg_is_xml_in_both_looks_and_as_wide_as_asked(
+    drawn: dict[str, Picture], kind: str
+) -> None:
+    picture, shown = drawn[kind], {}
+    for theme, width in (("light", None), ("dark", None), ("light", 320)):
+        svg = picture.svg(theme, width)
+        ElementTree.fromstring(svg)  # raises unless it is XML
+        assert size(svg)[0] <= (width or WIDTH) + 4
+        assert size(svg)[0] >= 0.75 * (width or WIDTH)
+        shown[theme, width] = svg
+    assert LIGHT.background in shown["light", None]
+    assert DARK.background in shown["dark", None]
+    assert LIGHT.ink not in shown["dark", None]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_specifications(drawn: dict[str, Picture], kind: str) -> None:
+    spec = drawn[kind].spec()
+    drawn[kind].chart("dark", 320).to_dict()  # Altair checks it against the schema
+    assert spec["description"] == drawn[kind].words
+    assert spec["config"]["background"] == LIGHT.background
+    fields = {field for field in every(spec, "field") if isinstance(field, str)}
+    assert all(re.fullmatch(r"[a-z_0-9]+", field, re.ASCII) for field in fields), fields
+    # Nothing is worked out in the page, least of all from names.
+    for name in ("expr", "signal", "calculate", "filter", "labelExpr", "href", "url"):
+        assert every(spec, name) == []
+    titles = [tip["title"] for tips in every(spec, "tooltip") for tip in tips]
+    assert titles or kind == "no items"
+    assert all(re.fullmatch(r"[A-Za-z0-9%., ]+", title) for title in titles)
+
+
+def test_names_are_never_read_as_anything_else(drawn: dict[str, Picture]) -> None:
+    page = drawn["ranking"].html()
+    script = "<script>alert(1)"
+    assert script not in page
+    assert "\\u003cscript>alert(1)" in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<img" not in page.split("<script>")[0]
+    texts = "".join(ElementTree.fromstring(drawn["ranking"].svg()).itertext())
+    assert "datum.estimate" in texts
+    assert script in texts  # cut where it is too long, but not lost
+
+
+def test_columns_with_awkward_names() -> None:
+    column = "a.b['c'] \"d\"\\"
+    rows = ranked(["A", "B"], column)
+    texts = ElementTree.fromstring(ranking_picture(rows, [column], Scale.points(5)).svg())
+    assert {"A", "B"} <= {text.strip() for text in texts.itertext()}
+
+
+class Page(HTMLParser):
+    """Collects what a page refers to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str | None] = []
+        self.policy = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.links += [found[name] for name in ("src", "href", "action") if name in found]
+        if found.get("http-equiv") == "Content-Security-Policy":
+            self.policy = found["content"] or ""
+
+
+def test_a_page_needs_nothing_from_outside(drawn: dict[str, Picture]) -> None:
+    page = Page(drawn["estimate"].html("dark"))
+    assert page.links == []
+    assert page.policy.startswith("default-src 'none'")
+    assert "http" not in page.policy
+
+
+def test_saving(drawn: dict[str, Picture], tmp_path: Path) -> None:
+    picture = drawn["estimate"]
+    for name in ("a.html", "a.svg", "a.PNG", "a.json"):
+        picture.save(tmp_path / name, "dark", scale=1)
+    picture.save(str(tmp_path / "wide.png"), scale=2)
+    assert (tmp_path / "a.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture.svg("dark")
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == picture.spec("dark")
+    pixels = {}
+    for name in ("a.PNG", "wide.png"):
+        png = (tmp_path / name).read_bytes()
+        assert png.startswith(b"\x89PNG\r\n\x1a\n")
+        pixels[name] = int.from_bytes(png[16:20])
+    assert pixels["wide.png"] == 2 * pixels["a.PNG"]
+    assert len(list(tmp_path.iterdir())) == 5
+
+
+def test_what_cannot_be_saved(drawn: dict[str, Picture], tmp_path: Path) -> None:
+    (tmp_path / "folder.svg").mkdir()
+    for name, message in (
+        ("a.pdf", "unknown ending. Choose one of .html, .svg, .png, .json"),
+        ("a", "unknown ending"),
+        ("nowhere/a.svg", "there is no folder"),
+        ("folder.svg", "is a folder"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            drawn["estimate"].save(tmp_path / name)
+    with pytest.raises(OptionError, match="Choose light or dark"):
+        drawn["estimate"].save(tmp_path / "a.svg", "blue")
+    assert [file.name for file in tmp_path.iterdir()] == ["folder.svg"]
+
+
+def test_bars_and_intervals_share_their_axis(drawn: dict[str, Picture]) -> None:
+    for kind in ("estimate", "methods", "long scale"):
+        bars, strip, _ = drawn[kind].spec()["vconcat"]
+        domains = [
+            layer["encoding"]["x"]["scale"]["domain"]
+            for part in (bars, strip)
+            for layer in part["layer"]
+            if "field" in layer["encoding"].get("x", {})
+        ]
+        assert len(domains) >= 3
+        assert all(domain == domains[0] for domain in domains)
+        assert bars["width"] == strip["width"]
+
+
+def test_long_scales_stay_small() -> None:
+    question = uh.inquire(np.arange(101) % 5, 0.3, scale="0:100")
+    spec = estimate_picture(question, question.answer(["paa"])).spec()
+    assert max(map(len, spec["datasets"].values())) == 101
+    longer = Scale(np.arange(10_001))
+    question = uh.inquire(np.arange(10_001) % 5, 0.3, scale=longer, level=None)
+    found = question.answer(["average"])
+    spec = estimate_picture(question, found).spec()
+    assert max(map(len, spec["datasets"].values())) <= 80
+
+
+def test_no_level_no_confidence_interval() -> None:
+    question = uh.inquire(COUNTS, 0.3, level=None)
+    picture = estimate_picture(question, question.answer(["paa"]))
+    assert "confidence" not in picture.svg() + picture.words
+
+
+def test_more_items_are_counted() -> None:
+    picture = ranking_picture(ranked(list("ABCDEFG")), ["hotel"], Scale.points(5), top=5)
+    assert "2 more items are not shown" in picture.svg()
+    assert "not shown" not in ranking_picture(ranked(["A"]), ["hotel"], Scale.points(5)).svg()
+    with pytest.raises(OptionError, match="top"):
+        ranking_picture(ranked(["A"]), ["hotel"], Scale.points(5), top=0)
+
+
+def test_long_names_are_cut_and_told(drawn: dict[str, Picture]) -> None:
+    name = next(name for name in HOSTILE if len(name) > 100)
+    texts = [text.strip() for text in ElementTree.fromstring(drawn["ranking"].svg()).itertext()]
+    assert name not in texts
+    assert any(text.startswith("xxx") and text.endswith("…") for text in texts)
+    assert name in json.dumps(drawn["ranking"].spec())
+
+
+def test_regrets_without_rows_are_refused() -> None:
+    with pytest.raises(OptionError, match="rows"):
+        regret_picture([])
+
+
+def test_pictures_in_notebooks(drawn: dict[str, Picture]) -> None:
+    bundle = drawn["ranking"]._repr_mimebundle_()
+    assert bundle["text/plain"] == drawn["ranking"].words
+    assert "<svg" in bundle["text/html"]
+    assert "<script>alert" not in bundle["text/html"]
+
+
+def test_without_a_converter(drawn: dict[str, Picture], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(MissingEngineError, match=r"unheard\[charts\]"):
+        drawn["estimate"].svg()
