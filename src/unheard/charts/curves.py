@@ -16,9 +16,11 @@ from unheard.charts.marks import (
     along,
     band_styles,
     key,
+    layered,
     line_styles,
     point_styles,
     scale_axis,
+    stacked,
     table,
     tips,
 )
@@ -116,8 +118,8 @@ def draw_sweep(
     if chosen:
         layers += _chosen(chosen["q"], plane, look)
     layers.append(_pointed_at(rows, scale, level, plane))
-    drawing = alt.layer(*layers).properties(width=inner, height=_HEIGHT)
-    return alt.vconcat(drawing, key(entries, look, inner, _LEFT), spacing=10)
+    drawing = layered(layers, inner, _HEIGHT)
+    return stacked(drawing, key(entries, look, inner, _LEFT), spacing=10)
 
 
 def _bands(rows: Rows, plane: Plane, look: Look) -> Layers:
@@ -242,8 +244,8 @@ def draw_calibration(
         ("estimate", f"best guess: {what}"),
         ("interval", f"{level * 100:.6g}% box, all ratings together"),
     ]
-    drawing = alt.layer(*layers).properties(width=inner, height=220)
-    return alt.vconcat(drawing, key(entries, look, inner, _LEFT), spacing=10)
+    drawing = layered(layers, inner, 220)
+    return stacked(drawing, key(entries, look, inner, _LEFT), spacing=10)
 
 
 def _participation(row: Mapping[str, Any], paired: bool) -> dict[str, str]:

@@ -19,8 +19,10 @@ from unheard.charts.marks import (
     down,
     interval_layers,
     key,
+    layered,
     line_styles,
     scale_axis,
+    stacked,
     table,
     text_width,
     texts,
@@ -107,9 +109,9 @@ def draw_estimate(
     layers = interval_layers(numbered, look, domain, titles, grid)
     if several:
         layers += _beside(numbered, "method", scale, look, room)
-    strip = alt.layer(*layers).properties(width=room.inner, height=_ROW * len(rows) + 6)
+    strip = layered(layers, room.inner, _ROW * len(rows) + 6)
     below = room.key(_entries(rows, None if several else said[0], level), look)
-    return alt.vconcat(top.properties(width=room.inner, height=150), strip, below, spacing=8)
+    return stacked(layered(top, room.inner, 150), strip, below, spacing=8)
 
 
 def _beside(rows: Rows, name: str, scale: Scale, look: Look, room: Room, more: int = 0) -> Layers:
@@ -152,7 +154,7 @@ def draw_comparison(
         for rows, title in ((items, "rating"), (ways, f"{first} less {second}"))
     ]
     entries = [*_entries(items, None, level), ("claim", "no difference")]
-    return alt.vconcat(*panels, room.key(entries, look), spacing=14)
+    return stacked(*panels, room.key(entries, look), spacing=14)
 
 
 def _panel(
@@ -169,7 +171,7 @@ def _panel(
         layers.insert(0, zero.encode(along("zero", domain, axis)))
         numbered = [{**row, "name": _in_lines(row["name"], room.left - 14)} for row in numbered]
     layers += _beside(numbered, "name", scale, look, room)
-    return alt.layer(*layers).properties(width=room.inner, height=_ROW * len(rows) + 10)
+    return layered(layers, room.inner, _ROW * len(rows) + 10)
 
 
 def _shortened(name: str, most: int) -> str:
@@ -193,7 +195,8 @@ def _span(rows: Rows, *, zero: bool = False) -> list[float]:
 def draw_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int) -> Drawing:
     """Draw the intervals of items below each other, every other tier on a shade."""
     if not rows:
-        return table([{}]).mark_text(text="no items", color=look.muted).properties(width=width)
+        nothing = table([{}]).mark_text(text="no items", color=look.muted)
+        return layered([nothing], width, 2 * _ROW)
     tiered = len({row["tier"] for row in rows}) > 1
     room = Room.of(rows, "name", scale, width, _TIER if tiered else 0)
     said = [{"title": row["name"]} | told(row, scale.width, None) | _places(row) for row in rows]
@@ -207,8 +210,8 @@ def draw_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int) ->
     if more:
         words = f"{plural(more, 'more item')} {'is' if more == 1 else 'are'} not shown"
         entries.append(("", words))
-    drawing = alt.layer(*layers).properties(width=room.inner, height=_ROW * len(rows))
-    return alt.vconcat(drawing, room.key(entries, look), spacing=10)
+    drawing = layered(layers, room.inner, _ROW * len(rows))
+    return stacked(drawing, room.key(entries, look), spacing=10)
 
 
 def _places(row: Mapping[str, Any]) -> dict[str, str]:
@@ -264,7 +267,7 @@ def _bar_texts(bar: Mapping[str, Any]) -> dict[str, str]:
 
 def _bars(
     edges: Rows, scale: Scale, domain: Sequence[float], look: Look, left: int, spelled: bool
-) -> Drawing:
+) -> Layers:
     """Draw the ratings seen, each share written above its bar, or on an axis if they are many."""
     axis = scale_axis(scale, "rating", grid=False)
     highest = max(bar["share"] for bar in edges) or 1.0
@@ -293,4 +296,4 @@ def _bars(
     if not seen:
         nobody = table([{}]).mark_text(text="nobody rated this", color=look.muted, fontSize=13)
         layers.append(nobody)
-    return alt.layer(*layers)
+    return layers

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, TypeAlias
 
-from unheard.charts.engine import alt
+from unheard.charts.engine import alt, debug_mode
 from unheard.charts.style import METHOD_DASHES, Look
 from unheard.core.scale import Scale
 
@@ -14,6 +15,9 @@ Drawing: TypeAlias = Any
 """An Altair chart; what its methods take is too much for types to say."""
 
 Layers: TypeAlias = list[Drawing]
+Part: TypeAlias = dict[str, Any]
+"""A drawing as a part of a specification."""
+
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
 MOST_TICKS = 12
@@ -26,9 +30,61 @@ _LETTER = 6.2
 """How wide a letter is, more or less."""
 
 
+_tables: ContextVar[list[Rows]] = ContextVar("_tables")
+"""The rows of the drawing that is being made."""
+
+
+def specified(draw: Callable[[], Drawing], look: Look) -> Part:
+    """Draw, and return the specification.
+
+    Altair copies all that a chart holds at every step, and checks it; rows inside it would cost
+    more than everything else. So a chart knows them by name alone until the drawing is done, and
+    it is the tests that check.
+    """
+    found: list[Rows] = []
+    token = _tables.set(found)
+    try:
+        with debug_mode(False):
+            drawn = part(draw())
+    finally:
+        _tables.reset(token)
+    rows = {_name(place): [dict(row) for row in rows] for place, rows in enumerate(found)}
+    return {"$schema": alt.SCHEMA_URL, **drawn, "config": look.config(), "datasets": rows}
+
+
+def _name(place: int) -> str:
+    return f"rows {place}"
+
+
 def table(rows: Rows) -> Drawing:
     """Return a chart of plain rows, to put marks on."""
-    return alt.Chart(alt.Data(values=[dict(row) for row in rows]))  # type: ignore[no-untyped-call]
+    found = _tables.get()
+    place = next((i for i, known in enumerate(found) if known == rows), len(found))
+    if place == len(found):
+        found.append(rows)
+    return alt.Chart(alt.NamedData(name=_name(place)))
+
+
+def part(drawing: Drawing) -> Part:
+    """Return a drawing as a part of a specification."""
+    if isinstance(drawing, dict):
+        return drawing
+    made: Part = drawing.to_dict(validate=False, context={"top_level": False})
+    return made
+
+
+def layered(layers: Sequence[Drawing], width: float, height: float) -> Part:
+    """Put marks on top of each other.
+
+    Parts of a specification are put together here, and not by Altair, which copies everything it
+    has ten times over when charts are joined.
+    """
+    return {"layer": [part(layer) for layer in layers], "width": width, "height": height}
+
+
+def stacked(*drawings: Drawing, spacing: int) -> Part:
+    """Put drawings below each other."""
+    return {"vconcat": [part(drawing) for drawing in drawings], "spacing": spacing}
 
 
 def tips(titles: Mapping[str, str]) -> list[alt.Tooltip]:
@@ -144,7 +200,7 @@ def key(
         .mark_text(align="left", baseline="middle", limit=room - 40, color=look.ink)
         .encode(y, x["text"], alt.Text("words:N"))
     )
-    return alt.layer(*layers).properties(width=width, height=19 * lines)
+    return layered(layers, width, 19 * lines)
 
 
 def _flow(entries: Sequence[tuple[str, str]], width: int) -> list[dict[str, Any]]:
@@ -227,8 +283,8 @@ def method_line(method: str, look: Look) -> dict[str, Any]:
 def band_styles(look: Look) -> dict[str, dict[str, Any]]:
     """Return how areas are shaded; lines of the grid show through."""
     return {
-        "band": {"fill": look.interval, "opacity": 0.3},
-        "noise band": {"fill": look.interval, "opacity": 0.13},
+        "band": {"fill": look.interval, "opacity": 0.19},
+        "noise band": {"fill": look.interval, "opacity": 0.1},
         "tier": {"fill": look.band, "opacity": 0.5},
     }
 

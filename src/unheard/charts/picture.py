@@ -53,15 +53,18 @@ class Picture:
         width
             How wide the whole picture is, in points; 560 if left out.
         """
-        look = look_of(theme)
-        room = max(WIDTH if width is None else int(width), NARROWEST) - 2 * _MARGIN
-        drawn = self.build(look, room).properties(description=self.words, padding=_MARGIN)
-        return drawn.configure(**look.config())
+        from unheard.charts.engine import alt
+
+        return alt.Chart.from_dict(self.spec(theme, width), validate=False)
 
     def spec(self, theme: str = "light", width: int | None = None) -> dict[str, Any]:
         """Return the Vega-Lite specification."""
-        done: dict[str, Any] = self.chart(theme, width).to_dict()
-        return done
+        from unheard.charts.marks import specified
+
+        look = look_of(theme)
+        room = max(WIDTH if width is None else int(width), NARROWEST) - 2 * _MARGIN
+        made = specified(lambda: self.build(look, room), look)
+        return made | {"description": self.words, "padding": _MARGIN}
 
     def svg(self, theme: str = "light", width: int | None = None) -> str:
         """Return the picture as SVG."""

@@ -14,7 +14,9 @@ from unheard.charts.marks import (
     along,
     down,
     key,
+    layered,
     method_line,
+    stacked,
     table,
     text_width,
     texts,
@@ -89,9 +91,9 @@ def _over_q(rows: Rows, look: Look, width: int) -> Drawing:
         layers.append(base.mark_line(**method_line(name, look)))
         dots = base.mark_point(filled=True, size=36, opacity=1, color=look.methods[name])
         layers += [] if name == _BOUND else [dots.encode(tooltip=tips(_TITLES))]
-    drawing = alt.layer(*layers).properties(width=inner, height=250)
+    drawing = layered(layers, inner, 250)
     entries = [(f"{METHOD}{name}", name) for name in names]
-    return alt.vconcat(drawing, key(entries, look, inner, left), spacing=10)
+    return stacked(drawing, key(entries, look, inner, left), spacing=10)
 
 
 def _height(values: list[float], side: dict[str, Any]) -> alt.Y:
@@ -129,7 +131,7 @@ def _one_by_one(rows: Rows, look: Look, width: int) -> Drawing:
         texts(numbered, "t_name", -10, look, align="right"),
         texts(numbered, "t_regret", inner + right - 6, look, align="right", fontWeight="bold"),
     ]
-    return alt.layer(*layers).properties(width=inner, height=26 * len(rows) + 6)
+    return layered(layers, inner, 26 * len(rows) + 6)
 
 
 def _around(value: float, error: float | None) -> dict[str, float]:
