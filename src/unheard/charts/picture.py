@@ -55,7 +55,7 @@ class Picture:
         """
         from unheard.charts.engine import alt
 
-        return alt.Chart.from_dict(self.spec(theme, width), validate=False)
+        return alt.Chart.from_dict(self.spec(theme, width))
 
     def spec(self, theme: str = "light", width: int | None = None) -> dict[str, Any]:
         """Return the Vega-Lite specification."""
