@@ -23,10 +23,10 @@ from tests.web.server import Served, serving
 from unheard.web.app import make_app
 
 pytestmark = pytest.mark.xdist_group("web")
-CHECKS = (
+CHECKS = [
     not_a_server_error, status_code_conformance, content_type_conformance,
     response_headers_conformance, response_schema_conformance,
-)  # fmt: skip
+]  # fmt: skip
 SCHEMA = schemathesis.openapi.from_dict(make_app().app.openapi())
 OPERATIONS = [
     (path, method.upper())
@@ -59,7 +59,7 @@ RIGHT, WRONG = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
 )
 def test_the_schema_is_kept(server: Served, path: str, method: str, mode: GenerationMode) -> None:
     operation = SCHEMA[path][method]
-    checks = (*CHECKS, negative_data_rejection) if mode is WRONG else CHECKS
+    checks = [*CHECKS, negative_data_rejection] if mode is WRONG else CHECKS
 
     @settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
     @given(case=operation.as_strategy(generation_mode=mode))
