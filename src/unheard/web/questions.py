@@ -101,8 +101,9 @@ def _swept(given: Given) -> tuple[Inquiry, Sweep, Claim | None, list[float] | No
     from unheard.decide.sweep import GRID, sweep_of
 
     above, below, q = (given.pop(name, None) for name in ("above", "below", "q"))
-    per_rating = dict.fromkeys(("participation", "g", "assumption"))
-    question = inquire_at_one(**(per_rating | stated(given)))
+    arguments = stated(given)
+    names = ("counts", "participation", "g", "assumption")
+    question = inquire_at_one(*(arguments.pop(name, None) for name in names), **arguments)
     claim = broken = None
     if above is not None or below is not None:
         claim = Claim.read(above, below, question.counts.scale)
