@@ -21,7 +21,6 @@ from unheard.report.facts import (
     named_words,
 )
 from unheard.report.headline import share_text
-from unheard.report.pictures import leader_figure, pairs_figure, ranking_figures
 from unheard.report.stories import straight
 from unheard.report.table import STRIP, axis, columns, line, places_text, q_cell, ticks
 from unheard.tables.checks import describe_scale
@@ -38,6 +37,9 @@ MOST_BYTES = 4_900_000
 
 def page_of(facts: Facts) -> str:
     """Return the page, with as many rows as fit."""
+    # Drawing has needs of its own, and says so itself.
+    from unheard.report.pictures import leader_figure, pairs_figure, ranking_figures
+
     environment = _environment(facts)
     css, js, ends = _css(), _text("page.js"), axis(facts)
     shown = columns(facts, ends)

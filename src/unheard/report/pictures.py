@@ -9,16 +9,20 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-import altair as alt
-
 from unheard.charts.marks import line_styles, table
 from unheard.charts.picture import Picture
 from unheard.charts.results import ranking_picture, sweep_picture
 from unheard.charts.style import Look
+from unheard.errors import MissingEngineError
 from unheard.report.facts import Facts
 from unheard.report.headline import share_text
 from unheard.report.overturn import Step
 from unheard.report.stories import item_name, within_name
+
+try:
+    import altair as alt
+except ImportError:
+    raise MissingEngineError("Drawing", "Altair", "charts") from None
 
 _WIDTHS = {"wide": 760, "narrow": 340}
 _DRAWN = 15

@@ -1,0 +1,31 @@
+"""One browser for all tests of the page, and pages without their slow drawings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.web.browser import chromium
+from unheard.charts.picture import Picture
+from unheard.report import pictures
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a dot in the place of each drawing, where the drawing is not what is tested."""
+    dot = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4="
+
+    def figure(picture: Picture, caption: str) -> pictures.Figure:
+        looks = product(("light", "dark"), ("wide", "narrow"))
+        return pictures.Figure(caption, picture.words, dict.fromkeys(looks, dot))
+
+    monkeypatch.setattr(pictures, "figure", figure)

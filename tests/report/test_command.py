@@ -1,0 +1,142 @@
+"""``unheard report`` as users type it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.typed import Typed, refused, typing
+from tests.report.parsed import parsed
+
+pytestmark = pytest.mark.usefixtures("undrawn")
+
+ASKED = ["--item", "hotel", "--rating", "stars", "--q", "0.3"]
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+    return typing(monkeypatch, capsys, "report")
+
+
+def test_page_is_written(run: Typed, tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    done = run(DOCS / "stays.csv", *ASKED, "-o", target)
+    assert (done.code, done.out) == (0, "")
+    size = target.stat().st_size / 1e6
+    assert done.err == f"{target}: 5 items, {size:.1f} MB\n"
+    page = parsed(target.read_text(encoding="utf-8"))
+    assert "Nobody is surely first" in page.text
+    command = f"unheard report {DOCS / 'stays.csv'} {' '.join(ASKED)} -o {target}"
+    assert page.all("code")[0].text == command
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_options(run: Typed, tmp_path: Path) -> None:
+    target = tmp_path / "page.htm"
+    options = ["--k", "3", "--below", "4", "--title", "Our hotels", "--level", "0.9"]
+    done = run(DOCS / "stays.csv", *ASKED, *options, "-o", target)
+    assert done.code == 0
+    page = parsed(target.read_text(encoding="utf-8"))
+    assert page.all("h1")[0].text == "Our hotels"
+    for words in ("top 3", "below 4", "90% confidence"):
+        assert words in page.text
+    assert "--title 'Our hotels'" in page.all("code")[0].text
+
+
+def test_json(run: Typed, tmp_path: Path) -> None:
+    alone = run(DOCS / "stays.csv", *ASKED, "--json")
+    assert (alone.code, alone.err) == (0, "")
+    document = json.loads(alone.out)
+    assert document["headline"][0].startswith("Nobody is surely first")
+    assert document["rows"][0]["hotel"] == "Dune"
+    assert document["k"] == 2
+    target = tmp_path / "page.html"
+    both = run(DOCS / "stays.csv", *ASKED, "--json", "-o", target)
+    assert json.loads(both.out)["rows"] == document["rows"]
+    assert both.err == ""
+    assert target.exists()
+
+
+def test_windows(run: Typed, tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    done = run(DOCS / "stays.csv", *ASKED, "--time", "day", "--window", "quarter", "-o", target)
+    assert done.code == 0
+    assert " rows, " in done.err
+    assert "(each once for every window)" in parsed(target.read_text(encoding="utf-8")).text
+
+
+def test_second_table(run: Typed, tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    people = ["--n-table", DOCS / "guests.csv", "--n-column", "guests"]
+    assert run(DOCS / "stays.csv", *ASKED, *people, "-o", target).code == 0
+    assert "no_ratings" in parsed(target.read_text(encoding="utf-8")).text
+
+
+def test_commands_of_the_docs_run(
+    run: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (DOCS / "report.md").read_text(encoding="utf-8").replace("\\\n", "")
+    commands = [
+        shlex.split(line)[2:] for line in text.splitlines() if line.startswith(".venv/bin/unheard")
+    ]
+    assert len(commands) == 2
+    shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("*.md"))
+    monkeypatch.chdir(tmp_path)
+    for words in commands:
+        assert run(*words).code == 0
+        assert Path("page.html").stat().st_size > 10_000
+        Path("page.html").unlink()
+
+
+def test_passwords_stay_out_of_the_page(run: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    from unheard.cli import report
+
+    words = ["unheard", "report", "postgresql://me:sesame@host/db", "--table", "stays"]
+    monkeypatch.setattr("sys.argv", words)
+    assert "sesame" not in report.typed()
+    assert report.typed() == "unheard report 'postgresql://me:***@host/db' --table stays"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "--output: no file named"),
+        (["-o", "page.pdf"], "page.pdf has an unknown ending. Choose one of .html, .htm."),
+        (["-o", "nowhere/page.html"], "there is no folder nowhere"),
+        (["-o", "folder.html"], "folder.html is a folder"),
+        (["-o", "page.html", "--k", "6"], "--k: 6 found, and there are 5 items"),
+        (["-o", "page.html", "--k", "none"], "--k: 'none' is not a number"),
+        (["-o", "page.html", "--above", "9"], "--above: 9 is not on the scale"),
+        (["-o", "page.html", "--above", "2", "--below", "3"], "above and below given together"),
+        (["-o", "page.html", "--q", "1.5"], "--q: 1.5 found"),
+        (["-o", "page.html", "--rating", "hotel"], "not on the scale"),
+    ],
+)
+def test_errors(
+    run: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.html").mkdir()
+    # An option that is given twice counts as it was given last; columns add up.
+    asked = ASKED if "--rating" not in words else ["--item", "hotel", "--q", "0.3"]
+    refused(run(DOCS / "stays.csv", *asked, *words), message)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.html"]
+
+
+def test_an_input_is_not_overwritten(run: Typed, tmp_path: Path) -> None:
+    path = tmp_path / "stays.html"
+    path.write_bytes((DOCS / "stays.csv").read_bytes())
+    refused(run(path, *ASKED, "-o", path), "is read as a table")
+    assert path.read_bytes() == (DOCS / "stays.csv").read_bytes()
+
+
+@pytest.mark.parametrize("option", ["--sort", "--top", "--to-table", "--no-ranks", "--who"])
+def test_options_that_would_do_nothing_are_not_there(run: Typed, option: str) -> None:
+    done = run(DOCS / "stays.csv", *ASKED, "-o", "page.html", option, "2")
+    assert done.code == 2
+    assert "No such option" in done.err
