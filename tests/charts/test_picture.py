@@ -16,9 +16,16 @@ import pytest
 import unheard as uh
 from tests.charts.examples import COUNTS, HOSTILE, pictures, ranked
 from unheard.charts.picture import WIDTH, Picture
-from unheard.charts.results import estimate_picture, ranking_picture, regret_picture
+from unheard.charts.results import (
+    estimate_picture,
+    ranking_picture,
+    regret_picture,
+    sweep_picture,
+)
 from unheard.charts.style import DARK, LIGHT
 from unheard.core.scale import Scale
+from unheard.decide.breakdown import Claim
+from unheard.decide.sweep import GRID, sweep_of
 from unheard.errors import MissingEngineError, OptionError
 
 KINDS = list(pictures())
@@ -84,16 +91,15 @@ def test_names_are_never_read_as_anything_else(drawn: dict[str, Picture]) -> Non
     assert "\\u003cscript>alert(1)" in page
     assert "&lt;script&gt;alert(1)" in page
     assert "<img" not in page.split("<script>")[0]
-    texts = "".join(ElementTree.fromstring(drawn["ranking"].svg()).itertext())
-    assert "datum.estimate" in texts
-    assert script in texts  # cut where it is too long, but not lost
+    written = "".join(texts(drawn["ranking"]))
+    assert "datum.estimate" in written
+    assert script in written  # cut where it is too long, but not lost
 
 
 def test_columns_with_awkward_names() -> None:
     column = "a.b['c'] \"d\"\\"
     rows = ranked(["A", "B"], column)
-    texts = ElementTree.fromstring(ranking_picture(rows, [column], Scale.points(5)).svg())
-    assert {"A", "B"} <= {text.strip() for text in texts.itertext()}
+    assert {"A", "B"} <= {*texts(ranking_picture(rows, [column], Scale.points(5)))}
 
 
 class Page(HTMLParser):
@@ -176,6 +182,29 @@ def test_long_scales_stay_small() -> None:
     assert max(map(len, spec["datasets"].values())) <= 80
 
 
+def texts(picture: Picture) -> list[str]:
+    """Return everything that is written in a picture."""
+    return [text.strip() for text in ElementTree.fromstring(picture.svg()).itertext()]
+
+
+def test_axes_write_numbers_as_they_are() -> None:
+    question = uh.inquire([9, 3, 8], 0.2, scale="-20000,0,15000")
+    written = texts(estimate_picture(question, question.answer(["paa"])))
+    assert {"−20,000", "0", "15,000"} <= {*written}
+    question = uh.inquire([9, 3], 0.2, scale="0.1,0.125")
+    assert {"0.1", "0.125"} <= {*texts(estimate_picture(question, question.answer(["paa"])))}
+
+
+def test_claims_that_always_or_never_hold() -> None:
+    question = uh.inquire([0, 0, 0, 0, 50], 0.2)
+    sweep = sweep_of(question, GRID)
+    always = texts(sweep_picture(question, sweep, Claim(True, 4.0)))
+    assert "holds at every q here, noise aside" in always
+    never = texts(sweep_picture(question, sweep, Claim(False, 4.0)))
+    assert "cannot be said, noise aside" in never
+    assert "cannot be said, with sampling noise" in never
+
+
 def test_no_level_no_confidence_interval() -> None:
     question = uh.inquire(COUNTS, 0.3, level=None)
     picture = estimate_picture(question, question.answer(["paa"]))
@@ -192,9 +221,9 @@ def test_more_items_are_counted() -> None:
 
 def test_long_names_are_cut_and_told(drawn: dict[str, Picture]) -> None:
     name = next(name for name in HOSTILE if len(name) > 100)
-    texts = [text.strip() for text in ElementTree.fromstring(drawn["ranking"].svg()).itertext()]
-    assert name not in texts
-    assert any(text.startswith("xxx") and text.endswith("…") for text in texts)
+    written = texts(drawn["ranking"])
+    assert name not in written
+    assert any(text.startswith("xxx") and text.endswith("…") for text in written)
     assert name in json.dumps(drawn["ranking"].spec())
 
 

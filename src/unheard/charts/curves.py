@@ -10,6 +10,7 @@ from typing import Any
 from unheard.charts.engine import alt
 from unheard.charts.facts import confidence_words
 from unheard.charts.marks import (
+    NUMBER,
     Drawing,
     Layers,
     Rows,
@@ -59,7 +60,10 @@ class Plane:
         """Place q."""
         ticks = [q for q in _TICKS if q >= self.least and (self.inner > 400 or q not in _TIGHT)]
         title = textwrap.wrap(self.title, max(int(self.inner / 6.4), 20))
-        axis = alt.Axis(values=ticks, format="~g", title=title, titlePadding=24, grid=False)
+        axis = alt.Axis(
+            values=ticks, format=NUMBER, title=title, titlePadding=24, grid=False,
+            labelOverlap="greedy", labelSeparation=6,
+        )  # fmt: skip
         scale = alt.Scale(type="log", domain=[self.least, 1], reverse=True, nice=False)
         return alt.X(f"{column}:Q", scale=scale, axis=axis)
 
@@ -108,13 +112,9 @@ def draw_sweep(
         layers.insert(0, _ruled_out(ruled_out, plane, look))
         entries.append(("tier", "fewer people answered than q allows"))
     if claim:
-        entries.append(("claim", f"the claim: {'above' if claim['above'] else 'below'} "
-                        f"{claim['threshold']:g}"))  # fmt: skip
-        for kind, q, said in _breakdowns(claim, plane.least):
-            layers += _breakdown(kind, q, claim["threshold"], plane, look)
-            entries.append((kind, f"holds above q = {q:.3g}, {said}"))
-        rule = table([claim]).mark_rule(**line_styles(look)["claim"])
-        layers.append(rule.encode(plane.y("threshold")))
+        more, said = _claim(claim, plane, look)
+        layers += more
+        entries += said
     if chosen:
         layers += _chosen(chosen["q"], plane, look)
     layers.append(_pointed_at(rows, scale, level, plane))
@@ -153,16 +153,26 @@ def _ruled_out(q: list[float], plane: Plane, look: Look) -> Drawing:
     return shade.encode(plane.x(), alt.X2("end:Q"))
 
 
-def _breakdowns(claim: Mapping[str, Any], least: float) -> list[tuple[str, float, str]]:
-    """List the breakdown q that lie in the picture: kind of mark, q, and words."""
-    return [
-        (kind, claim[column], words)
-        for column, kind, words in (
-            ("breakdown_q", "noiseless", "noise aside"),
-            ("ci_breakdown_q", "noisy", "with sampling noise"),
-        )
-        if claim[column] is not None and claim[column] >= least
-    ]
+def _claim(
+    claim: Mapping[str, Any], plane: Plane, look: Look
+) -> tuple[Layers, list[tuple[str, str]]]:
+    """Draw the threshold, and where the claim breaks down; and say so in the key."""
+    side = "above" if claim["above"] else "below"
+    entries = [("claim", f"the claim: {side} {claim['threshold']:g}")]
+    rule = table([claim]).mark_rule(**line_styles(look)["claim"])
+    layers: Layers = [rule.encode(plane.y("threshold"))]
+    for kind, column, words in (
+        ("noiseless", "breakdown_q", "noise aside"),
+        ("noisy", "ci_breakdown_q", "with sampling noise"),
+    ):
+        q = claim[column]
+        if q is not None and q >= plane.least:
+            layers += _breakdown(kind, q, claim["threshold"], plane, look)
+            entries.append((kind, f"holds above q = {q:.3g}, {words}"))
+        else:
+            said = "cannot be said" if q is None else "holds at every q here"
+            entries.append(("", f"{said}, {words}"))
+    return layers, entries
 
 
 def _breakdown(kind: str, q: float, threshold: float, plane: Plane, look: Look) -> Layers:
@@ -215,7 +225,7 @@ def draw_calibration(
     top = max(row["g_upper"] for row in rows)
     share = alt.Scale(domain=[0, top * 1.05], nice=False)
     side = alt.Axis(
-        title=None, format="~%" if paired else "~g", tickCount=5,
+        title=None, format="~%" if paired else NUMBER, tickCount=5,
         minExtent=_LEFT - 8, domain=False, ticks=False,
     )  # fmt: skip
     axis = scale_axis(scale, "rating", grid=False)
@@ -229,7 +239,9 @@ def draw_calibration(
     layers: Layers = [base.mark_rule(**thick).encode(lower, upper)]
     place = along("rating", domain, axis), alt.Y("g:Q", scale=share, axis=side)
     points = table(known).encode(*place, tooltip=tips(titles))
-    layers.append(points.mark_point(**point_styles(look)["estimate"]))
+    dot = point_styles(look)["estimate"]
+    dot |= {"size": min(dot["size"], max((inner / len(rows)) ** 2, 30))}
+    layers.append(points.mark_point(**dot))
     if inner / len(rows) > 55:
         text = points.mark_text(align="left", dx=9, fontSize=11, color=look.muted)
         layers.append(text.encode(alt.Text("t_g:N")))

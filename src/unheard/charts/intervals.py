@@ -62,7 +62,7 @@ class Room:
 
     def axis(self, title: str) -> alt.Axis:
         """Return an axis with as many ticks as there is room for."""
-        return alt.Axis(title=title, tickCount=max(self.inner // 50, 3))
+        return alt.Axis(title=title, tickCount=max(self.inner // 50, 3), labelOverlap=True)
 
 
 def told(row: Mapping[str, Any], width: float, level: float | None) -> dict[str, str]:

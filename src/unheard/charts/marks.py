@@ -23,6 +23,9 @@ Rows: TypeAlias = Sequence[Mapping[str, Any]]
 MOST_TICKS = 12
 """A scale of so many values has a tick at each; a longer one at round numbers."""
 
+NUMBER = ",.10~g"
+"""How axes write numbers. Without its precision, one fit for the distance of ticks is chosen."""
+
 METHOD = "method "
 """What a method is told by from other kinds of marks in a key."""
 
@@ -107,8 +110,8 @@ def down(rows: int) -> alt.Y:
 def scale_axis(scale: Scale, title: str | None, **more: Any) -> alt.Axis:
     """Return the axis of a scale: a tick at each value, of a long one at round numbers."""
     if scale.m <= MOST_TICKS:
-        more |= {"values": list(scale.values), "format": "~g"}
-    return alt.Axis(title=title, labelOverlap=True, tickCount=6, labelFlush=False, **more)
+        more |= {"values": list(scale.values)}
+    return alt.Axis(title=title, labelOverlap=True, tickCount=6, format=NUMBER, **more)
 
 
 def interval_layers(

@@ -35,7 +35,7 @@ def html(result: Any) -> str:
         drawn = f'<figure style="margin:0" role="img" aria-label="{said}">{_svg(result)}</figure>'
     except (MissingEngineError, OptionError):
         drawn = ""  # nothing to draw with, or too much to draw
-    return f"<div>{drawn}{_table(cells(result))}<p>{said}</p></div>"
+    return f'<div>{drawn}{_table(cells(result))}<p style="max-width:50em">{said}</p></div>'
 
 
 def _svg(result: Any) -> str:

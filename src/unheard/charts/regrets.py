@@ -8,6 +8,7 @@ from typing import Any
 from unheard.charts.engine import alt
 from unheard.charts.marks import (
     METHOD,
+    NUMBER,
     Drawing,
     Layers,
     Rows,
@@ -80,7 +81,7 @@ def _over_q(rows: Rows, look: Look, width: int) -> Drawing:
     x = along("q", ends, alt.Axis(title=title, grid=False, tickCount=inner // 50))
     side = {
         "title": _title(rows), "titleAnchor": "start", "titleAngle": 0, "titleAlign": "left",
-        "titleX": 0, "titleY": -12, "format": "~g", "minExtent": left - 8, "domain": False,
+        "titleX": 0, "titleY": -12, "format": NUMBER, "minExtent": left - 8, "domain": False,
         "ticks": False,
     }  # fmt: skip
     y = _height([row["regret"] for row in rows], side)
@@ -116,7 +117,7 @@ def _one_by_one(rows: Rows, look: Look, width: int) -> Drawing:
         | _around(row["regret"], row["standard_error"])
         for i, row in enumerate(rows)
     ]
-    axis = alt.Axis(title=_title(rows), tickCount=inner // 70, format="~g")
+    axis = alt.Axis(title=_title(rows), tickCount=inner // 70, format=NUMBER)
     domain = (0.0, max(row["high"] for row in numbered) * 1.05 or 1.0)
     y, bounds = down(len(rows)), [row for row in numbered if row["method"] == _BOUND]
     others = [row for row in numbered if row["method"] != _BOUND]
