@@ -16,6 +16,7 @@ from unheard.charts.marks import (
     Rows,
     along,
     band_styles,
+    edge_styles,
     key,
     layered,
     line_styles,
@@ -125,13 +126,18 @@ def draw_sweep(
 def _bands(rows: Rows, plane: Plane, look: Look) -> Layers:
     """Draw both intervals as bands with edges, and the estimate as a line."""
     base, areas = table(rows).encode(plane.x()), band_styles(look)
-    edge = {"strokeWidth": 1.5, "color": look.interval}
-    dashed = {"strokeWidth": 1.2, "color": look.confidence, "strokeDash": [3, 2]}
+    edges = edge_styles(look)
     return [
         base.mark_area(**areas["noise band"]).encode(plane.y("ci_lower"), alt.Y2("ci_upper:Q")),
         base.mark_area(**areas["band"]).encode(plane.y("lower"), alt.Y2("upper:Q")),
-        *(base.mark_line(**dashed).encode(plane.y(end)) for end in ("ci_lower", "ci_upper")),
-        *(base.mark_line(**edge).encode(plane.y(end)) for end in ("lower", "upper")),
+        *(
+            base.mark_line(**edges[kind]).encode(plane.y(end))
+            for kind, ends in (
+                ("noise band", ("ci_lower", "ci_upper")),
+                ("band", ("lower", "upper")),
+            )
+            for end in ends
+        ),
         base.mark_line(**line_styles(look)["line"]).encode(plane.y("estimate")),
     ]
 

@@ -249,7 +249,8 @@ def point_styles(look: Look) -> dict[str, dict[str, Any]]:
     hollow = {"fill": look.background, "strokeWidth": 1.8}
     # A rim of the background keeps a point apart from the line that it lies on.
     rim = {"stroke": look.background, "strokeWidth": 1.5}
-    swatch = {"shape": "square", "size": 170, "strokeWidth": 0}
+    swatch = {"shape": "square", "size": 170}
+    edges = edge_styles(look) | {"tier": {"strokeWidth": 0}}
     return {
         "estimate": {"shape": "circle", "size": 85, "fill": look.estimate} | rim,
         "average": {"shape": "diamond", "size": 130, "stroke": look.average} | hollow,
@@ -260,7 +261,7 @@ def point_styles(look: Look) -> dict[str, dict[str, Any]]:
             "stroke": look.claim,
         },
         "noisy": {"shape": "triangle-down", "size": 80, "stroke": look.claim} | hollow,
-    } | {kind: swatch | style for kind, style in band_styles(look).items()}
+    } | {kind: swatch | style | edges[kind] for kind, style in band_styles(look).items()}
 
 
 def line_styles(look: Look) -> dict[str, dict[str, Any]]:
@@ -286,9 +287,17 @@ def method_line(method: str, look: Look) -> dict[str, Any]:
 def band_styles(look: Look) -> dict[str, dict[str, Any]]:
     """Return how areas are shaded; lines of the grid show through."""
     return {
-        "band": {"fill": look.interval, "opacity": 0.19},
-        "noise band": {"fill": look.interval, "opacity": 0.1},
-        "tier": {"fill": look.band, "opacity": 0.5},
+        "band": {"fill": look.interval, "fillOpacity": 0.19},
+        "noise band": {"fill": look.interval, "fillOpacity": 0.1},
+        "tier": {"fill": look.band, "fillOpacity": 0.5},
+    }
+
+
+def edge_styles(look: Look) -> dict[str, dict[str, Any]]:
+    """Return how the edges of bands are drawn."""
+    return {
+        "band": {"stroke": look.interval, "strokeWidth": 1.5},
+        "noise band": {"stroke": look.confidence, "strokeWidth": 1.2, "strokeDash": [3, 2]},
     }
 
 
