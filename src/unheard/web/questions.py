@@ -102,8 +102,8 @@ def _swept(given: Given) -> tuple[Inquiry, Sweep, Claim | None, list[float] | No
 
     above, below, q = (given.pop(name, None) for name in ("above", "below", "q"))
     arguments = stated(given)
-    names = ("counts", "participation", "g", "assumption")
-    question = inquire_at_one(*(arguments.pop(name, None) for name in names), **arguments)
+    per_rating = [arguments.pop(name, None) for name in ("participation", "g", "assumption")]
+    question = inquire_at_one(arguments.pop("counts"), *per_rating, **arguments)
     claim = broken = None
     if above is not None or below is not None:
         claim = Claim.read(above, below, question.counts.scale)
