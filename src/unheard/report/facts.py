@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -16,7 +16,7 @@ from unheard.core.scale import Scale
 from unheard.decide.breakdown import Claim
 from unheard.decide.words import plural
 from unheard.report.headline import NAMED, headline
-from unheard.report.order import FEW, Numbers, best_of, numbers, raised_flags, with_best
+from unheard.report.order import FEW, Numbers, best_of, kept, numbers, raised_flags, with_best
 from unheard.report.overturn import LEADERS, Overturn, objection, overturn
 from unheard.report.stories import Story, item_name, stories
 from unheard.tables.checks import Tally, describe_scale
@@ -129,26 +129,28 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
     title
         What the report is called; by default it is named after the table.
     """
-    engine = job.opened.engine
-    job, result = with_best(job, engine.keep("result", job.query))
-    request = job.request
-    found, flags = numbers(job, result), raised_flags(engine, result)
-    listed = everything(result, request, "estimate").limit(MOST_ROWS)
-    rows = list(documents(engine, listed))
-    against = objection(job, found.items) if rows else "There are no items."
-    findings = Findings(job, result)
+    with kept(job) as given:
+        at, result = with_best(*given)
+        request, engine = at.request, at.opened.engine
+        found, flags = numbers(at, result), raised_flags(engine, result)
+        listed = everything(result, request, "estimate").limit(MOST_ROWS)
+        rows = list(documents(engine, listed))
+        findings, first = Findings(at, result), _may_be_first(at, result)
+        words = findings.sentences() if rows else []
+        changes, leading = stories(at, result), _leading(at, result, rows)
+    against = objection(request, found.items) if rows else "There are no items."
     return Facts(
         title=title or f"What the ratings in {source} settle",
         source=source,
         command=command,
         made=date.today(),
         request=request,
-        engine=engine.name,
+        engine=job.opened.engine.name,
         tally=job.found,
         numbers=found,
         headline=headline(
             found,
-            names=_may_be_first(job, result),
+            names=first,
             leader=rows[0] if rows else None,
             k=best_of(request),
             claim=request.order.claim if request.order else None,
@@ -157,12 +159,12 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
             width=request.scale.width,
             refuted=flags.get("refuted", 0),
         ),
-        findings=findings.sentences() if rows else [],
+        findings=words,
         meanings=findings.meanings(),
         assumption=assumption_words(job),
         rows=rows,
-        stories=stories(job, result),
-        overturn=None if against else overturn(job, _leading(job, result, rows)),
+        stories=changes,
+        overturn=None if against else overturn(replace(job, request=request), leading),
         no_overturn=against,
         flags=flags,
         notes=job.notes,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +11,7 @@ from sqlglot import exp
 
 from unheard.tables.dialects import column
 from unheard.tables.engines.base import Engine
+from unheard.tables.engines.duckdb import DuckDB
 from unheard.tables.expressions import number
 from unheard.tables.jobs import Job
 from unheard.tables.ranking import order_columns
@@ -73,6 +76,24 @@ class Numbers:
 
 FEW = 10
 """Fewer ratings than this leave an item mostly to chance."""
+
+
+@contextmanager
+def kept(job: Job) -> Iterator[tuple[Job, exp.Expr]]:
+    """Keep the result of a job, so that it can be looked at again and again.
+
+    An engine that keeps nothing would work it out each time; its result is kept in one that does.
+    """
+    engine = job.opened.engine
+    if engine.keeps:
+        yield job, engine.keep("result", job.query)
+        return
+    own = DuckDB()
+    try:
+        result = own.register(engine.arrow(job.query).read_all())
+        yield replace(job, opened=replace(job.opened, engine=own)), result
+    finally:
+        own.close()
 
 
 def best_of(request: Request) -> int:

@@ -19,6 +19,7 @@ from unheard.errors import OptionError
 from unheard.report.order import best_of
 from unheard.tables.histograms import check_plain, fetch
 from unheard.tables.jobs import Job
+from unheard.tables.request import Request
 
 MOST_SWEPT = 50_000
 """Of more items than this the counts are not fetched."""
@@ -127,13 +128,13 @@ class Overturn:
     leader: Leader | None
 
 
-def objection(job: Job, items: int) -> str | None:
+def objection(request: Request, items: int) -> str | None:
     """Say why other assumptions cannot be looked at; None if they can."""
     what = "What other assumptions would do is left out: "
     if items > MOST_SWEPT:
         return f"{what}it is worked out for up to {MOST_SWEPT:,} items."
     try:
-        check_plain(job.request, "q")
+        check_plain(request, "q")
     except OptionError as error:
         return f"{what}that cannot be {error.found}."
     return None

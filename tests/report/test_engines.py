@@ -1,0 +1,56 @@
+"""A report says the same whichever engine holds the table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv
+import pytest
+
+from tests.tables.engines import SQL_BENCHES, bench
+from unheard.report.facts import facts_document, facts_of
+from unheard.tables.jobs import prepare, read_request
+from unheard.tables.request import ordered
+from unheard.tables.sources import Where
+
+STAYS = pyarrow.csv.read_csv(Path(__file__).parents[2] / "docs" / "stays.csv")
+ASKED: dict[str, dict[str, Any]] = {
+    "plain": {"item": "hotel", "rating": "stars", "q": 0.3},
+    "windows": {"item": "hotel", "rating": "stars", "q": 0.3, "time": "day", "window": "quarter"},
+}
+
+
+NAMES = [
+    pytest.param(name, marks=pytest.mark.xdist_group("spark")) if name == "spark" else name
+    for name in (*SQL_BENCHES, "duckdb-relation", "pandas")
+]
+
+
+def document(source: Any, where: Where, asked: dict[str, Any]) -> dict[str, Any]:
+    above = None if "window" in asked else 4.0
+    job = prepare(source, ordered(read_request(**asked), None, above, None), where)
+    try:
+        facts = facts_of(job, source="stays", command=None, title=None)
+    finally:
+        job.close()
+    found: dict[str, Any] = json.loads(json.dumps(facts_document(facts)))
+    return found
+
+
+def rounded(value: Any) -> Any:
+    """The same without the last digits, in which engines differ."""
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return round(value, 9) if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_everywhere(name: str, asked: str) -> None:
+    source, further = bench(name).load(STAYS)
+    found = document(source, Where(**further), ASKED[asked])
+    assert rounded(found) == rounded(document(STAYS, Where(), ASKED[asked]))
