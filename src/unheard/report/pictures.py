@@ -9,24 +9,21 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from unheard.charts.marks import line_styles, table
+from unheard.charts.engine import alt
+from unheard.charts.marks import NUMBER, Drawing, Rows, layered, line_styles, table
 from unheard.charts.picture import Picture
 from unheard.charts.results import ranking_picture, sweep_picture
 from unheard.charts.style import Look
-from unheard.errors import MissingEngineError
 from unheard.report.facts import Facts
 from unheard.report.headline import share_text
 from unheard.report.overturn import Step
 from unheard.report.stories import item_name, within_name
 
-try:
-    import altair as alt
-except ImportError:
-    raise MissingEngineError("Drawing", "Altair", "charts") from None
-
 _WIDTHS = {"wide": 760, "narrow": 340}
 _DRAWN = 15
 """How many items a ranking shows."""
+
+_TICKS = (1, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 _GROUPS, _DRAWN_OF_EACH = 4, 10
 """Of how many attributes or windows the ranking is drawn, and how many items of each."""
@@ -131,35 +128,40 @@ def _shares(steps: Sequence[Step], pairs: int) -> Iterator[dict[str, Any]]:
             yield {"q": step.q, "series": "with noise", "share": step.ci_pairs_settled / pairs}
 
 
-def _draw_shares(records: Sequence[Mapping[str, Any]], q: float, look: Look, width: int) -> Any:
-    left = 52
-    inner = width - left - 14
-    grid = sorted({record["q"] for record in records})
-    ticks = [tick for tick in grid if tick in (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)]
+def _draw_shares(records: Rows, q: float, look: Look, width: int) -> Drawing:
+    left, right, height = 52, 14, 200
+    inner = width - left - right
+    least = min(record["q"] for record in records)
     across = alt.X(
         "q:Q",
-        scale=alt.Scale(type="log", domain=[grid[0], 1], reverse=True, nice=False),
-        axis=alt.Axis(values=ticks, format="~g", title="q", grid=False),
+        scale=alt.Scale(type="log", domain=[least, 1], reverse=True, nice=False),
+        axis=alt.Axis(
+            values=_TICKS,
+            format=NUMBER,
+            title="q",
+            grid=False,
+            labelOverlap="greedy",
+            labelSeparation=6,
+        ),  # fmt: skip
     )
-    up = alt.Y(
-        "share:Q",
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(title=None, format=".0%", tickCount=5, minExtent=left - 8, domain=False),
-    )
-    styles = line_styles(look)
+    percent = alt.Axis(title=None, format=".0%", tickCount=5, minExtent=left - 8, domain=False)
+    up = alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), axis=percent)
     series = list(dict.fromkeys(record["series"] for record in records))
     dashes = alt.StrokeDash(
         "series:N",
         scale=alt.Scale(domain=series, range=[[1, 0], [6, 3]][: len(series)]),
         legend=alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=600),
     )
-    lines = table(records).mark_line(color=look.interval).encode(across, up, dashes)
-    dots = table(records).mark_point(color=look.interval, filled=True, size=40).encode(across, up)
+    drawn = table(records)
     chosen = table([{"q": q, "words": f"q = {q:.3g}"}]).encode(across)
     words = chosen.mark_text(align="left", dx=5, baseline="top", color=look.ink)
-    return alt.layer(
-        lines,
-        dots,
-        chosen.mark_rule(**styles["chosen"]),
-        words.encode(alt.Text("words:N"), y=alt.value(2)),
-    ).properties(width=inner, height=200)
+    return layered(
+        [
+            drawn.mark_line(color=look.interval).encode(across, up, dashes),
+            drawn.mark_point(color=look.interval, filled=True, size=40).encode(across, up),
+            chosen.mark_rule(**line_styles(look)["chosen"]),
+            words.encode(alt.Text("words:N"), y=alt.value(2)),
+        ],
+        inner,
+        height,
+    )
