@@ -34,6 +34,7 @@ export async function send(path, { body, type, accept, query = {}, signal } = {}
     throw new Problem(GONE);
   }
   if (response.status === 401) {
+    response.body?.cancel();
     // Another request may have been given the token in the meantime.
     const fresh = tokenHeader().Authorization !== shown.Authorization || (await askToken());
     if (fresh) return send(path, { body, type, accept, query, signal });

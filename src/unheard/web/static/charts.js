@@ -81,5 +81,6 @@ async function draw(box, spec, embed) {
   fresh.removeAttribute("aria-roledescription");
   fresh.setAttribute("role", "img");
   fresh.setAttribute("aria-label", spec.description);
+  fresh.querySelector("svg").setAttribute("aria-hidden", "true");
   box.dataset.theme = theme();
 }

@@ -20,7 +20,14 @@ const views = {
   table: initTable(changed, goTo),
 };
 
+const headlines = document.querySelectorAll(".headline");
+
+// While things are moving a screen reader need not read every headline.
+const settled = rested(() => headlines.forEach((one) => one.removeAttribute("aria-busy")), 500);
+
 function changed() {
+  headlines.forEach((one) => one.setAttribute("aria-busy", "true"));
+  settled();
   greet();
   views[state.view].ask();
   remember();
@@ -34,18 +41,26 @@ function showAll() {
     const link = document.querySelector(`nav a[href="#${name}"]`);
     if (current) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
+    if (current) document.title = `${link.textContent} · unheard`;
   }
   showAssumption();
   views[state.view].show();
   changed();
 }
 
-function goTo(view) {
+/** Show another view, as a new entry in the history. */
+function turnTo(view) {
   if (state.view !== view) {
+    writeFragment(); // where the reader comes back to
     history.pushState(null, "", `#${view}`);
     state.view = view;
   }
   showAll();
+}
+
+/** Take the reader to another view. */
+function goTo(view) {
+  turnTo(view);
   byId(`${view}-title`).focus();
 }
 
@@ -71,12 +86,28 @@ byId("skip").addEventListener("click", (event) => {
   event.preventDefault(); // the fragment is taken
   byId("main").focus();
 });
+for (const link of document.querySelectorAll("nav a")) {
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // opened elsewhere
+    event.preventDefault();
+    turnTo(link.hash.slice(1));
+  });
+}
 addEventListener("hashchange", () => {
   readFragment();
   showAll();
 });
 document.addEventListener("themechange", () => views[state.view].ask());
-addEventListener("resize", rested(() => views[state.view].ask(), 200));
+
+let width = innerWidth;
+addEventListener(
+  "resize",
+  rested(() => {
+    if (innerWidth === width) return; // a phone's address bar comes and goes
+    width = innerWidth;
+    views[state.view].ask();
+  }, 200),
+);
 
 takeToken();
 readFragment();

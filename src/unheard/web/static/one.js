@@ -178,7 +178,7 @@ function figures({ scale, level, n, n_ratings: seen }, found, mean, told) {
 /** What the response rate says about q, and a way out. */
 function misfit({ response, n, n_ratings: seen }, setQ) {
   // Rounded down, as anything above would contradict the data again.
-  const allowed = Math.floor(response.q_allowed * 100) / 100;
+  const allowed = Math.floor(Math.min(response.rate, response.q_allowed) * 100) / 100;
   const note = el(
     "span",
     {},

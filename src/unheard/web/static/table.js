@@ -92,7 +92,8 @@ export function initTable(changed, goTo) {
 
   /** Open an item as one rating, with its counts. */
   async function openItem(row) {
-    const { query, items, answer } = shown;
+    const { items, answer } = shown;
+    const { k, ...query } = shown.query; // counting knows no top
     try {
       working.start("Counting");
       const rows = await (await send("counts", { ...source, query })).json();
@@ -211,6 +212,7 @@ function workingLine(cancel) {
       clearInterval(timer);
       stopped = false;
       words.textContent = `${what} …`;
+      line.classList.remove("resting");
       timer = setInterval(() => {
         words.textContent = `${what} … ${Math.round((performance.now() - since) / 1000)} s`;
       }, 1000);
@@ -219,7 +221,7 @@ function workingLine(cancel) {
     end() {
       clearInterval(timer);
       timer = null;
-      line.hidden = true;
+      line.classList.add("resting"); // its place stays, so that nothing jumps
     },
     cancelled: () => stopped,
   };

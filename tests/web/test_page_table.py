@@ -1,0 +1,236 @@
+"""The page in a real browser: a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import FilePayload, Locator, Page, expect
+
+import unheard as uh
+from tests.web.browser import Visit, download, paste
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+HOSTILE = ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "=1+1", "@SUM(1)", "Älm 🌳"]
+STAYS = Path(__file__).parents[2] / "docs" / "stays.csv"
+
+
+def choose(page: Page, name: str, content: bytes) -> None:
+    kind = "application/octet-stream"
+    file = FilePayload(name=name, mimeType=kind, buffer=content)
+    page.locator("#table-file").set_input_files([file])
+
+
+def setting(page: Page, label: str) -> Locator:
+    """What the reader says about the columns."""
+    return page.locator("#table-layout").get_by_label(label, exact=True)
+
+
+def ranked(page: Page) -> list[str]:
+    """Names in the order shown."""
+    return page.locator(".ranking tbody th").all_inner_texts()
+
+
+def shows_ranking(page: Page, *names: str) -> None:
+    expect(page.locator(".ranking tbody th")).to_have_text(list(names))
+
+
+def rated(frame: pd.DataFrame) -> list[str]:
+    """Names of the items, best first, as Python ranks them."""
+    found = uh.rate(frame, item="hotel", rating="stars", q=0.3)
+    return list(found.sort_values("estimate", ascending=False)["hotel"])
+
+
+def test_a_file_is_looked_into_and_ranked(visit: Visit, tmp_path: Path) -> None:
+    page = visit.open("#table")
+    expect(page.locator("#table-limits")).to_contain_text("up to 1 MiB")
+    choose(page, "stays.csv", STAYS.read_bytes())
+    expect(page.locator("#table-layout")).to_contain_text("stays.csv · 120 rows, 4 columns")
+    shows_ranking(page, *rated(pd.read_csv(STAYS)))
+    assert setting(page, "Item").input_value() == "hotel"
+    assert setting(page, "Rating").input_value() == "stars"
+    expect(page.locator("#table-headline")).to_contain_text("No place is settled")
+    expect(page.locator("#table-chart svg")).to_be_visible()
+    page.get_by_label("Who is in the top").fill("2")
+    expect(page.locator("#table-words")).to_contain_text("Surely in the top 2, noise aside: Dune.")
+    expect(page.locator(".ranking thead")).to_contain_text("Top 2")
+    table = download(page, "#table-csv", tmp_path).read_text()
+    assert [row["hotel"] for row in csv.DictReader(io.StringIO(table))] == ranked(page)
+    assert download(page, "#table-png", tmp_path).read_bytes().startswith(b"\x89PNG")
+    report = download(page, "#table-report", tmp_path).read_text()
+    assert "stays.csv" in report
+    assert "Dune" in report
+
+
+def test_every_kind_of_file(visit: Visit) -> None:
+    frame = pd.read_csv(STAYS)
+    page = visit.open("#table")
+    kinds = {
+        "stays.parquet": frame.to_parquet(),
+        "stays.tsv": frame.to_csv(sep="\t", index=False).encode(),
+        "stays.jsonl": frame.to_json(orient="records", lines=True).encode(),
+        "stays.json": frame.to_json(orient="records").encode(),
+    }
+    for name, content in kinds.items():
+        choose(page, name, content)
+        expect(page.locator("#table-layout")).to_contain_text(f"{name} · 120 rows")
+        shows_ranking(page, *rated(frame))
+    choose(page, "stays.xlsx", b"PK")
+    expect(page.locator("#table-problem")).to_contain_text("“stays.xlsx” is of no kind")
+
+
+def test_rows_are_pasted_and_a_file_is_dropped(visit: Visit) -> None:
+    page = visit.open("#table")
+    page.get_by_text("Or paste rows").click()
+    page.locator("#table-paste").focus()
+    paste(page, "hotel\tstars\nOak\t5\nOak\t4\nAsh\t1\nAsh\t2\n")
+    page.get_by_role("button", name="Use these rows").click()
+    shows_ranking(page, "Oak", "Ash")
+    page.get_by_role("link", name="One rating").click()
+    page.evaluate(
+        """() => {
+            const dropped = new DataTransfer();
+            const rows = "hotel,stars\\nFir,5\\nFir,4\\nYew,1\\nYew,2\\nElm,5\\nElm,5\\n";
+            dropped.items.add(new File([rows], "dropped.csv"));
+            for (const type of ["dragover", "drop"]) {
+                const given = { dataTransfer: dropped, bubbles: true, cancelable: true };
+                document.body.dispatchEvent(new DragEvent(type, given));
+            }
+        }"""
+    )
+    shows_ranking(page, "Elm", "Fir", "Yew")
+    expect(page.locator("#view-table")).to_be_visible()
+    page.locator("#table-paste").fill("hotel,stars")
+    page.get_by_role("button", name="Use these rows").click()
+    expect(page.locator("#table-problem")).to_contain_text("at least one row")
+
+
+def test_names_are_text_wherever_they_are_shown(visit: Visit, tmp_path: Path) -> None:
+    rows = [
+        {"hotel": name, "stars": stars}
+        for place, name in enumerate(HOSTILE)
+        for stars in [5] * (20 - 3 * place) + [1] * (5 + place)
+    ]
+    page = visit.open("#table")
+    page.on("dialog", lambda dialog: visit.complaints.append(f"dialog: {dialog.message}"))
+    choose(page, "rows.jsonl", "\n".join(map(json.dumps, rows)).encode())
+    expect(page.locator(".ranking tbody th")).to_have_count(len(HOSTILE))
+    assert sorted(ranked(page)) == sorted(HOSTILE)
+    expect(page.locator("#table-chart svg")).to_be_visible()
+    expect(page.locator("#view-table script, #view-table img")).to_have_count(0)
+    page.locator("#table-chart svg").hover()
+    with download(page, "#table-csv", tmp_path).open(newline="", encoding="utf-8") as file:
+        names = {row["hotel"] for row in csv.DictReader(file)}
+    assert {"'=1+1", "'@SUM(1)", "Älm 🌳"} <= names
+    report = download(page, "#table-report", tmp_path).read_text()
+    assert "<script>alert(1)</script>" not in report
+    page.get_by_role("button", name=HOSTILE[1]).click()
+    expect(page.locator("#one-about")).to_contain_text(f"Ratings of {HOSTILE[1]}, from rows.jsonl")
+    expect(page.locator("#view-one img")).to_have_count(0)
+
+
+def test_ratings_off_the_scale_and_empty_ones(visit: Visit) -> None:
+    visit.expect_status(422)
+    page = visit.open("#table")
+    choose(page, "odd.csv", b"hotel,stars\nOak,5\nOak,4\nOak,\nAsh,1\nAsh,2\nAsh,9\nAsh,4\n")
+    setting(page, "Scale").fill("1:5")
+    alert = page.locator("#table-problem")
+    expect(alert).to_contain_text("9")
+    setting(page, "Ratings off the scale").select_option("leave them out")
+    expect(alert).to_contain_text("nulls")
+    setting(page, "Empty ratings").select_option("people who were asked and said nothing")
+    expect(alert).to_be_empty()
+    shows_ranking(page, "Oak", "Ash")
+    expect(page.locator("#table-notes")).to_contain_text("nulls_counted")
+    expect(page.locator(".ranking thead")).to_contain_text("People")
+
+
+def test_a_table_of_counts(visit: Visit) -> None:
+    visit.expect_status(422)
+    page = visit.open("#table")
+    table = b"course,n1,n2,n3,n4,n5,students\nLogic,1,2,3,4,50,200\nGreek,9,9,9,9,9,100\n"
+    choose(page, "courses.csv", table)
+    shows_ranking(page, "Logic", "Greek")
+    assert setting(page, "Each row is").input_value() == "counts"
+    found = uh.estimate([1, 2, 3, 4, 50], q=0.3, n=200)
+    expect(page.locator(".ranking tbody tr").first).to_contain_text(f"{found.estimate:.2f}")
+    setting(page, "People in all").select_option("not known")
+    found = uh.estimate([1, 2, 3, 4, 50], q=0.3)
+    expect(page.locator(".ranking tbody tr").first).to_contain_text(f"{found.estimate:.2f}")
+    setting(page, "n1").uncheck()
+    setting(page, "Scale").fill("2:5")
+    found = uh.estimate([2, 3, 4, 50], q=0.3, scale="2:5")
+    expect(page.locator(".ranking tbody tr").first).to_contain_text(f"{found.estimate:.2f}")
+
+
+def test_rows_are_found_sorted_and_opened(visit: Visit) -> None:
+    counts = {f"Item {place:03}": [place + 1, 2, 3, 4, 130 - place] for place in range(120)}
+    lines = [f"{name},{','.join(map(str, row))}" for name, row in counts.items()]
+    page = visit.open("#table")
+    choose(page, "items.csv", "\n".join(["item,n1,n2,n3,n4,n5", *lines]).encode())
+    expect(page.locator(".ranking tbody tr")).to_have_count(50)
+    expect(page.get_by_text("50 of 120 items shown.")).to_be_visible()
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator(".ranking tbody tr")).to_have_count(100)
+    heading = page.get_by_role("columnheader", name="Average")
+    heading.get_by_role("button").click()
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    assert ranked(page)[0] == "Item 000"
+    page.keyboard.press("Enter")
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    assert ranked(page)[0] == "Item 119"
+    page.get_by_label("Find an item").fill("item 07")
+    expect(page.locator(".ranking tbody tr")).to_have_count(10)
+    page.get_by_role("button", name="Item 077").click()
+    expect(page.get_by_text("Ratings of Item 077, from items.csv.")).to_be_visible()
+    fields = page.locator("#one-counts input").all()
+    assert [field.input_value() for field in fields] == list(map(str, counts["Item 077"]))
+    found = uh.estimate(counts["Item 077"], q=0.3)
+    words = f"{found.lower:.2f} and {found.upper:.2f}"
+    expect(page.locator("#one-headline")).to_contain_text(words)
+    visit.rest()
+    assert "077" not in page.url
+    page.go_back()
+    expect(page.locator("#view-table")).to_be_visible()
+
+
+def test_example_data_and_a_change_of_the_assumption(visit: Visit) -> None:
+    page = visit.open("#table")
+    page.locator("#q").fill("0.4")
+    expect(page.locator("#assumption-words")).to_contain_text("at least 0.4 times")
+    page.locator("#q").fill("0.3")
+    page.get_by_role("button", name="Try it with example data").click()
+    expect(page.locator("#table-headline")).to_contain_text("2 of 6 places are settled")
+    assert ranked(page)[0] == "Hazel"
+    expect(page.locator("#assumption-words")).to_contain_text("a probability of at least 0.3")
+    page.get_by_label("the unhappy").check()
+    expect(page.locator("#assumption-words")).to_contain_text("The lower their rating")
+    expect(page.locator("#table-chart svg")).to_be_visible()
+
+
+def test_long_work_is_cancelled(visit: Visit) -> None:
+    page = visit.open("#table")
+    page.route("**/api/v1/rank?*", lambda _: None)  # never answered
+    page.get_by_role("button", name="Try it with example data").click()
+    expect(page.locator("#table-doing")).to_contain_text("Ranking the items …")
+    page.get_by_role("button", name="Cancel").first.click()
+    expect(page.locator("#table-problem")).to_contain_text("Cancelled")
+    expect(page.locator("#table-working")).to_have_css("visibility", "hidden")
+    page.unroute("**/api/v1/rank?*")
+    page.locator("#q").fill("0.25")
+    expect(page.locator("#table-headline")).to_contain_text("settled")
+    expect(page.locator("#table-problem")).to_be_empty()
+
+
+def test_a_file_that_is_too_large_is_not_sent(visit: Visit) -> None:
+    page = visit.open("#table")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    choose(page, "large.csv", b"hotel,stars\n" + b"Oak,5\n" * 200_000)
+    expect(page.locator("#table-problem")).to_contain_text("This server takes up to 1 MiB")
+    assert not any("inspect" in url for url in asked)
