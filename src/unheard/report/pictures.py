@@ -142,7 +142,7 @@ def _draw_shares(records: Rows, q: float, look: Look, width: int) -> Drawing:
             grid=False,
             labelOverlap="greedy",
             labelSeparation=6,
-        ),  # fmt: skip
+        ),
     )
     percent = alt.Axis(title=None, format=".0%", tickCount=5, minExtent=left - 8, domain=False)
     up = alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), axis=percent)
