@@ -12,7 +12,7 @@ export function answerArea(area, alert) {
     /** The area now shows the answer. */
     good() {
       alert.textContent = "";
-      area.classList.remove("stale");
+      area.classList.remove("stale", "unanswered");
       area.hidden = false;
     },
     /** There is no answer: say why, and leave the last one dimmed. */

@@ -4,8 +4,17 @@ import { askToken, tokenHeader } from "./token.js";
 
 const ROOT = new URL("../api/v1/", import.meta.url);
 
-/** What the server said is wrong, in its own words. */
-export class Problem extends Error {}
+/** What the server said is wrong, in its own words, and where. */
+export class Problem extends Error {
+  /**
+   * @param {string} detail
+   * @param {string} [place]  Such as counts[1].
+   */
+  constructor(detail, place = "") {
+    super(detail);
+    this.place = place;
+  }
+}
 
 const GONE =
   "The server does not answer. Is “unheard serve” still running? The next change asks again.";
@@ -40,7 +49,7 @@ export async function send(path, { body, type, accept, query = {}, signal } = {}
     if (fresh) return send(path, { body, type, accept, query, signal });
     throw new Problem("The server asks for a token. The next change asks for it again.");
   }
-  if (!response.ok) throw new Problem(await detail(response));
+  if (!response.ok) throw await problem(response);
   return response;
 }
 
@@ -68,12 +77,12 @@ export function isAbort(error) {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-async function detail(response) {
+async function problem(response) {
   try {
-    const problem = await response.json();
-    if (typeof problem.detail === "string") return problem.detail;
+    const { detail, place } = await response.json();
+    if (typeof detail === "string") return new Problem(detail, place);
   } catch {
     // Not a problem document: its status must do.
   }
-  return `The server failed (${response.status} ${response.statusText}).`;
+  return new Problem(`The server failed (${response.status} ${response.statusText}).`);
 }

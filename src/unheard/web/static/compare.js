@@ -190,26 +190,27 @@ function headline({ a, b, leader, separate, shared }) {
   const surely = ({ lower, upper }) => (leader === "a" ? lower > 0 : upper < 0);
   if (surely(separate)) return `${first.name} is ahead of ${second.name}, whoever stayed silent.`;
   if (surely(shared)) {
-    return `${first.name} is ahead of ${second.name} if both have the same sort of crowd; otherwise it is open.`;
+    const ahead = `${first.name} is ahead of ${second.name}`;
+    return `${ahead} if both have the same sort of crowd; otherwise it is open.`;
   }
   return `${first.name} may be ahead of ${second.name}, but the silent can turn it round.`;
 }
 
+/** The answer as a table: both items, then both differences. */
 function csvRows({ asked, answer }) {
-  const { a, b } = answer;
-  const ends = ({ estimate, lower, upper, ci_lower, ci_upper }) =>
-    [estimate, lower, upper, ci_lower, ci_upper];
-  const settings = [answer.level, asked.q, asked.quiet];
+  const { a, b, scale, level } = answer;
   const sum = (counts) => counts.reduce((total, count) => total + count, 0);
-  return [
-    ["what", "n_ratings", "n", "average", "estimate", "lower", "upper", "ci_lower", "ci_upper"].concat(
-      ["level", "q", "quiet"],
-    ),
-    ...[a, b].map((one) =>
-      [one.name, sum(one.counts), one.n, average(one.counts, answer.scale), ...ends(one)].concat(settings),
-    ),
-    ...WAYS.map(([way, words]) =>
-      [`${a.name} less ${b.name}: ${words}`, null, null, null, ...ends(answer[way])].concat(settings),
-    ),
+  const row = (what, { estimate, lower, upper, ci_lower, ci_upper }, known = {}) => ({
+    what,
+    n_ratings: known.counts && sum(known.counts),
+    n: known.n,
+    average: known.counts && average(known.counts, scale),
+    ...{ estimate, lower, upper, ci_lower, ci_upper, level },
+    ...{ q: asked.q, quiet: asked.quiet },
+  });
+  const rows = [
+    ...[a, b].map((one) => row(one.name, one, one)),
+    ...WAYS.map(([way, words]) => row(`${a.name} less ${b.name}: ${words}`, answer[way])),
   ];
+  return [Object.keys(rows[0]), ...rows.map((one) => Object.values(one))];
 }

@@ -65,6 +65,14 @@ export function countFields(box, whose, changed) {
   }
 
   return {
+    /** Mark the field that an error is about, or none. */
+    mark(error) {
+      const place = /^counts\[(\d+)\]/.exec(error?.place);
+      fields.forEach((field, i) => {
+        if (place && Number(place[1]) === i) field.setAttribute("aria-invalid", "true");
+        else field.removeAttribute("aria-invalid");
+      });
+    },
     /** Show these counts. */
     show(values, counts) {
       lay(values);

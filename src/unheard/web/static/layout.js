@@ -1,9 +1,13 @@
 /** What the columns of a table mean: guessed by the server, settled by the reader. */
 
-import { el, fillOptions } from "./dom.js";
+import { el, fillOptions, fillTable } from "./dom.js";
 import { plural, wholeText } from "./numbers.js";
 
 const NUMBERS = ["whole", "real", "single"];
+const SHAPES = [
+  ["rating", "one rating"],
+  ["counts", "an item with its counts"],
+];
 const NULLS = [
   ["refuse", "stop and tell me"],
   ["drop", "leave them out"],
@@ -27,15 +31,16 @@ export function layColumns(box, source, { rows, columns, guess }, changed) {
   const numeric = columns.filter((one) => NUMBERS.includes(one.kind)).map((one) => one.name);
   const same = (list) => list.map((name) => [name, name]);
 
-  const shape = select("Each row is", [["rating", "one rating"], ["counts", "an item with its counts"]]);
+  const shape = select("Each row is", SHAPES, guess.counts.length ? "counts" : "rating");
   const item = select("Item", same(names), guess.item[0] ?? names[0]);
   const rating = select("Rating", same(names), guess.rating ?? numeric[0] ?? names[0]);
-  const counts = checkboxes("Columns of counts, lowest rating first", inOrder(guess.counts, numeric));
+  const countable = [...guess.counts, ...numeric.filter((name) => !guess.counts.includes(name))];
+  const counts = checkboxes("Columns of counts, lowest rating first", countable, guess.counts);
   const scale = field("Scale", guess.scale ?? "1:5");
-  const people = select("People in all", [["", "not known"], ...same(numeric)], guess.n_column ?? "");
+  const unknown = ["", "not known"];
+  const people = select("People in all", [unknown, ...same(numeric)], guess.n_column ?? "");
   const nulls = select("Empty ratings", NULLS, "refuse");
   const offScale = select("Ratings off the scale", OFF_SCALE, "refuse");
-  shape.input.value = guess.counts.length ? "counts" : "rating";
 
   function showShape() {
     const byCounts = shape.input.value === "counts";
@@ -75,14 +80,6 @@ export function layColumns(box, source, { rows, columns, guess }, changed) {
       off_scale: offScale.input.value,
     };
   };
-
-  /** The columns guessed first, in their order, then the others. */
-  function inOrder(first, all) {
-    return [...first, ...all.filter((name) => !first.includes(name))].map((name) => [
-      name,
-      first.includes(name),
-    ]);
-  }
 }
 
 let made = 0;
@@ -96,19 +93,20 @@ function select(words, options, chosen) {
 
 function field(words, value) {
   const id = `layout-${(made += 1)}`;
-  const input = el("input", { type: "text", id, autocomplete: "off", spellcheck: "false", size: "8" });
+  const input = el("input", { type: "text", id, autocomplete: "off", spellcheck: "false" });
   input.value = value;
   return { input, row: el("div", { class: "field" }, el("label", { for: id }, words), input) };
 }
 
-function checkboxes(words, choices) {
-  const boxes = choices.map(([name, checked]) => {
+function checkboxes(words, names, chosen) {
+  const boxes = names.map((name) => {
     const input = el("input", { type: "checkbox" });
-    input.checked = checked;
+    input.checked = chosen.includes(name);
     return { name, input, label: el("label", {}, input, ` ${name}`) };
   });
+  const labels = boxes.map((one) => one.label);
   return {
-    row: el("fieldset", { class: "choices across" }, el("legend", {}, words), ...boxes.map((one) => one.label)),
+    row: el("fieldset", { class: "choices across" }, el("legend", {}, words), ...labels),
     chosen: () => boxes.filter((one) => one.input.checked).map((one) => one.name),
   };
 }
@@ -116,18 +114,13 @@ function checkboxes(words, choices) {
 /** A look at the columns, so that the reader can tell what they hold. */
 function preview(columns) {
   const rows = columns.map((one) => {
-    const cells = [one.kind, wholeText(one.distinct), wholeText(one.missing), one.examples.join(", ")];
-    return el("tr", {}, el("th", { scope: "row" }, one.name), ...cells.map((cell) => el("td", {}, cell)));
+    const examples = [...new Set(one.examples)].join(", ");
+    return [one.name, one.kind, wholeText(one.distinct), wholeText(one.missing), examples];
   });
+  const table = el("table");
   const heads = ["Column", "Kind", "Different values", "Empty", "Examples"];
-  const table = el(
-    "table",
-    {},
-    el("caption", { class: "hidden" }, "Columns of the table"),
-    el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, ...rows),
-  );
-  const region = { class: "wide", role: "region", tabindex: "0", "aria-label": "Columns of the table" };
+  fillTable(table, "columns-caption", "Columns", heads, rows);
+  const region = { class: "wide", role: "region", tabindex: "0", "aria-labelledby": "columns-caption" };
   return el("details", {}, el("summary", {}, "What is in the columns"), el("div", region, table));
 }
 

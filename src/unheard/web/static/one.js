@@ -64,6 +64,7 @@ export function initOne(changed, setQ) {
       shown = { asked, answer };
       showAnswer(answer, told, setQ);
       area.good();
+      fields.mark(null);
       sweep.ask(asked);
       await drawChart();
     } catch (error) {
@@ -73,6 +74,7 @@ export function initOne(changed, setQ) {
 
   function refuse(error) {
     area.bad(error);
+    fields.mark(error);
     sweep.dim();
   }
 

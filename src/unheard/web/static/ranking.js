@@ -28,14 +28,20 @@ export function rankingTable(box, open) {
   const shownOf = el("p", { class: "hint", role: "status" });
   const table = el("table", { class: "ranking" });
   const region = { class: "wide", role: "region", tabindex: "0", "aria-labelledby": "ranking-caption" };
-  const more = el("button", { type: "button", onclick: () => fill((most += STEP)) }, "Show more");
-  search.addEventListener("input", () => fill((most = STEP)));
+  const label = el("label", { for: "ranking-search" }, "Find an item");
+  const more = el("button", { type: "button", onclick: () => showMost(most + STEP) }, "Show more");
+  search.addEventListener("input", () => showMost(STEP));
   box.append(
-    el("div", { class: "field inline" }, el("label", { for: "ranking-search" }, "Find an item"), search),
+    el("div", { class: "field inline" }, label, search),
     el("div", region, table),
     shownOf,
     more,
   );
+
+  function showMost(rows) {
+    most = rows;
+    fill();
+  }
 
   function fill() {
     const wanted = search.value.trim().toLowerCase();
@@ -103,7 +109,10 @@ function columnsOf({ rows, scale, level, k }, items) {
     text: (row) => wholeText(row[name]),
     key: (row) => row[name],
   });
-  const rating = (title, name) => ({ ...whole(title, name), text: (row) => ratingText(row[name], width) });
+  const rating = (title, name) => ({
+    ...whole(title, name),
+    text: (row) => ratingText(row[name], width),
+  });
   const range = (title, low, high) => ({
     ...whole(title, low),
     text: (row) => rangeText(row[low], row[high], width),
@@ -113,8 +122,9 @@ function columnsOf({ rows, scale, level, k }, items) {
     text: (row) => placesText(row[best], row[worst]),
     key: (row) => row[best] * 1e9 + row[worst],
   });
+  const name = (row) => nameOf(row, items);
   const columns = [
-    { title: items.join(", "), text: (row) => nameOf(row, items), key: (row) => nameOf(row, items) },
+    { title: items.join(", "), text: name, key: name },
     whole("Ratings", "n_ratings"),
     rating("Average", "average"),
     rating("Estimate", "estimate"),
@@ -131,7 +141,8 @@ function columnsOf({ rows, scale, level, k }, items) {
     whole("Tier", "tier"),
   );
   if (rows.some((row) => row.flags.length)) {
-    columns.push({ title: "Flags", text: (row) => row.flags.join(" "), key: (row) => row.flags.join() });
+    const flags = (row) => row.flags.join(" ");
+    columns.push({ title: "Flags", text: flags, key: flags });
   }
   return columns;
 }

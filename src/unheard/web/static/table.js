@@ -8,11 +8,12 @@ import { byId, el, fillNotes, fillParagraphs } from "./dom.js";
 import { save } from "./downloads.js";
 import { exampleFile } from "./example.js";
 import { acceptDrops, fileSource, pastedSource } from "./files.js";
-import { layColumns } from "./layout.js";
 import { latest, rested } from "./latest.js";
+import { layColumns } from "./layout.js";
 import { Mistake, plural, readOptional, scaleText, wholeText } from "./numbers.js";
 import { nameOf, rankingTable } from "./ranking.js";
 import { EXAMPLE, state } from "./state.js";
+import { workingLine } from "./working.js";
 
 const REST = 250;
 const CHARTED = 30;
@@ -27,17 +28,16 @@ export function initTable(changed, goTo) {
   const area = answerArea(byId("table-answer"), alert);
   const working = workingLine(() => answers.stop());
   const ranking = rankingTable(byId("table-rows"), openItem);
-  let source = null;
-  let layout = null; // tells what the columns mean
+  let chosen = null; // the table, and once it was looked into what its columns mean
   let shown = null;
 
-  /** Begin with a table: look into it, then rank its items. */
+  /** Begin with a table. */
   async function take(make) {
     goTo("table");
     try {
       const fresh = make();
       await checkSize(fresh);
-      [source, layout] = [fresh, null];
+      chosen = { source: fresh, layout: null };
       byId("table-answer").hidden = true;
       answers.ask();
     } catch (error) {
@@ -45,63 +45,68 @@ export function initTable(changed, goTo) {
     }
   }
 
+  /** Look into a table that is new, then rank its items. */
   const answers = latest(async (_, signal) => {
-    const { name, type, body } = source;
-    const settings = { type, body, signal };
+    const table = chosen; // another may be chosen in the meantime
+    const { source } = table;
+    const settings = { type: source.type, body: source.body, signal };
     try {
-      working.start(`Reading ${name}`);
-      if (!layout) {
+      if (!table.layout) {
+        working.start(`Reading ${source.name}`);
         const found = await (await send("inspect", settings)).json();
-        layout = layColumns(byId("table-layout"), source, found, changed);
+        table.layout = layColumns(byId("table-layout"), source, found, changed);
         addTop();
       }
-      const query = question();
-      const told = await about();
       working.start("Ranking the items");
+      const query = question(table.layout());
       const answer = await (await send("rank", { ...settings, query })).json();
-      shown = { answer, query, items: itemsOf(answer, query) };
-      showAnswer(shown, told, ranking);
+      shown = { source, answer, query, items: itemsOf(answer, query) };
+      showAnswer(shown, await about(), ranking);
       area.good();
       working.start("Drawing");
-      const box = byId("table-chart");
-      await chartOfTable(box, "rank/chart", { ...settings, query: { ...query, top: CHARTED } })();
+      const charted = { ...settings, query: { ...query, top: CHARTED } };
+      await chartOfTable(byId("table-chart"), "rank/chart", charted)();
     } catch (error) {
-      if (isAbort(error) && working.cancelled()) area.bad(new Mistake("Cancelled. The next change asks again."));
-      else area.bad(error);
+      const cancelled = isAbort(error) && working.cancelled();
+      area.bad(cancelled ? new Mistake("Cancelled. The next change asks again.") : error);
     } finally {
       working.end();
     }
   });
 
-  function question() {
+  function question(layout) {
     const k = readOptional(mine.k, "Say how many places, such as 3, or leave it empty.");
-    return { ...layout(), ...assumption(), k };
+    return { ...layout, ...assumption(), k };
   }
 
   /** The question that no column answers: how many are at the top. */
   function addTop() {
-    const field = el("input", { type: "text", id: "table-k", inputmode: "numeric", autocomplete: "off", size: "4" });
+    const kind = { type: "text", inputmode: "numeric", autocomplete: "off" };
+    const field = el("input", { id: "table-k", ...kind });
     field.value = mine.k;
     field.addEventListener("input", () => {
       mine.k = field.value;
       changed();
     });
-    const label = el("label", { for: "table-k" }, "Who is in the top …? ", el("span", { class: "hint" }, "optional"));
-    byId("table-layout").querySelector(".fields").append(el("div", { class: "field" }, label, field));
+    const optional = el("span", { class: "hint" }, "optional");
+    const label = el("label", { for: "table-k" }, "Who is in the top …? ", optional);
+    const fields = byId("table-layout").querySelector(".fields");
+    fields.append(el("div", { class: "field" }, label, field));
   }
 
   /** Open an item as one rating, with its counts. */
   async function openItem(row) {
-    const { items, answer } = shown;
+    const { source, items, answer } = shown;
     const { k, ...query } = shown.query; // counting knows no top
     try {
       working.start("Counting");
       const rows = await (await send("counts", { ...source, query })).json();
       const found = rows.find((one) => items.every((name) => one[name] === row[name]));
-      const names = Object.keys(found).filter((name) => name.startsWith("count_") && !items.includes(name));
+      const isCount = (name) => name.startsWith("count_") && !items.includes(name);
+      const counts = Object.keys(found).filter(isCount).map((name) => String(found[name]));
       Object.assign(state.one, {
         scale: scaleText(answer.scale),
-        counts: answer.scale.map((_, i) => String(found[names[i]])),
+        counts: counts.slice(0, answer.scale.length),
         n: row.n === null ? "" : String(row.n),
         from: { item: nameOf(row, items), table: source.name },
       });
@@ -113,20 +118,18 @@ export function initTable(changed, goTo) {
     }
   }
 
-  function download(path, settings, name) {
-    return async () => {
-      const query = { ...shown.query, ...settings.query };
-      const response = await send(path, { ...source, ...settings, query });
-      save(await response.blob(), name);
-    };
+  async function download(path, name, settings, further = {}) {
+    const query = { ...shown.query, ...further };
+    const response = await send(path, { ...shown.source, ...settings, query });
+    save(await response.blob(), name);
   }
 
-  onPress(byId("table-csv"), alert, download("rank", { accept: "text/csv" }, "ranking.csv"));
+  onPress(byId("table-csv"), alert, () => download("rank", "ranking.csv", { accept: "text/csv" }));
   onPress(byId("table-png"), alert, () =>
-    download("rank/chart", { query: { format: "png", theme: theme(), top: CHARTED } }, "ranking.png")(),
+    download("rank/chart", "ranking.png", {}, { format: "png", theme: theme(), top: CHARTED }),
   );
   onPress(byId("table-report"), alert, () =>
-    download("report", { query: { name: source.name } }, "report.html")(),
+    download("report", "report.html", {}, { name: shown.source.name }),
   );
 
   byId("table-file").addEventListener("change", (event) => {
@@ -135,7 +138,9 @@ export function initTable(changed, goTo) {
     event.target.value = ""; // so that the same file can be chosen again
   });
   byId("table-example").addEventListener("click", () => take(() => fileSource(exampleFile())));
-  byId("table-use").addEventListener("click", () => take(() => pastedSource(byId("table-paste").value)));
+  byId("table-use").addEventListener("click", () =>
+    take(() => pastedSource(byId("table-paste").value)),
+  );
   acceptDrops(byId("drop"), (file) => take(() => fileSource(file)));
 
   return {
@@ -143,7 +148,7 @@ export function initTable(changed, goTo) {
       const field = byId("table-k");
       if (field) field.value = mine.k;
     },
-    ask: rested(() => (source ? answers.ask() : sayWords()), REST),
+    ask: rested(() => (chosen ? answers.ask() : sayWords()), REST),
   };
 }
 
@@ -159,9 +164,10 @@ async function sayWords() {
 }
 
 async function checkSize({ name, body }) {
-  const { limits } = await about();
-  if (body.size > limits.bytes) {
-    throw new Mistake(`${name} has ${sizeText(body.size)}. This server takes up to ${sizeText(limits.bytes)}.`);
+  const most = (await about()).limits.bytes;
+  if (body.size > most) {
+    const found = `${name} has ${sizeText(body.size)}.`;
+    throw new Mistake(`${found} This server takes up to ${sizeText(most)}.`);
   }
 }
 
@@ -171,15 +177,15 @@ function sizeText(bytes) {
 
 /** State beside the file chooser how much the server takes. */
 export function sayLimits({ limits }) {
+  const most = [sizeText(limits.bytes), `${wholeText(limits.rows)} rows`];
   byId("table-limits").textContent =
-    `CSV, TSV, Parquet or JSON lines, up to ${sizeText(limits.bytes)}, ${wholeText(limits.rows)} rows and ` +
-    `${wholeText(limits.items)} items.`;
+    `CSV, TSV, Parquet or JSON lines; up to ${most.join(", ")}, ${wholeText(limits.items)} items.`;
 }
 
 /** The columns that name items, as the answer has them: those before the numbers. */
 function itemsOf({ rows }, query) {
   const names = Object.keys(rows[0] ?? {});
-  return names.includes("n_ratings") ? names.slice(0, names.indexOf("n_ratings")) : [query.item];
+  return rows.length ? names.slice(0, names.indexOf("n_ratings")) : [query.item];
 }
 
 function showAnswer({ answer, items }, told, ranking) {
@@ -193,36 +199,4 @@ function showAnswer({ answer, items }, told, ranking) {
     ...[...flags].map((flag) => `${flag}: ${told.flags[flag] ?? flag}.`),
   ]);
   ranking.show(answer, items);
-}
-
-/** The line that tells what is being done, for how long, and lets it be cancelled. */
-function workingLine(cancel) {
-  const line = byId("table-working");
-  const words = byId("table-doing");
-  let since = 0;
-  let timer = null;
-  let stopped = false;
-  byId("table-cancel").addEventListener("click", () => {
-    stopped = true;
-    cancel();
-  });
-  return {
-    start(what) {
-      if (!timer) since = performance.now();
-      clearInterval(timer);
-      stopped = false;
-      words.textContent = `${what} …`;
-      line.classList.remove("resting");
-      timer = setInterval(() => {
-        words.textContent = `${what} … ${Math.round((performance.now() - since) / 1000)} s`;
-      }, 1000);
-      line.hidden = false;
-    },
-    end() {
-      clearInterval(timer);
-      timer = null;
-      line.classList.add("resting"); // its place stays, so that nothing jumps
-    },
-    cancelled: () => stopped,
-  };
 }
