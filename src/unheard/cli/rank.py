@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unheard.cli.shown import Columns, Shown, rank_range
-from unheard.cli.table_options import arguments_of, read_whole, table_options
+from unheard.cli.shown import Columns, Shown
+from unheard.cli.table_options import order_options, ordered_request, table_options
 from unheard.cli.tables import answer
-from unheard.core.reading import number
-from unheard.errors import OptionError
+from unheard.decide.words import places_text, q_cell, verdict_text
 
 if TYPE_CHECKING:
     from unheard.tables.jobs import Job
@@ -20,21 +19,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("source")
-@click.option("--k", metavar="K", help="Say who is among the K best.")
 @click.option(
     "--who",
     metavar="ITEM",
     help="Say how quiet people may be before this item is no longer surely among the K best; an "
     "item named by several columns with commas between.",
 )
-@click.option(
-    "--above",
-    metavar="VALUE",
-    help="Say for each item how quiet people may be before its mean may be at or below VALUE.",
-)
-@click.option(
-    "--below", metavar="VALUE", help="Instead of --above: before it may be VALUE or more."
-)
+@order_options("Say who is among the K best.")
 @table_options
 def rank(source: str, **given: Any) -> None:
     """Say what is settled about the order of the items of a table.
@@ -50,16 +41,9 @@ def rank(source: str, **given: Any) -> None:
       unheard rank stays.csv --item hotel --rating stars --q 0.3 --k 2 --who Alder
       unheard rank stays.csv --item hotel --rating stars --q 0.3 --above 4 -o ranked.csv
     """
-    from unheard.tables.jobs import read_request
-    from unheard.tables.request import ordered
     from unheard.tables.standing import check_who
 
-    k = None if given["k"] is None else read_whole(given["k"], "k")
-    above, below = (
-        None if given[name] is None else number(given[name], f"--{name}", OptionError)
-        for name in ("above", "below")
-    )
-    request = ordered(read_request(**arguments_of(given)), k, above, below, method=given["method"])
+    request = ordered_request(given)
     if given["who"] is not None:
         check_who(request)
     answer(source, given, request, partial(ShownOrder, who=given["who"]))
@@ -103,17 +87,16 @@ class ShownOrder(Shown):
             ("place by it", True, lambda row: _whole(row["average_rank"])),
             ("estimate", True, lambda row: self._number(row["estimate"])),
             ("interval", False, lambda row: self._range(row, "lower", "upper")),
-            ("possible places", False, lambda row: rank_range(row, "best_rank", "worst_rank")),
+            ("possible places", False, places_text),
         ]
         if noise:
-            columns.append(
-                ("with noise", False, lambda row: rank_range(row, "ci_best_rank", "ci_worst_rank"))
-            )
+            columns.append(("with noise", False, lambda row: places_text(row, "ci_")))
         columns.append(("tier", True, lambda row: _whole(row["tier"])))
         if order.k is not None:
-            columns.append((f"top {order.k:,}", False, _verdict))
+            columns.append((f"top {order.k:,}", False, verdict_text))
         if order.claim is not None:
-            columns.append((f"{order.claim.side} if q >", True, lambda row: _q(row["breakdown_q"])))
+            heading = f"{order.claim.side} if q >"
+            columns.append((heading, True, lambda row: q_cell(row["breakdown_q"])))
         columns.append(("flags", False, lambda row: row["flags"]))
         return columns
 
@@ -124,15 +107,3 @@ class ShownOrder(Shown):
 
 def _whole(value: int | None) -> str:
     return "–" if value is None else f"{value:,}"
-
-
-def _q(value: float | None) -> str:
-    if value is None:
-        return "never"
-    return "any" if value == 0 else f"{value:.2f}"
-
-
-def _verdict(row: dict[str, Any]) -> str:
-    """Say whether a row is in the top k; where noise makes a difference, say that."""
-    differs = row["ci_top"] is not None and row["ci_top"] != row["top"]
-    return f"{row['top']}, noise aside" if differs else str(row["top"])

@@ -11,8 +11,7 @@ from typing import Any
 import click
 
 from unheard.cli.options import json_option
-from unheard.cli.table_options import arguments_of, read_whole, reading_options
-from unheard.core.reading import number
+from unheard.cli.table_options import order_options, ordered_request, reading_options
 from unheard.decide.words import plural
 from unheard.errors import OptionError
 
@@ -21,19 +20,7 @@ from unheard.errors import OptionError
 @click.argument("source")
 @click.option("-o", "--output", metavar="FILE", help="Where to write the page: a .html file.")
 @click.option("--title", metavar="WORDS", help="What the report is called.")
-@click.option(
-    "--k",
-    metavar="K",
-    help="Say who is among the K best. By default 10, and at most half of the items.",
-)
-@click.option(
-    "--above",
-    metavar="VALUE",
-    help="Say for each item how quiet people may be before its mean may be at or below VALUE.",
-)
-@click.option(
-    "--below", metavar="VALUE", help="Instead of --above: before it may be VALUE or more."
-)
+@order_options("Say who is among the K best. By default 10, and at most half of the items.")
 @reading_options
 @json_option
 def report(source: str, **given: Any) -> None:
@@ -52,17 +39,19 @@ def report(source: str, **given: Any) -> None:
     """
     from unheard.cli.progress import watched
     from unheard.report.facts import facts_document, facts_of
-    from unheard.report.make import check_page, page_of_facts, source_name, write_page
+    from unheard.report.make import PAGES, page_of_facts, source_name, write_page
     from unheard.tables.jobs import prepare
+    from unheard.tables.output import check_target
     from unheard.tables.sources import Where, files_of
 
     target = None if given["output"] is None else Path(given["output"])
     if target is not None:
-        check_page(target, files_of(source, given["n_table"], given["q_table"]))
+        check_target(target, files_of(source, given["n_table"], given["q_table"]), PAGES)
     elif not given["as_json"]:
         raise OptionError("output", "no file named", "Name one with -o, such as -o page.html")
     where = Where(*(given[name] for name in ("engine", "table", "query", "memory", "spark_master")))
-    job = prepare(source, _request(given), where, lambda words, at: watched(words, at.fraction))
+    request = ordered_request(given)
+    job = prepare(source, request, where, lambda words, at: watched(words, at.fraction))
     try:
         with watched("rating", job.opened.engine.fraction):
             name = source_name(source, job)
@@ -79,18 +68,6 @@ def report(source: str, **given: Any) -> None:
     else:
         what = "row" if facts.request.compared_within else "item"
         click.echo(f"{target}: {plural(facts.numbers.items, what)}{size}", err=True)
-
-
-def _request(given: dict[str, Any]) -> Any:
-    from unheard.tables.jobs import read_request
-    from unheard.tables.request import ordered
-
-    k = None if given["k"] is None else read_whole(given["k"], "k")
-    above, below = (
-        None if given[name] is None else number(given[name], f"--{name}", OptionError)
-        for name in ("above", "below")
-    )
-    return ordered(read_request(**arguments_of(given)), k, above, below, method=given["method"])
 
 
 def typed() -> str:

@@ -31,7 +31,7 @@ from unheard.errors import MissingEngineError, OptionError
 @click.option("--max-seconds", metavar="SECONDS", default="30", show_default=True,
               help="Most time spent on one request.")  # fmt: skip
 @click.option("--patience", metavar="SECONDS", default="15", show_default=True,
-              help="Most time that a client may let the server wait for the rest of a request.")  # fmt: skip
+              help="Most time to wait for the rest of a request.")  # fmt: skip
 @json_option
 def serve(host: str, port: str, no_browser: bool, as_json: bool, **given: Any) -> None:
     """Serve a page to play with, and the REST interface under /api/v1.

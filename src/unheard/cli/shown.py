@@ -10,7 +10,7 @@ import click
 
 from unheard.cli.text import aligned
 from unheard.core.estimate import FLAG_WORDS
-from unheard.decide.words import name_of, plural, rating_text
+from unheard.decide.words import name_of, places_text, plural, rating_text
 
 if TYPE_CHECKING:
     from unheard.tables.jobs import Job
@@ -104,7 +104,7 @@ class Shown:
             name = f"{request.level * 100:.6g}% confidence"
             columns.append((name, False, lambda row: self._range(row, "ci_lower", "ci_upper")))
         if request.ranks:
-            columns.append(("rank", False, lambda row: rank_range(row, "best_rank", "worst_rank")))
+            columns.append(("rank", False, places_text))
         columns.append(("flags", False, lambda row: row["flags"]))
         return columns
 
@@ -154,9 +154,3 @@ class Shown:
 
     def _range(self, row: dict[str, Any], low: str, high: str) -> str:
         return f"{self._number(row[low])} to {self._number(row[high])}"
-
-
-def rank_range(row: dict[str, Any], best: str, worst: str) -> str:
-    """Write the ranks that are possible."""
-    first, last = row[best], row[worst]
-    return f"{first:,}" if first == last else f"{first:,} to {last:,}"

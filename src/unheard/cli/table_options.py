@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from unheard.cli.options import (
 from unheard.core.aggregators import AGGREGATORS
 from unheard.core.reading import listed, number
 from unheard.errors import OptionError, PopulationError
+
+if TYPE_CHECKING:
+    from unheard.tables.request import Request
 
 _SORTS = ("estimate", "lower", "upper", "average", "n_ratings", "item")
 _CLOSED = [one.name for one in AGGREGATORS.values() if one.closed_form]
@@ -191,6 +194,36 @@ def audit_options(command: Command) -> Command:
     """Add the options that say what is in a table of an audit, or of response rates."""
     n = click.option("--n", metavar="N", help="With --response-rate: how many people there are.")
     return _added(command, *_WHAT, n, *_N_COLUMNS, *_TIME, _NULLS, *_ROWS, *_READING)
+
+
+def order_options(about_k: str) -> Callable[[Command], Command]:
+    """Add the options that ask about the order of items, with what there is to say about k."""
+    return lambda command: _added(
+        command,
+        click.option("--k", metavar="K", help=about_k),
+        click.option(
+            "--above",
+            metavar="VALUE",
+            help="Say for each item how quiet people may be before its mean may be at or below "
+            "VALUE.",
+        ),
+        click.option(
+            "--below", metavar="VALUE", help="Instead of --above: before it may be VALUE or more."
+        ),
+    )
+
+
+def ordered_request(given: dict[str, Any]) -> Request:
+    """Read options into a request about the order of items."""
+    from unheard.tables.jobs import read_request
+    from unheard.tables.request import ordered
+
+    k = None if given["k"] is None else read_whole(given["k"], "k")
+    above, below = (
+        None if given[name] is None else number(given[name], f"--{name}", OptionError)
+        for name in ("above", "below")
+    )
+    return ordered(read_request(**arguments_of(given)), k, above, below, method=given["method"])
 
 
 def no_ranks_option(command: Command) -> Command:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
+from typing import Any
 
 
 def rating_text(value: float | None, width: float) -> str:
@@ -42,6 +44,25 @@ def claim_text(claim: str, plain: float | None, noisy: float | None, never: str)
         return f"It cannot be said that {claim}, {never}."
     said = f"{claim[0].upper()}{claim[1:]} {q_text(plain, never)}"
     return f"{said}, noise aside; with sampling noise, {q_text(noisy, never)}."
+
+
+def places_text(row: Mapping[str, Any], prefix: str = "") -> str:
+    """Write the places that a row of a ranking may have; with noise, behind ``ci_``."""
+    first, last = row[f"{prefix}best_rank"], row[f"{prefix}worst_rank"]
+    return f"{first:,}" if first == last else f"{first:,} to {last:,}"
+
+
+def verdict_text(row: Mapping[str, Any]) -> str:
+    """Say whether a row is among the k best; where noise makes a difference, say that."""
+    differs = row["ci_top"] is not None and row["ci_top"] != row["top"]
+    return f"{row['top']}, noise aside" if differs else str(row["top"])
+
+
+def q_cell(q: float | None) -> str:
+    """Write a breakdown q in a table."""
+    if q is None:
+        return "never"
+    return "any" if q == 0 else f"{q:.2f}"
 
 
 def plural(many: int, one: str) -> str:

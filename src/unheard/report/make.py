@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from unheard.errors import OptionError
 from unheard.report.facts import Facts, facts_of
 from unheard.tables.engines.postgres import without_password
 from unheard.tables.jobs import Job, prepare, read_request
-from unheard.tables.output import beside
+from unheard.tables.output import beside, check_target
 from unheard.tables.request import ordered
 from unheard.tables.sources import Where, files_of
 
-_ENDINGS = (".html", ".htm")
+PAGES = (".html", ".htm")
+"""How the file of a page may end."""
 
 
 def make_report(
@@ -80,7 +80,8 @@ def make_report(
     given |= {"engine": engine, "table": table, "query": query, "output": output, **settings}
     target = None if output is None else Path(output)
     if target is not None:
-        check_page(target, files_of(source, settings.get("n_table"), settings.get("q_table")))
+        inputs = files_of(source, settings.get("n_table"), settings.get("q_table"))
+        check_target(target, inputs, PAGES)
     request = ordered(
         read_request(item=item, rating=rating, **settings),
         k,
@@ -130,20 +131,6 @@ def page_of_facts(facts: Facts) -> str:
     from unheard.report.page import page_of
 
     return page_of(facts)
-
-
-def check_page(path: Path, inputs: Iterable[str]) -> None:
-    """Raise unless a page can be written there; ``inputs`` are the files that are read."""
-    if path.suffix.lower() not in _ENDINGS:
-        raise OptionError(
-            "output", f"{path} has an unknown ending", f"Choose one of {', '.join(_ENDINGS)}"
-        )
-    if not path.parent.is_dir():
-        raise OptionError("output", f"there is no folder {path.parent}", "Make it first")
-    if path.is_dir():
-        raise OptionError("output", f"{path} is a folder", "Name a file")
-    if path.exists() and any(path.samefile(given) for given in inputs):
-        raise OptionError("output", f"{path} is read as a table", "Write to another file")
 
 
 def write_page(text: str, path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from unheard._version import __version__
 from unheard.charts.style import DARK, LIGHT, Look
-from unheard.decide.words import plural, rating_text
+from unheard.decide.words import places_text, plural, q_cell, rating_text
 from unheard.errors import MissingEngineError
 from unheard.report.facts import (
     Facts,
@@ -22,7 +22,7 @@ from unheard.report.facts import (
 )
 from unheard.report.headline import share_text
 from unheard.report.stories import straight
-from unheard.report.table import STRIP, axis, columns, line, places_text, q_cell, ticks
+from unheard.report.table import STRIP, axis, columns, line, ticks
 from unheard.tables.checks import describe_scale
 
 try:

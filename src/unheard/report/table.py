@@ -10,7 +10,14 @@ from typing import Any, TypeAlias
 from unheard.core.aggregators import AGGREGATORS
 from unheard.core.documents import tidy
 from unheard.core.scale import Scale
-from unheard.decide.words import printable, range_text, rating_text
+from unheard.decide.words import (
+    places_text,
+    printable,
+    q_cell,
+    range_text,
+    rating_text,
+    verdict_text,
+)
 from unheard.report.facts import Facts
 from unheard.report.stories import item_name, straight, within_name
 
@@ -123,25 +130,6 @@ def columns(facts: Facts, ends: Ends) -> list[Column]:
         ),
     }
     return [one for one, wanted in made.items() if wanted]
-
-
-def places_text(row: Mapping[str, Any], prefix: str = "") -> str:
-    """Write the places that are possible."""
-    first, last = row[f"{prefix}best_rank"], row[f"{prefix}worst_rank"]
-    return f"{first:,}" if first == last else f"{first:,} to {last:,}"
-
-
-def verdict_text(row: Mapping[str, Any]) -> str:
-    """Say whether a row is among the best; where noise makes a difference, say that."""
-    differs = row["ci_top"] is not None and row["ci_top"] != row["top"]
-    return f"{row['top']}, noise aside" if differs else str(row["top"])
-
-
-def q_cell(q: float | None) -> str:
-    """Write a breakdown q."""
-    if q is None:
-        return "never"
-    return "any" if q == 0 else f"{q:.2f}"
 
 
 def line(row: Mapping[str, Any], item: Sequence[str], shown: Sequence[Column], ends: Ends) -> Line:

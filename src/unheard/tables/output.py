@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,11 +23,13 @@ _FORMATS = {
 }
 
 
-def check_target(path: Path, inputs: Iterable[str]) -> None:
+def check_target(
+    path: Path, inputs: Iterable[str], endings: Collection[str] = tuple(_FORMATS)
+) -> None:
     """Raise unless a result can be written there; ``inputs`` are the files that are read."""
-    if path.suffix.lower() not in _FORMATS:
+    if path.suffix.lower() not in endings:
         raise OptionError(
-            "output", f"{path} has an unknown ending", f"Choose one of {', '.join(_FORMATS)}"
+            "output", f"{path} has an unknown ending", f"Choose one of {', '.join(endings)}"
         )
     if not path.parent.is_dir():
         raise OptionError("output", f"there is no folder {path.parent}", "Make it first")
