@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 CHROMIUM = "chromium"
 _ARGUMENTS = [
@@ -31,8 +31,11 @@ expect.set_options(timeout=20_000)
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """Start the system's Chromium; without one skip, and in CI fail."""
+def chromium() -> Iterator[BrowserContext]:
+    """Start the system's Chromium; without one skip, and in CI fail.
+
+    All pages share one context, so that scripts are read and compiled once.
+    """
     path = shutil.which(CHROMIUM)
     if path is None:
         reason = f"there is no {CHROMIUM} on this machine"
@@ -40,11 +43,13 @@ def chromium() -> Iterator[Browser]:
             pytest.fail(reason)
         pytest.skip(reason)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
+        started = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
         try:
+            browser = started.new_context(viewport={"width": 1280, "height": 900})
+            browser.grant_permissions(["clipboard-read", "clipboard-write"])
             yield browser
         finally:
-            browser.close()
+            started.close()
 
 
 @dataclass
@@ -121,17 +126,16 @@ class Visit:
 
 
 @contextmanager
-def visiting(browser: Browser, address: str, **options: Any) -> Iterator[Visit]:
-    """Open a page with a history and a storage of its own; fail if it misbehaved."""
-    context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    visit = Visit(context.new_page(), address)
+def visiting(browser: BrowserContext, address: str) -> Iterator[Visit]:
+    """Open a new page, and fail if it misbehaved."""
+    visit = Visit(browser.new_page(), address)
     visit.watch()
     try:
         yield visit
         visit.rest()
+        visit.page.evaluate("localStorage.clear()")
     finally:
-        context.close()
+        visit.page.close()
     assert visit.unexpected() == []
 
 

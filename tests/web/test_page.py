@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 import unheard as uh
 from tests.web.browser import Visit, download, overflow, paste, visiting
@@ -341,15 +341,15 @@ def test_light_and_dark(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_phone_shows_all_of_it(browser: Browser, site: Served, view: str) -> None:
-    with visiting(browser, site.address, viewport={"width": 360, "height": 740}) as visit:
-        page = visit.open(f"#{view}")
-        page.get_by_text("What do these words mean?").click()
-        if view == "table":
-            show_example_table(page)
-        else:
-            is_drawn(page, f"#{view}-chart")
-        assert overflow(page) <= 0
+def test_a_phone_shows_all_of_it(visit: Visit, view: str) -> None:
+    visit.page.set_viewport_size({"width": 360, "height": 740})
+    page = visit.open(f"#{view}")
+    page.get_by_text("What do these words mean?").click()
+    if view == "table":
+        show_example_table(page)
+    else:
+        is_drawn(page, f"#{view}-chart")
+    assert overflow(page) <= 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -409,7 +409,7 @@ def closed() -> Iterator[Served]:
             os.environ["UNHEARD_TOKEN"] = before
 
 
-def test_a_token_is_asked_for(browser: Browser, closed: Served) -> None:
+def test_a_token_is_asked_for(browser: BrowserContext, closed: Served) -> None:
     with visiting(browser, closed.address.partition("#")[0]) as visit:
         visit.expect_status(401)
         page = visit.open()
@@ -427,7 +427,7 @@ def test_a_token_is_asked_for(browser: Browser, closed: Served) -> None:
         expect(page.get_by_role("dialog")).to_be_hidden()
 
 
-def test_a_token_in_the_address_is_taken_out_of_it(browser: Browser, closed: Served) -> None:
+def test_a_token_in_the_address_is_taken_out_of_it(browser: BrowserContext, closed: Served) -> None:
     with visiting(browser, closed.address.partition("#")[0]) as visit:
         page = visit.open(f"#token={TOKEN}")
         headline(page, "4.14")
@@ -436,7 +436,7 @@ def test_a_token_in_the_address_is_taken_out_of_it(browser: Browser, closed: Ser
         assert json.loads(kept) == [{}, ""]
 
 
-def test_without_a_token_there_is_a_sentence(browser: Browser, closed: Served) -> None:
+def test_without_a_token_there_is_a_sentence(browser: BrowserContext, closed: Served) -> None:
     with visiting(browser, closed.address.partition("#")[0]) as visit:
         visit.expect_status(401)
         page = visit.open()

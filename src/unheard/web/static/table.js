@@ -33,15 +33,17 @@ export function initTable(changed, goTo) {
 
   /** Begin with a table. */
   async function take(make) {
-    goTo("table");
+    if (state.view !== "table") goTo("table");
+    const wrong = byId("source-problem");
     try {
-      const fresh = make();
-      await checkSize(fresh);
-      chosen = { source: fresh, layout: null };
+      const source = make();
+      await checkSize(source);
+      chosen = { source, layout: null };
+      wrong.textContent = "";
       byId("table-answer").hidden = true;
       answers.ask();
     } catch (error) {
-      area.bad(error);
+      wrong.textContent = error.message;
     }
   }
 
