@@ -64,7 +64,8 @@ def demo(as_json: bool) -> None:
         f"Now yours:  {_command()} estimate 40 5 15 35 105 --q 0.3\n"
         f"            {_command()} sweep 40 5 15 35 105 --above 3.5\n"
         f"            {_command()} rate FILE.csv --item hotel --rating stars --q 0.3\n"
-        f"            {_command()} report FILE.csv --item hotel --rating stars --q 0.3 -o page.html\n"
+        f"            {_command()} report FILE.csv --item hotel --rating stars --q 0.3 \\\n"
+        "              -o page.html\n"
         f"            {_command()} serve\n"
         f"            {_command()} --help"
     )
