@@ -98,6 +98,12 @@ def _body(words: str, json_schema: Schema) -> dict[str, Any]:
 
 
 _TABLE = _body("The table itself.", _ROWS)
+_LISTED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "A row per item",
+        "content": {"application/json": {"schema": _ROWS}} | _CSV,
+    }
+}
 
 router = APIRouter(responses=_PROBLEMS)
 
@@ -199,12 +205,7 @@ async def inspect(request: Request) -> Response:
 @router.post(
     "/counts",
     tags=["tables"],
-    responses={
-        200: {
-            "description": "A row per item",
-            "content": {"application/json": {"schema": _ROWS}} | _CSV,
-        }
-    },
+    responses=_LISTED,
     openapi_extra=_TABLE,
 )
 async def counts(settings: Annotated[TableSettings, Query()], request: Request) -> Response:
@@ -215,12 +216,7 @@ async def counts(settings: Annotated[TableSettings, Query()], request: Request) 
 @router.post(
     "/rate",
     tags=["tables"],
-    responses={
-        200: {
-            "description": "A row per item",
-            "content": {"application/json": {"schema": _ROWS}} | _CSV,
-        }
-    },
+    responses=_LISTED,
     openapi_extra=_TABLE,
 )
 async def rate(settings: Annotated[TableSettings, Query()], request: Request) -> Response:
