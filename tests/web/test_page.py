@@ -241,6 +241,12 @@ def test_downloads_of_one_rating(visit: Visit, tmp_path: Path) -> None:
     report = download(page, "#one-report", tmp_path).read_text()
     assert "This rating" in report
     assert "4.00" in report
+    page.locator("#one-scale").select_option("½ to 5, half stars")
+    page.locator("#one-n").fill("2400")
+    found = uh.estimate(COUNTS, q=0.3, n=2400)
+    headline(page, f"{found.lower:.2f} and {found.upper:.2f}")
+    report = download(page, "#one-report", tmp_path).read_text()
+    assert f"{found.lower:.2f} to {found.upper:.2f}" in report
 
 
 # Two items.
@@ -295,11 +301,13 @@ def test_views_by_keyboard_and_back(visit: Visit) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Try it with example data")).to_be_visible()
+    page.keyboard.press("Tab")
+    with page.expect_file_chooser():
+        page.keyboard.press("Space")
     page.go_back()
     expect(page.locator("#view-compare")).to_be_visible()
     page.go_back()
     headline(page, "4.14")
-    page.keyboard.press("Tab")
 
 
 def test_the_address_keeps_what_was_typed(visit: Visit) -> None:

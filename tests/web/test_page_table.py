@@ -135,6 +135,15 @@ def test_names_are_text_wherever_they_are_shown(visit: Visit, tmp_path: Path) ->
     expect(page.locator("#view-one img")).to_have_count(0)
 
 
+def test_columns_may_be_called_anything(visit: Visit) -> None:
+    page = visit.open("#table")
+    rows = '"hotel, town","stars ""1, 5"""\nOak,5\nOak,4\nAsh,1\nAsh,2\nAsh,2\n'
+    choose(page, "odd.csv", rows.encode())
+    shows_ranking(page, "Oak", "Ash")
+    page.get_by_role("button", name="Ash").click()
+    expect(page.locator("#one-headline")).to_contain_text("average 1.67")
+
+
 def test_ratings_off_the_scale_and_empty_ones(visit: Visit) -> None:
     visit.expect_status(422)
     page = visit.open("#table")

@@ -50,8 +50,7 @@ export function readScale(text) {
   if (!(step > 0 && steps >= 1 && steps <= 100 && Math.abs(exact - steps) < 1e-9)) {
     throw new Mistake(`“${text}” is not a scale of 2 to 101 ratings. ${remedy}`);
   }
-  // Decimal steps such as 0.1 add up with rounding noise; 12 digits are what was meant.
-  return Array.from({ length: steps + 1 }, (_, i) => Number((first + i * step).toPrecision(12)));
+  return Array.from({ length: steps + 1 }, (_, i) => tidy(first + i * step));
 
   function risen(values) {
     if (values.length >= 2 && values.every((v, i) => i === 0 || v > values[i - 1])) return values;
@@ -59,11 +58,17 @@ export function readScale(text) {
   }
 }
 
+/** Decimal steps such as 0.1 add up with rounding noise; 12 digits are what was meant. */
+function tidy(value) {
+  return Number(value.toPrecision(12));
+}
+
 /** Write scale values as people would type them. */
 export function scaleText(values) {
-  const short = `${values[0]}:${values.at(-1)}`;
-  const whole = values.every((value, i) => value === values[0] + i);
-  return whole ? short : values.join(",");
+  const [first, second] = values;
+  const step = tidy(second - first);
+  if (!values.every((value, i) => value === tidy(first + i * step))) return values.join(",");
+  return `${first}:${values.at(-1)}${step === 1 ? "" : `:${step}`}`;
 }
 
 /** The mean of the ratings given; null if there are none. */

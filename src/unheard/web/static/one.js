@@ -119,10 +119,10 @@ export function initOne(changed, setQ) {
 }
 
 /** Say whose counts these are, and how to put in others. */
-function whose({ counts, from }) {
+function whose({ counts, scale, from }) {
   const how = "Lowest rating first. Paste a row or a column of numbers into any field to fill all.";
   if (from) return [el("strong", {}, `Ratings of ${from.item}, from ${from.table}. `), how];
-  if (counts.join() === EXAMPLE.join()) {
+  if (counts.join() === EXAMPLE.join() && scale === "1:5") {
     return [el("strong", {}, "These numbers are an example; type your own. "), how];
   }
   return [how];
@@ -219,10 +219,9 @@ function csvRows({ asked, answer }) {
 
 /** Ask for the report on a table of one row. */
 function report({ counts, scale, n, q, quiet }, { from, above }) {
+  const columns = scale.map((value) => `count_${value}`);
   const row = { item: from?.item ?? "This rating" };
-  counts.forEach((count, i) => (row[`count_${i + 1}`] = count));
-  const query = { item: "item", counts: counts.map((_, i) => `count_${i + 1}`).join(), q, quiet, above };
-  query.scale = scale.join();
-  query.n = n;
-  return post("report", [row], { query });
+  columns.forEach((name, i) => (row[name] = counts[i]));
+  const query = { item: "item", counts: columns.join(), scale: scale.join(), n, q, quiet, above };
+  return post("report", [row], { query: { ...query, name: "rating.json", title: row.item } });
 }
