@@ -63,7 +63,8 @@ def test_the_page_explains_itself_and_answers_an_example(visit: Visit, site: Ser
     page = visit.open()
     expect(page.get_by_role("heading", level=1)).to_contain_text("everybody had spoken")
     expect(page.get_by_text("These numbers are an example")).to_be_visible()
-    headline(page, "between 3.35 and 4.64", "the estimate is 4.00", "average 4.14")
+    headline(page, "between 3.35 and 4.64; with sampling noise, 3.21 to 4.68.")
+    headline(page, "The estimate is 4.00. Those who answered average 4.14.")
     found = uh.estimate(COUNTS, q=0.3)
     assert figure(page, "Average") == "4.14"
     assert figure(page, "Estimate") == f"{found.estimate:.2f}"
@@ -152,7 +153,7 @@ def test_the_slider_works_by_keyboard(visit: Visit) -> None:
     expect(page.locator("#assumption-words")).to_contain_text("at least 0.28 times")
     page.keyboard.press("End")
     expect(page.locator("#q")).to_have_value("1")
-    headline(page, "The mean of everybody is 4.14.")
+    headline(page, "The mean of everybody is 4.14;")
     page.keyboard.press("Home")
     expect(page.locator("#q")).to_have_value("0.01")
     expect(slider).to_have_attribute("aria-valuetext", "q 0.01")
@@ -267,7 +268,9 @@ def test_the_two_hotels_are_compared(visit: Visit, tmp_path: Path) -> None:
     page.get_by_label("first, rated 1", exact=True).focus()
     paste(page, "0 0 10 20 500")
     page.get_by_label("Name").first.fill("=HYPERLINK(1)")
-    expect(page.locator("#compare-headline")).to_contain_text("=HYPERLINK(1) is ahead of Hotel B")
+    expect(page.locator("#compare-headline")).to_have_text(
+        "=HYPERLINK(1) is ahead of Hotel B, sampling noise included."
+    )
     expect(page.locator("#compare-words")).to_contain_text("as long as q is above")
     with download(page, "#compare-csv", tmp_path).open(newline="") as file:
         table = list(csv.DictReader(file))

@@ -16,10 +16,10 @@ const NARROWEST = 280;
 
 let library = null;
 
-/** Load Vega once. */
-function loadVega() {
+/** Load Vega, once; begun early, as it is large. */
+export function loadVega() {
   library ??= import("./vega.js").then(() => window.vegaEmbed);
-  library.catch(() => (library = null));
+  library.catch(() => (library = null)); // tried again next time
   return library;
 }
 
@@ -35,35 +35,29 @@ function look(box) {
 }
 
 /**
- * Ask for the chart that answers a question, and draw it when `first` is done.
+ * Draw the chart that answers a question, or say in its box why that cannot be done.
  * @param {HTMLElement} box
  * @param {string} path
  * @param {object} question
  * @param {AbortSignal} signal
- * @returns {() => Promise<void>} draws it, or says in the box why it cannot
  */
-export function chartOf(box, path, question, signal) {
-  loadVega();
-  return drawing(box, post(path, question, { signal, query: look(box) }));
+export function drawChart(box, path, question, signal) {
+  return drawInto(box, () => post(path, question, { signal, query: look(box) }));
 }
 
 /** The same for a chart about a table, which is the body of the request. */
-export function chartOfTable(box, path, { query, ...settings }) {
-  loadVega();
-  return drawing(box, send(path, { ...settings, query: { ...query, ...look(box) } }));
+export function drawTableChart(box, path, { query, ...settings }) {
+  return drawInto(box, () => send(path, { ...settings, query: { ...query, ...look(box) } }));
 }
 
-function drawing(box, response) {
-  const spec = response.then((answer) => answer.json());
-  spec.catch(() => {}); // dealt with when it is drawn
-  return async () => {
-    try {
-      await draw(box, await spec, await loadVega());
-    } catch (error) {
-      if (isAbort(error)) return;
-      box.replaceChildren(el("p", { class: "hint" }, `No picture: ${error.message}`));
-    }
-  };
+async function drawInto(box, request) {
+  try {
+    const [response, embed] = await Promise.all([request(), loadVega()]);
+    await draw(box, await response.json(), embed);
+  } catch (error) {
+    if (isAbort(error)) return;
+    box.replaceChildren(el("p", { class: "hint" }, `No picture: ${error.message}`));
+  }
 }
 
 const views = new WeakMap();

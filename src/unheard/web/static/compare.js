@@ -3,7 +3,7 @@
 import { answerArea, onPress } from "./answer.js";
 import { about, ask, post } from "./api.js";
 import { assumption, sayAssumption } from "./assumption.js";
-import { chartOf, theme } from "./charts.js";
+import { drawChart, theme } from "./charts.js";
 import { countFields, readCounts } from "./counts.js";
 import { byId, fillParagraphs, fillTable } from "./dom.js";
 import { save, saveCsv } from "./downloads.js";
@@ -77,12 +77,11 @@ export function initCompare(changed) {
 
   const answers = latest(async (asked, signal) => {
     try {
-      const drawChart = chartOf(byId("compare-chart"), "compare/chart", asked, signal);
       const answer = await ask("compare", asked, { signal });
       shown = { asked, answer };
       showAnswer(answer);
       area.good();
-      await drawChart();
+      await drawChart(byId("compare-chart"), "compare/chart", asked, signal);
     } catch (error) {
       area.bad(error);
     }
@@ -187,11 +186,13 @@ function showAnswer(answer) {
 function headline({ a, b, leader, separate, shared }) {
   if (leader === null) return `Neither ${a.name} nor ${b.name} is ahead.`;
   const [first, second] = leader === "a" ? [a, b] : [b, a];
-  const surely = ({ lower, upper }) => (leader === "a" ? lower > 0 : upper < 0);
-  if (surely(separate)) return `${first.name} is ahead of ${second.name}, whoever stayed silent.`;
-  if (surely(shared)) {
-    const ahead = `${first.name} is ahead of ${second.name}`;
-    return `${ahead} if both have the same sort of crowd; otherwise it is open.`;
+  const holds = (low, high) => (leader === "a" ? low > 0 : high < 0);
+  const noise = ({ ci_lower, ci_upper }) =>
+    holds(ci_lower, ci_upper) ? ", sampling noise included" : ", noise aside";
+  const ahead = `${first.name} is ahead of ${second.name}`;
+  if (holds(separate.lower, separate.upper)) return `${ahead}${noise(separate)}.`;
+  if (holds(shared.lower, shared.upper)) {
+    return `${ahead} if both have the same sort of crowd${noise(shared)}; otherwise it is open.`;
   }
   return `${first.name} may be ahead of ${second.name}, but the silent can turn it round.`;
 }

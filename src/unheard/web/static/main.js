@@ -2,6 +2,7 @@
 
 import { about } from "./api.js";
 import { initAssumption, offerPresets, showAssumption } from "./assumption.js";
+import { loadVega } from "./charts.js";
 import { initCompare } from "./compare.js";
 import { byId } from "./dom.js";
 import { rested } from "./latest.js";
@@ -110,5 +111,6 @@ addEventListener(
 );
 
 takeToken();
+loadVega();
 readFragment();
 showAll();

@@ -3,7 +3,7 @@
 import { answerArea, onPress } from "./answer.js";
 import { about, ask, post } from "./api.js";
 import { assumption, sayAssumption } from "./assumption.js";
-import { chartOf, theme } from "./charts.js";
+import { drawChart, theme } from "./charts.js";
 import { countFields, readCounts } from "./counts.js";
 import { byId, el, fillNotes } from "./dom.js";
 import { save, saveCsv } from "./downloads.js";
@@ -59,18 +59,22 @@ export function initOne(changed, setQ) {
 
   const answers = latest(async (asked, signal) => {
     try {
-      const drawChart = chartOf(byId("one-chart"), "estimate/chart", asked, signal);
       const [answer, told] = await Promise.all([ask("estimate", asked, { signal }), about()]);
       shown = { asked, answer };
       showAnswer(answer, told, setQ);
       area.good();
       fields.mark(null);
+      pictures.ask(asked);
       sweep.ask(asked);
-      await drawChart();
     } catch (error) {
       refuse(error);
     }
   });
+
+  // Apart, so that the numbers need not wait for a picture while the slider moves.
+  const pictures = latest((asked, signal) =>
+    drawChart(byId("one-chart"), "estimate/chart", asked, signal),
+  );
 
   function refuse(error) {
     area.bad(error);
@@ -146,16 +150,15 @@ function headline({ scale, n_ratings: seen }, found, mean) {
   if (found.flags.some((flag) => MISFITS.includes(flag))) {
     return ["The number of people and the assumption do not fit together."];
   }
-  const [low, high, best, plain] = [found.lower, found.upper, found.estimate, mean].map((value) =>
-    ratingText(value, width),
-  );
-  const strong = (text) => el("strong", {}, text);
-  const said = `Those who answered average ${plain}.`;
-  if (low === high) return ["The mean of everybody is ", strong(best), `. ${said}`];
+  const strong = (value) => el("strong", {}, ratingText(value, width));
+  const { estimate, lower, upper } = found;
+  const one = ratingText(lower, width) === ratingText(upper, width);
+  const within = one ? [strong(estimate)] : ["between ", strong(lower), " and ", strong(upper)];
+  const noise = rangeText(found.ci_lower, found.ci_upper, width);
+  const said = `Those who answered average ${ratingText(mean, width)}.`;
   return [
-    "The mean of everybody is between ",
-    ...[strong(low), " and ", strong(high), "; the estimate is "],
-    ...[strong(best), `. ${said}`],
+    ...["The mean of everybody is ", ...within, `; with sampling noise, ${noise}. `],
+    ...["The estimate is ", strong(estimate), `. ${said}`],
   ];
 }
 

@@ -2,7 +2,7 @@
 
 import { answerArea } from "./answer.js";
 import { ask } from "./api.js";
-import { chartOf } from "./charts.js";
+import { drawChart } from "./charts.js";
 import { byId, fillParagraphs } from "./dom.js";
 import { latest, rested } from "./latest.js";
 import { readOptional } from "./numbers.js";
@@ -25,11 +25,10 @@ export function initSweep(changed) {
       const above = readOptional(mine.above, "Say above which rating, or leave it empty.");
       const { q, ...rest } = asked;
       const question = { ...rest, above };
-      const drawChart = chartOf(byId("sweep-chart"), "sweep/chart", { ...question, at: q }, signal);
       const answer = await ask("sweep", question, { signal });
       fillParagraphs(byId("sweep-words"), answer.words);
       area.good();
-      await drawChart();
+      await drawChart(byId("sweep-chart"), "sweep/chart", { ...question, at: q }, signal);
     } catch (error) {
       area.bad(error);
     }

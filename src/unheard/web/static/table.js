@@ -3,7 +3,7 @@
 import { answerArea, onPress } from "./answer.js";
 import { about, ask, isAbort, send } from "./api.js";
 import { assumption, sayAssumption } from "./assumption.js";
-import { chartOfTable, theme } from "./charts.js";
+import { drawTableChart, theme } from "./charts.js";
 import { byId, el, fillNotes, fillParagraphs } from "./dom.js";
 import { save } from "./downloads.js";
 import { exampleFile } from "./example.js";
@@ -67,7 +67,7 @@ export function initTable(changed, goTo) {
       area.good();
       working.start("Drawing");
       const charted = { ...settings, query: { ...query, top: CHARTED } };
-      await chartOfTable(byId("table-chart"), "rank/chart", charted)();
+      await drawTableChart(byId("table-chart"), "rank/chart", charted);
     } catch (error) {
       const cancelled = isAbort(error) && working.cancelled();
       area.bad(cancelled ? new Mistake("Cancelled. The next change asks again.") : error);
