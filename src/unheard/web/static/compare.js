@@ -151,9 +151,10 @@ function namesOf({ names }) {
 
 function showAnswer(answer) {
   sayAssumption(answer.assumption.words);
-  byId("compare-headline").textContent = headline(answer);
   // The last sentence is the assumption, which stands beside it already.
-  fillParagraphs(byId("compare-words"), answer.words.slice(0, -1));
+  const words = answer.words.slice(0, -1);
+  byId("compare-headline").textContent = answer.leader === null ? words.shift() : headline(answer);
+  fillParagraphs(byId("compare-words"), words);
   const width = widthOf(answer.scale);
   const confidence = `${percentText(answer.level)} confidence`;
   const ends = (one) => [
@@ -184,7 +185,6 @@ function showAnswer(answer) {
 
 /** Who is ahead under the assumption as it stands. */
 function headline({ a, b, leader, separate, shared }) {
-  if (leader === null) return `Neither ${a.name} nor ${b.name} is ahead.`;
   const [first, second] = leader === "a" ? [a, b] : [b, a];
   const holds = (low, high) => (leader === "a" ? low > 0 : high < 0);
   const noise = ({ ci_lower, ci_upper }) =>
