@@ -32,13 +32,14 @@ export function answerArea(area, alert) {
  * @param {() => Promise<void>} work
  */
 export function onPress(button, alert, work) {
+  let told = null;
   button.addEventListener("click", async () => {
     button.setAttribute("aria-disabled", "true");
     try {
       await work();
-      alert.textContent = "";
+      if (alert.textContent === told) alert.textContent = "";
     } catch (error) {
-      alert.textContent = error.message;
+      alert.textContent = told = error.message;
     } finally {
       button.removeAttribute("aria-disabled");
     }

@@ -16,12 +16,13 @@ export function latest(answer, patience = 5000) {
 
   async function run(question) {
     running = { giveUp: new AbortController(), since: performance.now() };
-    await answer(question, running.giveUp.signal);
-    running = null;
-    if (waiting) {
-      const [next] = waiting;
+    try {
+      await answer(question, running.giveUp.signal);
+    } finally {
+      running = null;
+      const next = waiting;
       waiting = null;
-      run(next);
+      if (next) run(...next);
     }
   }
 
