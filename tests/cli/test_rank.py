@@ -182,7 +182,17 @@ def test_json(run: Any, stays: Path) -> None:
     done = run(stays, *RANK, "--who", "Alder", "--json")
     assert (done.code, done.err) == (0, "")
     found = json.loads(done.out)
-    assert list(found) == ["k", "level", "who", "scale", "assumption", "words", "notes", "rows"]
+    assert list(found) == [
+        "k",
+        "level",
+        "who",
+        "scale",
+        "assumption",
+        "words",
+        "meanings",
+        "notes",
+        "rows",
+    ]
     assert (found["k"], found["level"]) == (2, 0.95)
     assert found["who"] == {
         "item": "Alder",

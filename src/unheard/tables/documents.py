@@ -54,5 +54,6 @@ def order_document(job: Job, findings: Findings) -> dict[str, Any]:
         "scale": [tidy(value) for value in job.request.scale.values],
         "assumption": {"words": assumption_words(job)},
         "words": findings.sentences(),
+        "meanings": findings.meanings(),
         "notes": job.notes,
     }

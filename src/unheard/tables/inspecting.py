@@ -114,8 +114,10 @@ def _column(engine: Engine, relation: exp.Expr, name: str, kind: Kind, rows: int
     )
     some = (
         exp.select(exp.alias_(exp.cast(value.copy(), "text"), "value"))
+        .distinct()
         .from_(relation.copy())
         .where(value.copy().is_(exp.null()).not_())
+        .order_by(exp.Ordered(this=column("value")))
         .limit(_EXAMPLES)
     )
     ends = (found.get("least"), found.get("greatest"))

@@ -105,6 +105,9 @@ _LISTED: dict[int | str, dict[str, Any]] = {
     }
 }
 
+_GRACE = 2.0
+"""Seconds that work may still take after the client has gone."""
+
 router = APIRouter(responses=_PROBLEMS)
 
 
@@ -308,6 +311,8 @@ async def _worked(request: Request, task: str, **given: Any) -> Response:
     leaving = asyncio.ensure_future(_left(request))
     try:
         await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        # Another worker takes longer to start than most work takes to end.
+        await asyncio.wait({work}, timeout=_GRACE)
         if work.done():
             return _sent(work.result())
         work.cancel()

@@ -184,6 +184,9 @@ class ReportSettings(OrderSettings):
 
     name: str = Field("table.csv", max_length=200, description="What the page calls the table.")
     title: str | None = Field(None, max_length=200)
+    command: str | None = Field(
+        None, max_length=20_000, description="What the page says repeats it."
+    )
 
 
 class AuditSettings(BaseModel):
@@ -374,6 +377,7 @@ class OrderDocument(BaseModel):
     scale: list[float]
     assumption: Assumption
     words: list[str]
+    meanings: list[str]
     notes: list[str]
     rows: list[dict[str, Any]]
 

@@ -257,8 +257,8 @@ def report(upload: Given, given: Given) -> Answer:
     """Write a page about a table."""
     from unheard.report.make import report_of
 
-    name, title = given.pop("name"), given.pop("title")
-    command = _command(name, given)
+    name, title, command = (given.pop(key) for key in ("name", "title", "command"))
+    command = command or _command(name, given)
     with _ordered(upload, given) as (job, _result, _findings):
         page = report_of(job, source=name, command=command, title=title)
     return Answer(200, "text/html; charset=utf-8", page.encode(), "report.html")

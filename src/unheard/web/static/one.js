@@ -226,5 +226,8 @@ function report({ counts, scale, n, q, quiet }, { from, above }) {
   const row = { item: from?.item ?? "This rating" };
   columns.forEach((name, i) => (row[name] = counts[i]));
   const query = { item: "item", counts: columns.join(), scale: scale.join(), n, q, quiet, above };
-  return post("report", [row], { query: { ...query, name: "rating.json", title: row.item } });
+  const words = ["unheard estimate", ...counts, "--q", q, "--quiet", quiet, "--scale", scale.join()];
+  if (n !== undefined && n !== null) words.push("--n", n);
+  const named = { name: "the counts typed", title: row.item, command: words.join(" ") };
+  return post("report", [row], { query: { ...query, ...named } });
 }

@@ -195,6 +195,7 @@ function showAnswer({ answer, items }, told, ranking) {
   const [first, ...rest] = answer.words;
   byId("table-headline").textContent = first;
   fillParagraphs(byId("table-words"), rest);
+  fillParagraphs(byId("table-meanings"), answer.meanings);
   const flags = new Set(answer.rows.flatMap((row) => row.flags));
   fillNotes(byId("table-notes"), [
     ...answer.notes,
