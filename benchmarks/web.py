@@ -96,8 +96,7 @@ def run() -> None:
     print(f"{SECONDS} s, {CONNECTIONS} connections, wrk on the same machine")
     for name, one in found.items():
         print(
-            f"{name:18} {one['rate']:7,.0f} a second ({one['rate'] / peer:.2f} of the echo), median "
-            f"{one['median']:.1f} ms, p99 {one['p99']:.1f} ms, {one['failed']:.0f} failed "
+            f"{name:18} {one['rate']:7,.0f} a second ({one['rate'] / peer:.2f} of the echo), "
+            f"median {one['median']:.1f} ms, p99 {one['p99']:.1f} ms, {one['failed']:.0f} failed "
             "(goal: at least 500 a second, p99 below 50 ms, none failed)"
         )
-

@@ -2,7 +2,8 @@
 
 The closed forms of this package are written once, over *columns*: whatever supports
 ``+ - * /``, unary minus and ``> >=``. On a laptop a column is a NumPy array, or for a single row a
-number; inside a database it is an SQL expression. What Python has no operator for is named in :class:`Operations`.
+number; inside a database it is an SQL expression. What Python has no operator for is named in
+:class:`Operations`.
 """
 
 from __future__ import annotations
@@ -90,17 +91,17 @@ class PlainOperations:
 
     def least(self, a: Column, b: Column) -> Column:
         """Smaller of two; what is missing stays missing, as in NumPy."""
-        return a if a < b or a != a else b
+        return a if a < b or math.isnan(a) else b
 
     def greatest(self, a: Column, b: Column) -> Column:
         """Larger of two; what is missing stays missing, as in NumPy."""
-        return a if a > b or a != a else b
+        return a if a > b or math.isnan(a) else b
 
     def divide(self, a: Column, b: Column) -> Column:
         """Divide; a zero divisor gives NaN or infinity, as in NumPy."""
         if b:
             return a / b
-        return math.nan if not a or a != a else math.copysign(math.inf, a)
+        return math.nan if not a or math.isnan(a) else math.copysign(math.inf, a)
 
     def sqrt(self, a: Column) -> Column:
         """Square root; NaN has none."""
