@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from tests.report.made import NAMES, random_counts, table_of
-from tests.web.browser import overflow, visiting
+from tests.web.browser import overflow, profile, visiting
 from unheard.report import make_report
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -34,7 +34,10 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def opened(browser: Browser, file: Path, **options: Any) -> Iterator[Page]:
     """Open the page without a network; it must not complain, nor ask for anything."""
-    with visiting(browser, file.as_uri(), offline=True, **options) as visit:
+    with (
+        profile(browser, offline=True, **options) as context,
+        visiting(context, file.as_uri()) as visit,
+    ):
         yield visit.open()
 
 

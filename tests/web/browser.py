@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 CHROMIUM = "chromium"
 _ARGUMENTS = [
@@ -31,7 +31,7 @@ expect.set_options(timeout=20_000)
 
 
 @contextmanager
-def chromium() -> Iterator[BrowserContext]:
+def chromium() -> Iterator[Browser]:
     """Start the system's Chromium; without one skip, and in CI fail.
 
     All pages share one context, so that scripts are read and compiled once.
@@ -45,11 +45,20 @@ def chromium() -> Iterator[BrowserContext]:
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
         try:
-            browser = started.new_context(viewport={"width": 1280, "height": 900})
-            browser.grant_permissions(["clipboard-read", "clipboard-write"])
-            yield browser
+            yield started
         finally:
             started.close()
+
+
+@contextmanager
+def profile(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
+    """Start with an empty profile: no storage, these options."""
+    options = {"viewport": {"width": 1280, "height": 900}} | options
+    made = browser.new_context(**options)
+    try:
+        yield made
+    finally:
+        made.close()
 
 
 @dataclass
@@ -126,14 +135,13 @@ class Visit:
 
 
 @contextmanager
-def visiting(browser: BrowserContext, address: str) -> Iterator[Visit]:
+def visiting(context: BrowserContext, address: str) -> Iterator[Visit]:
     """Open a new page, and fail if it misbehaved."""
-    visit = Visit(browser.new_page(), address)
+    visit = Visit(context.new_page(), address)
     visit.watch()
     try:
         yield visit
         visit.rest()
-        visit.page.evaluate("localStorage.clear()")
     finally:
         visit.page.close()
     assert visit.unexpected() == []

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext
 
-from tests.web.browser import Visit, chromium, visiting
+from tests.web.browser import Visit, chromium, profile, visiting
 from tests.web.server import Served, serving
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[BrowserContext]:
-    with chromium() as started:
-        yield started
+    """One profile for all visits: a new one for each would take longer than the tests."""
+    with chromium() as started, profile(started) as context:
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        yield context
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +30,4 @@ def site(browser: BrowserContext) -> Iterator[Served]:
 def visit(browser: BrowserContext, site: Served) -> Iterator[Visit]:
     with visiting(browser, site.address) as started:
         yield started
+        started.page.evaluate("localStorage.clear()")
