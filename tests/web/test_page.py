@@ -63,8 +63,11 @@ def test_the_page_explains_itself_and_answers_an_example(visit: Visit, site: Ser
     page = visit.open()
     expect(page.get_by_role("heading", level=1)).to_contain_text("everybody had spoken")
     expect(page.get_by_text("These numbers are an example")).to_be_visible()
-    headline(page, "between 3.35 and 4.64; with sampling noise, 3.21 to 4.68.")
-    headline(page, "The estimate is 4.00. Those who answered average 4.14.")
+    expect(page.locator("#one-headline")).to_have_text(
+        "If the assumption holds, the mean of everybody is between 3.35 and 4.64, noise aside; "
+        "with sampling noise, between 3.21 and 4.68. "
+        "The estimate is 4.00; those who answered average 4.14."
+    )
     found = uh.estimate(COUNTS, q=0.3)
     assert figure(page, "Average") == "4.14"
     assert figure(page, "Estimate") == f"{found.estimate:.2f}"
@@ -153,7 +156,7 @@ def test_the_slider_works_by_keyboard(visit: Visit) -> None:
     expect(page.locator("#assumption-words")).to_contain_text("at least 0.28 times")
     page.keyboard.press("End")
     expect(page.locator("#q")).to_have_value("1")
-    headline(page, "The mean of everybody is 4.14;")
+    headline(page, "the mean of everybody is 4.14, noise aside; with")
     page.keyboard.press("Home")
     expect(page.locator("#q")).to_have_value("0.01")
     expect(slider).to_have_attribute("aria-valuetext", "q 0.01")
@@ -193,9 +196,40 @@ def test_a_response_rate_that_contradicts_q_is_explained(visit: Visit) -> None:
     expect(page.locator("#one-headline")).to_contain_text("do not fit together")
     expect(page.locator("#one-notes")).to_contain_text(uh.FLAG_WORDS["refuted"][1:])
     expect(page.locator("#one-notes")).to_contain_text("1,000 of 2,400 people answered, 41.7%")
-    page.get_by_role("button", name="Use q = 0.41").click()
-    headline(page, "between")
+    page.get_by_role("button", name="Use q = 0.21, half the response rate").click()
+    found = uh.estimate(COUNTS, q=0.21, n=2400)
+    headline(page, f"{found.lower:.2f} and {found.upper:.2f}")
     expect(page.locator("#one-notes")).to_be_hidden()
+
+
+def test_an_interval_that_leaves_nothing_open_is_explained(visit: Visit) -> None:
+    page = visit.open()
+    page.get_by_label("People in all").first.fill("5000")
+    page.locator("#q").fill("0.2")
+    headline(page, "is 4.14, noise aside")
+    expect(page.locator("#one-notes")).to_contain_text("nothing is left open; choose a smaller q")
+    page.locator("#q").fill("0.1")
+    expect(page.locator("#one-notes")).to_be_hidden()
+    page.get_by_label("People in all").first.fill("1000")  # nobody is silent
+    headline(page, "is 4.14, noise aside")
+    expect(page.locator("#one-notes")).to_be_hidden()
+    fill_counts(page, [0, 0, 9, 0, 0])  # one point, however small q is
+    page.get_by_label("People in all").first.fill("45")
+    headline(page, "is 3.00, noise aside")
+    expect(page.locator("#one-notes")).not_to_contain_text("choose a smaller q")
+
+
+def test_numbers_are_rounded_as_python_rounds_them(visit: Visit) -> None:
+    page = visit.open()
+    values = [4.125, 4.375, -0.125, -0.375, 4.135, 2.675, 0.5, 3.0, 4.994999, 4.995, 1e-9]
+    written = page.evaluate(
+        """async (values) => {
+            const { ratingText } = await import("/static/numbers.js");
+            return values.map((value) => ratingText(value, 4));
+        }""",
+        values,
+    )
+    assert written == [f"{value:.2f}" for value in values]
 
 
 def test_a_claim_and_what_overturns_it(visit: Visit) -> None:

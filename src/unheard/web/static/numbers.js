@@ -85,7 +85,18 @@ export function widthOf(scale) {
 /** A rating with two decimals, more on a scale so short that two say nothing. */
 export function ratingText(value, width) {
   if (value === null || value === undefined) return "–";
-  return value.toFixed(Math.max(2, 2 - Math.floor(Math.log10(width))));
+  return fixed(value, Math.max(2, 2 - Math.floor(Math.log10(width))));
+}
+
+/**
+ * Write a number with so many decimals, one at least. What lies exactly between two goes to the
+ * even digit, as in the server's texts and pictures; toFixed alone would go away from 0.
+ */
+function fixed(value, decimals) {
+  const text = value.toFixed(decimals);
+  const exact = value.toFixed(100).replace(/0+$/, "");
+  const between = exact.length === text.length + 1 && exact.endsWith("5");
+  return between && /[13579]$/.test(text) ? exact.slice(0, -1) : text;
 }
 
 /** An interval of ratings. */

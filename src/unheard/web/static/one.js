@@ -24,6 +24,9 @@ import { EXAMPLE, state } from "./state.js";
 import { initSweep } from "./sweep.js";
 
 const MISFITS = ["low_response", "high_response", "refuted"];
+const CLOSED =
+  "At this q everybody must answer alike, so that nothing is left open; choose a smaller q.";
+const LEAST_Q = 0.01; // that the slider has
 
 /**
  * @param {() => void} changed  Called when the reader has changed something.
@@ -140,6 +143,7 @@ function showAnswer(answer, told, setQ) {
   byId("one-figures").replaceChildren(...figures(answer, found, mean, told));
   const notes = found.flags.map((flag) => sentence(told.flags[flag] ?? flag));
   if (found.flags.some((flag) => MISFITS.includes(flag))) notes.push(misfit(answer, setQ));
+  else if (isClosed(answer, found)) notes.push(CLOSED);
   fillNotes(byId("one-notes"), notes);
 }
 
@@ -151,15 +155,25 @@ function headline({ scale, n_ratings: seen }, found, mean) {
     return ["The number of people and the assumption do not fit together."];
   }
   const strong = (value) => el("strong", {}, ratingText(value, width));
-  const { estimate, lower, upper } = found;
-  const one = ratingText(lower, width) === ratingText(upper, width);
-  const within = one ? [strong(estimate)] : ["between ", strong(lower), " and ", strong(upper)];
-  const noise = rangeText(found.ci_lower, found.ci_upper, width);
-  const said = `Those who answered average ${ratingText(mean, width)}.`;
+  const within = (low, high) =>
+    ratingText(low, width) === ratingText(high, width)
+      ? [strong(low)]
+      : ["between ", strong(low), " and ", strong(high)];
   return [
-    ...["The mean of everybody is ", ...within, `; with sampling noise, ${noise}. `],
-    ...["The estimate is ", strong(estimate), `. ${said}`],
+    "If the assumption holds, the mean of everybody is ",
+    ...[...within(found.lower, found.upper), ", noise aside; with sampling noise, "],
+    ...[...within(found.ci_lower, found.ci_upper), ". The estimate is ", strong(found.estimate)],
+    `; those who answered average ${ratingText(mean, width)}.`,
   ];
+}
+
+/** Whether q is so near the response rate that nobody can be quieter than others. */
+function isClosed({ scale, counts, n, n_ratings: seen }, { lower, upper }) {
+  const width = widthOf(scale);
+  const onePoint = ratingText(lower, width) === ratingText(upper, width);
+  // Where all ratings are the same one, the interval is a point at any q.
+  const differ = counts.filter((count) => count > 0).length > 1;
+  return n !== null && n > seen && onePoint && differ;
 }
 
 /** The numbers, each with its name and what it means. */
@@ -182,18 +196,18 @@ function figures({ scale, level, n, n_ratings: seen }, found, mean, told) {
 
 /** What the response rate says about q, and a way out. */
 function misfit({ response, n, n_ratings: seen }, setQ) {
-  // Rounded down, as anything above would contradict the data again.
-  const allowed = Math.floor(Math.min(response.rate, response.q_allowed) * 100) / 100;
+  const half = Number((response.rate / 2).toPrecision(2));
   const note = el(
     "span",
     {},
     `${wholeText(seen)} of ${wholeText(n)} people answered, ${percentText(response.rate)}. With the ` +
       "number of people known, q bounds the probability to answer itself. If you only know how " +
-      "much quieter some are than others, leave the number out. ",
+      "much quieter some are than others, leave the number out. Otherwise choose q below the " +
+      "response rate: at the rate itself all must answer alike, and nothing is left open. ",
   );
-  if (allowed >= 0.01) {
-    const use = `Use q = ${allowed}, the largest that fits`;
-    note.append(el("button", { type: "button", onclick: () => setQ(allowed) }, use));
+  if (half >= LEAST_Q) {
+    const use = `Use q = ${half}, half the response rate`;
+    note.append(el("button", { type: "button", onclick: () => setQ(half) }, use));
   }
   return note;
 }
