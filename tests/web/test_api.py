@@ -327,6 +327,44 @@ def test_malformed_questions_are_refused(server: Served, body: bytes) -> None:
     problem(reply, reply.status)
 
 
+@pytest.mark.parametrize(
+    ("asked", "detail"),
+    [
+        ({"counts": [1, "two"], "q": 0.3}, "counts[1]: 'two' found. Give a number."),
+        ({"counts": [1, 2], "q": []}, "q: [] found. Give a number."),
+        ({"q": 0.3}, "counts: nothing found. See /api/v1/openapi.json."),
+        ({"counts": [1, 2], "k": 1}, "k: there is nothing of this name. See /api/v1/openapi.json."),
+        ([], "body: [] found. Give a JSON object."),
+    ],
+)
+def test_mistakes_are_named(server: Served, asked: Any, detail: str) -> None:
+    assert problem(server.question("/estimate", asked), 422)["detail"] == detail
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain", "text/csv"])
+def test_questions_are_json(server: Served, kind: str) -> None:
+    headers = {"content-type": kind} if kind else {}
+    reply = server.ask("POST", "/api/v1/estimate", b'{"counts": [1, 2], "q": 0.3}', headers)
+    assert "Send application/json" in problem(reply, 415)["detail"]
+
+
+def test_large_counts_are_not_rows(server: Served) -> None:
+    content = b"hotel,n1,n2\nA,90000000,10\nB,10,90000000\n"
+    reply = server.table("/rank", content, item="hotel", counts="n1,n2", q=0.5)
+    assert [row["n_ratings"] for row in reply.document["rows"]] == [90_000_010, 90_000_010]
+
+
+def test_a_scale_is_not_guessed_from_slips_or_luck(server: Served) -> None:
+    def guessed(*stars: float) -> Any:
+        rows = "".join(f"A,{value}\n" for value in stars)
+        return server.table("/inspect", f"hotel,stars\n{rows}".encode()).document["guess"]["scale"]
+
+    assert guessed(*[3, 4] * 20) == "1:5"
+    assert guessed(*[1, 2, 3, 4, 5] * 30, 9, 0) == "1:5"
+    assert guessed(*[0.5, 4.5, 3, 2.5] * 10) == "0.5:5:0.5"
+    assert guessed(*[0, 5, 10, 7] * 9) == "0:10"
+
+
 def test_an_answer_has_no_nan(server: Served) -> None:
     reply = server.question("/estimate", {"counts": [0, 0], "q": 0.3, "n": 0})
     assert reply.status == 200

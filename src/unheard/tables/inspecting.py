@@ -14,6 +14,7 @@ from unheard.decide.words import name_of
 from unheard.errors import ScaleError
 from unheard.tables.dialects import column
 from unheard.tables.engines.base import Engine
+from unheard.tables.expressions import number
 from unheard.tables.request import Kind
 from unheard.tables.sources import Opened
 
@@ -22,6 +23,12 @@ _MOST_RATINGS = 21
 """A column with more different values than this is not taken for ratings."""
 
 _LARGEST_RATING = 100
+
+_COUNTED = 200_000
+"""Up to so many rows, different values are counted one by one."""
+
+_RARE = 0.02
+"""Values at the ends as rare as this may be slips, and do not make a scale longer."""
 
 _NUMBERS: tuple[Kind, ...] = ("whole", "real", "single")
 _RATING = re.compile(r"rating|stars?|score|grade|mark|note|satisfaction|answer", re.IGNORECASE)
@@ -45,11 +52,13 @@ class Column:
     name, kind
         Its name and what it holds.
     distinct
-        About how many different values it has.
+        How many different values it has; of many rows, about how many.
     missing
         Rows without a value.
     least, greatest
         Of numbers, the smallest and the largest.
+    low, high
+        Of numbers, between which nearly all lie.
     examples
         A few of its values, as text.
     """
@@ -60,6 +69,8 @@ class Column:
     missing: int
     least: float | None
     greatest: float | None
+    low: float | None
+    high: float | None
     examples: tuple[str, ...]
 
 
@@ -103,12 +114,14 @@ def inspect(opened: Opened) -> dict[str, Any]:
 
 def _column(engine: Engine, relation: exp.Expr, name: str, kind: Kind, rows: int) -> Column:
     value = column(name)
+    every = exp.Count(this=exp.Distinct(expressions=[value.copy()]))
     asked: dict[str, exp.Expr] = {
         "there": exp.Count(this=value),
-        "many": exp.ApproxDistinct(this=value.copy()),
+        "many": every if rows <= _COUNTED else exp.ApproxDistinct(this=value.copy()),
     }
     if kind in _NUMBERS:
         asked |= {"least": exp.Min(this=value.copy()), "greatest": exp.Max(this=value.copy())}
+        asked |= {"low": _quantile(value, _RARE), "high": _quantile(value, 1 - _RARE)}
     (found,) = engine.rows(
         exp.select(*(exp.alias_(what, name) for name, what in asked.items())).from_(relation.copy())
     )
@@ -120,11 +133,16 @@ def _column(engine: Engine, relation: exp.Expr, name: str, kind: Kind, rows: int
         .order_by(exp.Ordered(this=column("value")))
         .limit(_EXAMPLES)
     )
-    ends = (found.get("least"), found.get("greatest"))
-    least, greatest = (None if end is None else float(end) for end in ends)
+    ends = [found.get(end) for end in ("least", "greatest", "low", "high")]
+    least, greatest, low, high = (None if end is None else float(end) for end in ends)
     examples = tuple(name_of(row["value"]) for row in engine.rows(some))
     missing = rows - int(found["there"])
-    return Column(name, kind, int(found["many"]), missing, least, greatest, examples)
+    many = min(int(found["many"]), rows - missing)
+    return Column(name, kind, many, missing, least, greatest, low, high, examples)
+
+
+def _quantile(value: exp.Expr, share: float) -> exp.Expr:
+    return exp.Anonymous(this="quantile_disc", expressions=[value.copy(), number(share)])
 
 
 def guess(columns: Sequence[Column], rows: int) -> Guess:
@@ -132,8 +150,8 @@ def guess(columns: Sequence[Column], rows: int) -> Guess:
 
     Examples
     --------
-    >>> hotel = Column("hotel", "text", 5, 0, None, None, ())
-    >>> stars = Column("stars", "whole", 5, 0, 1.0, 5.0, ())
+    >>> hotel = Column("hotel", "text", 5, 0, None, None, None, None, ())
+    >>> stars = Column("stars", "whole", 5, 0, 1.0, 5.0, 1.0, 5.0, ())
     >>> guess([hotel, stars], 120)
     Guess(item=('hotel',), rating='stars', counts=(), scale='1:5', n_column=None)
     """
@@ -195,19 +213,13 @@ def _scale_of_counts(names: Sequence[str]) -> str | None:
 
 
 def _scale_of(rating: Column) -> str | None:
-    """Take whole ratings up to 10 for a scale that starts and ends where scales usually do."""
-    low, high = rating.least or 0.0, rating.greatest or 0.0
-    if low < 0 or high > _LARGEST_RATING:
-        return None
-    if low.is_integer() and high.is_integer() and rating.distinct <= high - low + 1:
-        if high <= 10:
-            low, high = (
-                min(low, 1.0),
-                next(end for end in (2.0, 3.0, 4.0, 5.0, 7.0, 10.0) if end >= high),
-            )
-        return f"{low:g}:{high:g}"
-    halves = rating.distinct <= 2 * (high - low) + 1
-    return f"{min(low, 0.5):g}:{high:g}:0.5" if halves else None
+    """Name the shortest of the usual scales that holds nearly all ratings."""
+    low, high = rating.low or 0.0, rating.high or 0.0
+    whole = low.is_integer() and high.is_integer() and rating.distinct <= high - low + 3
+    for first, last in ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 10.0), (0.0, 10.0)):
+        if first <= low and high <= last and (last > 1 or low == 0):
+            return f"{first:g}:{last:g}" if whole else f"{first or 0.5:g}:{last:g}:0.5"
+    return f"{min(low, 1.0):g}:{high:g}" if low >= 0 and high <= _LARGEST_RATING else None
 
 
 def _written(values: Sequence[float]) -> str | None:

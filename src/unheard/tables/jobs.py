@@ -207,7 +207,7 @@ def prepare(source: Any, request: Request, where: Where, watch: Watch | None = N
             given = replace(given, ranks=kept)
         notes = _notes(request, found)
         if request.duplicates == "latest":
-            earlier = _number_of_rows(opened.engine, opened.relation) - found.rows // len(
+            earlier = number_of_rows(opened.engine, opened.relation) - found.rows // len(
                 request.rating
             )
             if earlier:
@@ -233,7 +233,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, checks.Tally]:
         found = checks.tally(request, engine, counts)
         if made.most is not None and found.largest > made.most:
             packed = False  # too many ratings of one item for the fast way
-        elif lean and _number_of_rows(engine, relation) != found.rows:
+        elif lean and number_of_rows(engine, relation) != found.rows:
             lean = False  # there are rows that it did not count
         else:
             break
@@ -243,7 +243,8 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, checks.Tally]:
     return Prepared(counts), found
 
 
-def _number_of_rows(engine: Engine, relation: exp.Expr) -> int:
+def number_of_rows(engine: Engine, relation: exp.Expr) -> int:
+    """Count the rows of a table."""
     many = exp.select(exp.alias_(exp.Count(this=exp.Star()), "many")).from_(relation.copy())
     return int(engine.rows(many)[0]["many"])
 

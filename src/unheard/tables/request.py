@@ -303,6 +303,12 @@ def ordered(
 
 
 def _check_names(request: Request) -> None:
+    for name, given in (("n", request.n_column), ("q", request.q_column)):
+        own = getattr(request, f"{name}_table") is None
+        if own and given is not None and given in (*request.rating, *request.item):
+            raise ColumnError(
+                name, f"{given!r} is also named as rating or item", "Name the column that holds it"
+            )
     seen: set[str] = set()
     ours = {*RESULT_COLUMNS, *request.compared_within}
     if request.order is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -115,11 +115,9 @@ def _add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
-        found, remedy = first["msg"], f"See {_PREFIX}/openapi.json"
-        text = f"{place}: {found}. {remedy}."
-        return sent(problem(422, text, place=place, found=found, remedy=remedy))
+        place, found, remedy = _mistake(error.errors()[0])
+        parts = {"place": place, "found": found, "remedy": remedy}
+        return sent(problem(422, f"{place}: {found}. {remedy}.", **parts))
 
     @app.exception_handler(HTTPException)
     async def by_framework(_: Request, error: HTTPException) -> Response:
@@ -131,3 +129,35 @@ def _add_problems(app: FastAPI) -> None:
     async def ours(_: Request, __: Exception) -> Response:
         words = "server: this is a fault of unheard, not of your input; please report it."
         return sent(problem(500, words))
+
+
+_WANTED = {
+    "int_type": "Give a number",
+    "int_parsing": "Give a whole number",
+    "float_type": "Give a number",
+    "float_parsing": "Give a number",
+    "string_type": "Give text",
+    "list_type": "Give a list",
+    "dict_type": "Give a JSON object",
+    "model_attributes_type": "Give a JSON object",
+}
+
+
+def _mistake(error: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Say where a request is malformed, what was found there, and what to do."""
+    # Alternatives are told apart by types in the place, such as q.int: nobody sent these.
+    names = [part for part in error["loc"][1:] if part not in ("int", "float", "str")]
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in names]
+    place = "".join(parts).lstrip(".") or "body"
+    see = f"See {_PREFIX}/openapi.json"
+    if error["type"] == "json_invalid":
+        return "body", "it is not JSON", "Send a JSON object"
+    if error["type"] == "missing":
+        return place, "nothing found", see
+    if error["type"] == "extra_forbidden":
+        return place, "there is nothing of this name", see
+    if error["type"] in _WANTED:
+        shown = repr(error.get("input"))
+        brief = shown if len(shown) <= 60 else f"{shown[:57]}..."
+        return place, f"{brief} found", _WANTED[error["type"]]
+    return place, str(error["msg"]), see

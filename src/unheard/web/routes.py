@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import ValidationError
@@ -129,7 +129,18 @@ async def about(request: Request) -> About:
 # Questions about counts.
 
 
-@router.post("/estimate", tags=["counts"], responses={200: {"model": EstimateDocument}})
+async def _is_json(request: Request) -> None:
+    if _kind(request) != "application/json":
+        found = _kind(request) or "none"
+        raise RefusedError(415, f"content-type: {found} found. Send application/json.")
+
+
+_JSON = [Depends(_is_json)]
+
+
+@router.post(
+    "/estimate", tags=["counts"], dependencies=_JSON, responses={200: {"model": EstimateDocument}}
+)
 async def estimate(question: EstimateQuestion, request: Request) -> Response:
     """Estimate the mean rating of everybody from those who answered."""
     given = question.model_dump()
@@ -138,13 +149,17 @@ async def estimate(question: EstimateQuestion, request: Request) -> Response:
     return await _worked(request, "estimate", given=given)
 
 
-@router.post("/sweep", tags=["counts"], responses={200: {"model": SweepDocument}})
+@router.post(
+    "/sweep", tags=["counts"], dependencies=_JSON, responses={200: {"model": SweepDocument}}
+)
 async def sweep(question: SweepQuestion, request: Request) -> Response:
     """Answer for every q, and say which q overturns a claim."""
     return await _worked(request, "sweep", given=question.model_dump())
 
 
-@router.post("/compare", tags=["counts"], responses={200: {"model": ComparisonDocument}})
+@router.post(
+    "/compare", tags=["counts"], dependencies=_JSON, responses={200: {"model": ComparisonDocument}}
+)
 async def compare(question: CompareQuestion, request: Request) -> Response:
     """Compare two items."""
     return await _worked(request, "compare", given=question.model_dump())
@@ -153,6 +168,7 @@ async def compare(question: CompareQuestion, request: Request) -> Response:
 @router.post(
     "/regret",
     tags=["counts"],
+    dependencies=_JSON,
     responses={200: {"model": RegretDocument | list[RegretDocument]}},
 )
 async def regret(question: RegretQuestion, request: Request) -> Response:
@@ -163,7 +179,7 @@ async def regret(question: RegretQuestion, request: Request) -> Response:
 How = Annotated[ChartSettings, Query()]
 
 
-@router.post("/estimate/chart", tags=["charts"], responses=_PICTURES)
+@router.post("/estimate/chart", tags=["charts"], dependencies=_JSON, responses=_PICTURES)
 async def estimate_chart(question: EstimateQuestion, how: How, request: Request) -> Response:
     """Draw one histogram with its estimate and intervals."""
     return await _worked(
@@ -171,13 +187,13 @@ async def estimate_chart(question: EstimateQuestion, how: How, request: Request)
     )
 
 
-@router.post("/sweep/chart", tags=["charts"], responses=_PICTURES)
+@router.post("/sweep/chart", tags=["charts"], dependencies=_JSON, responses=_PICTURES)
 async def sweep_chart(question: SweepQuestion, how: How, request: Request) -> Response:
     """Draw the answers for every q."""
     return await _worked(request, "sweep_chart", given=question.model_dump(), how=how.model_dump())
 
 
-@router.post("/compare/chart", tags=["charts"], responses=_PICTURES)
+@router.post("/compare/chart", tags=["charts"], dependencies=_JSON, responses=_PICTURES)
 async def compare_chart(question: CompareQuestion, how: How, request: Request) -> Response:
     """Draw two items against each other."""
     return await _worked(
@@ -185,7 +201,7 @@ async def compare_chart(question: CompareQuestion, how: How, request: Request) -
     )
 
 
-@router.post("/regret/chart", tags=["charts"], responses=_PICTURES)
+@router.post("/regret/chart", tags=["charts"], dependencies=_JSON, responses=_PICTURES)
 async def regret_chart(question: RegretQuestion, how: How, request: Request) -> Response:
     """Draw how wrong methods can be."""
     return await _worked(request, "regret_chart", given=question.model_dump(), how=how.model_dump())

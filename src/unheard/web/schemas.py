@@ -391,6 +391,8 @@ class ColumnDocument(BaseModel):
     missing: int
     least: float | None
     greatest: float | None
+    low: float | None
+    high: float | None
     examples: list[str]
 
 

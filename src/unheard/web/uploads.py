@@ -133,13 +133,14 @@ class Upload:
     @contextmanager
     def job(self, request: Request) -> Iterator[tuple[Job, exp.Expr]]:
         """Count the table and keep the result, until the work with it is done."""
-        from unheard.tables.jobs import prepare
+        from unheard.tables.jobs import number_of_rows, prepare
 
         with bounded(self.limits["memory"]):
             self.check()
             job = prepare(self.file, request, self.where)
         try:
-            self.check_opened(job.found.rows, len(job.opened.kinds))
+            opened = job.opened
+            self.check_opened(number_of_rows(opened.engine, opened.relation), len(opened.kinds))
             self.check_items(job.found.items)
             yield job, job.opened.engine.keep("result", job.query)
         finally:
