@@ -67,7 +67,7 @@ def test_windows(run: Typed, tmp_path: Path) -> None:
     done = run(DOCS / "stays.csv", *ASKED, "--time", "day", "--window", "quarter", "-o", target)
     assert done.code == 0
     assert " rows, " in done.err
-    assert "(each once for every window)" in parsed(target.read_text(encoding="utf-8")).text
+    assert "one for each item and window)" in parsed(target.read_text(encoding="utf-8")).text
 
 
 def test_second_table(run: Typed, tmp_path: Path) -> None:

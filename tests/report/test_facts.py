@@ -13,10 +13,12 @@ import pytest
 import unheard as uh
 from tests.report.made import COUNTS, NAMES, facts_about, random_counts, table_of
 from unheard.decide.sweep import GRID
+from unheard.errors import DataError
 from unheard.report import overturn as overturn_module
 from unheard.report.facts import Facts, data_words, facts_document, named_words
 from unheard.report.headline import headline, share_text
 from unheard.report.order import Numbers
+from unheard.report.page import about
 from unheard.report.stories import MOST_STORIES
 
 Intervals = list[tuple[float, float]]
@@ -266,7 +268,7 @@ def test_noise_may_be_left_out() -> None:
     assert {step.ci_settled for step in found.overturn.steps} == {None}
     assert {one.ci_breakdown_q for one in found.overturn.tested} == {None}
     assert not any("noise" in words for one in found.overturn.tested for words in [one.words])
-    assert not any("chance" in words for words in found.headline)
+    assert [("Chance is left out here." in words) for words in found.headline][:2] == [True, False]
 
 
 RATED = pa.table(
@@ -315,6 +317,7 @@ def test_attributes_are_counted_each_on_its_own() -> None:
     alone = [facts_about(RATED, rating=name, q=0.5).numbers for name in ("stars", "clean")]
     for name in ("settled", "pairs_settled", "sure"):
         assert getattr(found.numbers, name) == sum(getattr(one, name) for one in alone)
+    assert found.numbers.different == 2
     assert "The items of each attribute are ranked among themselves." in found.headline
     assert {story.within for story in found.stories} <= {"stars", "clean"}
     assert named_words(found) == []
@@ -336,11 +339,12 @@ def test_several_columns_name_an_item() -> None:
 def numbers(**given: Any) -> Numbers:
     names = Numbers.__annotations__
     plain = dict.fromkeys(names, 0) | {"width": None, "people": None, "items": 5, "pairs": 10}
-    return Numbers(**plain | given)
+    return Numbers(**plain | {"rated": given.get("items", 5)} | given)
 
 
 def said(found: Numbers, **given: Any) -> list[str]:
     leader = {"lower": 2.0, "upper": 4.0, "average": 3.5, "n_ratings": 9}
+    leader |= {"ci_lower": 1.25, "ci_upper": 4.5}
     usual: dict[str, Any] = {"names": ["Ada", "Ben", "Cy"], "leader": leader, "k": 2}
     usual |= {"claim": None, "within": None, "noise": True, "width": 4.0, "refuted": 0}
     return headline(found, **usual | given)
@@ -351,7 +355,7 @@ def said(found: Numbers, **given: Any) -> list[str]:
     [
         ({"first": 1, "ci_first": 1}, True, "Ada is first, with an allowance for the silent and"),
         ({"first": 1, "ci_first": 3}, True, "Ada is first once the silent are allowed for, but"),
-        ({"first": 1}, False, "Ada is first once the silent are allowed for."),
+        ({"first": 1}, False, "allowed for. Chance is left out here."),
         ({"first": 2, "ci_first": 2}, True, "it may be Ada or Ben."),
         ({"first": 3, "ci_first": 5}, True, "it may be Ada, Ben or Cy, and with chance on top any"),
         ({"first": 4, "ci_first": 5}, True, "it may be any of 4 items, and with chance on top"),
@@ -362,11 +366,11 @@ def test_headline_says_who_is_first(given: dict[str, int], noise: bool, words: s
 
 
 def test_headline_counts() -> None:
-    found = numbers(first=1, settled=1, pairs_settled=4, ci_pairs_settled=0, leading=2, sure=1)
+    found = numbers(first=1, settled=1, pairs_settled=4, leading=2, possible=3, ci_possible=4)
     assert said(found)[1:] == [
         "1 of the 5 places that the plain average gives is settled, and none with chance on top.",
         "Of all pairs of items, 40% are in a settled order, and 0% with chance on top.",
-        "Of the top 2 by plain average, none surely belongs there; 0 items may, and 0 with chance "
+        "Of the top 2 by plain average, none surely belongs there; 3 items may, and 4 with chance "
         "on top.",
     ]
     everything = numbers(first=1, settled=5, leading=2, leading_sure=2, sure=2, possible=2)
@@ -377,12 +381,37 @@ def test_headline_counts() -> None:
     ]
 
 
-def test_headline_of_one_item_and_of_none() -> None:
-    assert said(numbers(items=1, pairs=0, first=1), names=["Ada"])[:2] == [
-        "The mean of Ada lies between 2.00 and 4.00.",
-        "The plain average of those who answered is 3.50.",
+def test_headline_does_not_say_a_number_twice() -> None:
+    firm = {"settled": 2, "ci_settled": 2, "pairs": 1, "pairs_settled": 1, "ci_pairs_settled": 1}
+    assert said(numbers(items=2, first=1, **firm))[1:] == [
+        "Both places that the plain average gives are settled, with chance on top as well.",
+        "Of all pairs of items, 100% are in a settled order, with chance on top as well.",
     ]
-    assert said(numbers(items=0), leader=None) == ["The table has no items."]
+    nothing = said(numbers(first=5, ci_first=5, possible=5, ci_possible=5, leading=2))
+    assert nothing[2] == "Of all pairs of items, 0% are in a settled order."
+    assert nothing[3].endswith("5 items may, with chance on top as well.")
+
+
+def test_headline_gives_places_to_rated_items_only() -> None:
+    assert said(numbers(items=6, rated=5, first=6, ci_first=6))[1].startswith(
+        "None of the 5 places"
+    )
+    assert said(numbers(rated=1, first=5))[1].startswith("Not even the only place that the plain")
+    assert said(numbers(rated=0, first=5))[1].startswith("Nobody rated any of the items")
+
+
+def test_headline_of_one_item() -> None:
+    one = numbers(items=1, pairs=0, first=1)
+    assert said(one, names=["Ada"])[:2] == [
+        "If the assumption holds, the mean of Ada lies between 2.00 and 4.00, noise aside, and "
+        "between 1.25 and 4.50 with sampling noise.",
+        "The plain average of the 9 ratings given is 3.50.",
+    ]
+    bare = {"lower": 2.0, "upper": 4.0, "n_ratings": 0, "ci_lower": None, "ci_upper": None}
+    assert said(one, names=["Ada"], leader=bare, noise=False) == [
+        "If the assumption holds, the mean of Ada lies between 2.00 and 4.00. Chance is left out "
+        "here."
+    ]
 
 
 def test_headline_warns_of_a_refuted_assumption() -> None:
@@ -435,14 +464,41 @@ def test_clean_data_is_said_to_be_so() -> None:
     assert "No item is flagged." in words
 
 
+def test_windows_are_counted_in_rows() -> None:
+    found = facts_about(RATED, rating="stars", q=0.5, time="day", window="month")
+    assert (found.numbers.items, found.numbers.different) == (4, 2)
+    assert " 4 places that the plain average gives within windows " in found.headline[0]
+    words = data_words(found)
+    assert any(one.startswith("The rows have") for one in words)
+    assert about(found).startswith("54 ratings of 2 items (4 rows, one for each item and window)")
+
+
+def test_items_with_the_same_number_of_ratings() -> None:
+    words = data_words(facts_about(table_of({"A": [1, 0, 0, 0, 0], "B": [0, 0, 0, 0, 1]}), q=0.5))
+    assert "The items have 1 rating each." in words
+    assert "2 items have fewer than 10 ratings: their places say little." in words
+
+
 # Empty and small tables.
 
 
-def test_no_items() -> None:
+def test_no_rows_are_refused() -> None:
     nothing = pa.table({"hotel": pa.array([], pa.string()), "stars": pa.array([], pa.int64())})
-    found = facts_about(nothing, rating="stars", q=0.3)
-    assert (found.rows, found.stories, found.overturn, found.findings) == ([], [], None, [])
-    assert found.headline == ["The table has no items."]
+    with pytest.raises(DataError, match=r"stays\.csv: the table has no rows"):
+        facts_about(nothing, rating="stars", q=0.3)
+
+
+def test_unrated_items_move_nobody() -> None:
+    """An item that nobody rated is estimated mid-scale, and passes nobody for that."""
+    counts = {**COUNTS, "Fir": [0] * 5}
+    found = facts_about(table_of(counts), q=0.6)
+    assert (found.numbers.items, found.numbers.rated) == (6, 5)
+    assert [row["hotel"] for row in found.rows].index("Fir") < 5
+    without = facts_about(table_of(COUNTS), q=0.6)
+    places = {story.name: story.estimate_rank for story in found.stories}
+    assert places == {story.name: story.estimate_rank for story in without.stories} | places
+    assert not any(story.words.startswith(("Falls", "Rises")) for story in found.stories)
+    assert found.headline[1].startswith("None of the 5 places")
 
 
 def test_items_without_ratings() -> None:
@@ -457,7 +513,8 @@ def test_one_item() -> None:
     found = facts_about(table_of({"A": [1, 2, 3, 4, 5]}), q=0.3)
     assert found.overturn is not None
     assert found.overturn.tested == []
-    assert found.headline[0].startswith("The mean of A lies between")
+    assert found.headline[0].startswith("If the assumption holds, the mean of A lies between")
+    assert found.headline[0].endswith("with sampling noise.")
 
 
 def test_names_are_shown_straight() -> None:

@@ -87,7 +87,6 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "no ratings": (table_of({"A": [0] * 5, "B": [0] * 5}), {"q": 0.6}),
     "many": (table_of(random_counts(300)), {"q": 0.8}),
     "two columns": (RATED, {"q": 0.5, "rating": "stars", "item": ["hotel", "wing"]}),
-    "no items": (table_of(COUNTS).slice(0, 0), {"q": 0.6}),
 }
 
 

@@ -15,6 +15,7 @@ from unheard.core.estimate import FLAG_WORDS
 from unheard.core.scale import Scale
 from unheard.decide.breakdown import Claim
 from unheard.decide.words import plural
+from unheard.errors import DataError
 from unheard.report.headline import NAMED, headline
 from unheard.report.order import FEW, Numbers, best_of, kept, numbers, raised_flags, with_best
 from unheard.report.overturn import LEADERS, Overturn, objection, overturn
@@ -136,9 +137,11 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
         listed = everything(result, request, "estimate").limit(MOST_ROWS)
         rows = list(documents(engine, listed))
         findings, first = Findings(at, result), _may_be_first(at, result)
-        words = findings.sentences() if rows else []
+        if not rows:
+            raise DataError(source, "the table has no rows", "Give one with ratings")
+        words = findings.sentences()
         changes, leading = stories(at, result), _leading(at, result, rows)
-    against = objection(request, found.items) if rows else "There are no items."
+    against = objection(request, found.items)
     return Facts(
         title=title or f"What the ratings in {source} settle",
         source=source,
@@ -151,7 +154,7 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
         headline=headline(
             found,
             names=first,
-            leader=rows[0] if rows else None,
+            leader=rows[0],
             k=best_of(request),
             claim=request.order.claim if request.order else None,
             within=_within(request),
@@ -246,6 +249,11 @@ def flag_words(facts: Facts) -> list[tuple[str, int, str]]:
     return [(flag, many, FLAG_WORDS[flag]) for flag, many in facts.flags.items()]
 
 
+def row_word(request: Request) -> str:
+    """Say what a row of the result is."""
+    return "row" if request.compared_within else "item"
+
+
 def named_words(facts: Facts) -> list[str]:
     """Say who is among the best: what is found beyond the headline."""
     found = facts.numbers
@@ -266,12 +274,15 @@ def data_words(facts: Facts) -> list[str]:
     said = [f"{rows} read{each}; {ratings} counted." if request.rating else f"{ratings} counted."]
     if not (tally.nulls or tally.off_scale):
         said.append("None was left out: no rating was empty, and none was off the scale.")
+    what = row_word(request)
     if found.items > 1:
-        said.append(f"An item has from {found.fewest:,} to {plural(found.most, 'rating')}.")
+        most = plural(found.most, "rating")
+        span = most if found.fewest == found.most else f"from {found.fewest:,} to {most}"
+        said.append(f"The {what}s have {span} each.")
     if found.few:
-        theirs = "has {}: its place is" if found.few == 1 else "have {}: their places are"
+        theirs = "has {}: its place says" if found.few == 1 else "have {}: their places say"
         few = theirs.format(f"fewer than {FEW} ratings")
-        said.append(f"{plural(found.few, 'item')} {few} mostly chance.")
+        said.append(f"{plural(found.few, what)} {few} little.")
     if found.people is not None and not request.compared_within:
         said.append(f"{plural(tally.counted, 'answer')} from {found.people:,} people.")
     if not facts.flags:

@@ -12,12 +12,14 @@ from unheard.report.order import Numbers
 NAMED = 3
 """How many items a headline names."""
 
+_AS_WELL = ", with chance on top as well"
+
 
 def headline(
     found: Numbers,
     *,
     names: Sequence[str],
-    leader: Mapping[str, Any] | None,
+    leader: Mapping[str, Any],
     k: int,
     claim: Claim | None,
     within: str | None,
@@ -34,7 +36,7 @@ def headline(
     names
         The first items that may be first, best first.
     leader
-        The first row; None if there are no items.
+        The first row.
     k, claim, noise
         What was asked about the order.
     within
@@ -44,12 +46,11 @@ def headline(
     refuted
         Items whose response rate refutes the assumption.
     """
-    if leader is None:
-        return ["The table has no items."]
     said: list[str] = []
+    what = "item" if within is None else "row"
     if within is not None:
         ranked = f"The items of each {within} are ranked among themselves."
-        said += [_settled(found, noise), ranked, _pairs(found, noise)]
+        said += [_settled(found, noise, f" within {within}s"), ranked, _pairs(found, noise)]
     elif found.items == 1:
         said += _only(names[0], leader, width)
     else:
@@ -57,22 +58,32 @@ def headline(
         if 1 < k < found.items:
             said.append(_top(found, k, noise))
     if claim is not None:
-        said.append(_claimed(found, claim, noise))
+        said.append(_claimed(found, claim, noise, what))
     if found.width and found.items > 1:
         size = rating_text(found.width, width)
-        said.append(f"The silent leave the mean of an item open by {size}, on average.")
+        said.append(f"The silent leave a mean open by {size}, on average.")
     if refuted:
-        whose = "rate of one item refutes" if refuted == 1 else f"rates of {refuted:,} items refute"
+        whose = (
+            f"rates of {refuted:,} {what}s refute" if refuted > 1 else f"rate of one {what} refutes"
+        )
         said.append(f"The response {whose} the assumption: do not rely on it there.")
+    if not noise and not (found.items == 1 and leader["ci_lower"] is not None):
+        said[0] += " Chance is left out here."
     return said
 
 
 def _only(name: str, leader: Mapping[str, Any], width: float) -> list[str]:
-    interval = range_text(leader["lower"], leader["upper"], width)
-    said = [f"The mean of {name} lies between {interval.replace(' to ', ' and ')}."]
+    def between(low: str, high: str) -> str:
+        return f"between {range_text(leader[low], leader[high], width).replace(' to ', ' and ')}"
+
+    words = f"If the assumption holds, the mean of {name} lies {between('lower', 'upper')}"
+    if leader["ci_lower"] is not None:
+        words += f", noise aside, and {between('ci_lower', 'ci_upper')} with sampling noise"
+    said = [f"{words}."]
     if leader["n_ratings"]:
         average = rating_text(leader["average"], width)
-        said.append(f"The plain average of those who answered is {average}.")
+        given = "one rating" if leader["n_ratings"] == 1 else f"{leader['n_ratings']:,} ratings"
+        said.append(f"The plain average of the {given} given is {average}.")
     return said
 
 
@@ -92,20 +103,27 @@ def _first(found: Numbers, names: Sequence[str], noise: bool) -> str:
     return f"Nobody is surely first: once the silent are allowed for it may be {who}{also}."
 
 
-def _settled(found: Numbers, noise: bool) -> str:
-    places = f"places that the plain average gives {_is(found.settled)} settled"
-    many = _few(found.settled)
-    if found.settled == found.items > 1:
-        words = f"All {found.items:,} {places}"
+def _settled(found: Numbers, noise: bool, where: str = "") -> str:
+    """Count the settled places; an item that nobody rated has no place by plain average."""
+    if not found.rated:
+        return "Nobody rated any of the items, so that the plain average gives no places."
+    many, settled = found.rated, min(found.settled, found.rated)
+    if many == 1:
+        which = "The only place" if settled else "Not even the only place"
+    elif settled == many:
+        which = "Both places" if many == 2 else f"All {many:,} places"
     else:
-        words = f"{many[0].upper()}{many[1:]} of the {found.items:,} {places}"
-    return f"{words}{_with_chance(found.ci_settled, found.settled, noise)}."
+        which = f"{_few(settled).capitalize()} of the {many:,} places"
+    words = f"{which} that the plain average gives{where} {_is(settled)} settled"
+    return f"{words}{_with_chance(found.ci_settled, settled, noise)}."
 
 
 def _pairs(found: Numbers, noise: bool) -> str:
     words = f"Of all pairs of items, {share_text(found.pairs_settled, found.pairs)} are in a "
     words += "settled order"
-    if noise:
+    if noise and found.ci_pairs_settled == found.pairs_settled:
+        words += _AS_WELL if found.pairs_settled else ""
+    elif noise:
         words += f", and {share_text(found.ci_pairs_settled, found.pairs)} with chance on top"
     return f"{words}."
 
@@ -119,13 +137,13 @@ def _top(found: Numbers, k: int, noise: bool) -> str:
     )
     if found.sure == found.possible:
         return f"{words}."
-    chance = f", and {found.ci_possible:,} with chance on top" if noise else ""
-    return f"{words}; {plural(found.possible, 'item')} may{chance}."
+    may = f"{plural(found.possible, 'item')} may"
+    return f"{words}; {may}{_with_chance(found.ci_possible, found.possible, noise)}."
 
 
-def _claimed(found: Numbers, claim: Claim, noise: bool) -> str:
+def _claimed(found: Numbers, claim: Claim, noise: bool, what: str) -> str:
     return (
-        f"{plural(found.claimed, 'item')} {_is(found.claimed)} {claim.side} by plain average; "
+        f"{plural(found.claimed, what)} {_is(found.claimed)} {claim.side} by plain average; "
         f"{_few(found.claim_holds)} surely {_is(found.claim_holds)}"
         f"{_with_chance(found.ci_claim_holds, found.claim_holds, noise)}."
     )
@@ -140,7 +158,9 @@ def _is(many: int) -> str:
 
 
 def _with_chance(many: int, without: int, noise: bool) -> str:
-    return f", and {_few(many)} with chance on top" if noise and without else ""
+    if not noise or not without:
+        return ""
+    return _AS_WELL if many == without else f", and {_few(many)} with chance on top"
 
 
 def share_text(some: int, of: int) -> str:

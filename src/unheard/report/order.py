@@ -29,6 +29,10 @@ class Numbers:
     ----------
     items
         Rows of the result: items, or items within an attribute or a window.
+    different
+        Different items; fewer than rows if they are ranked in several attributes or windows.
+    rated
+        Rows with ratings, which the plain average gives a place.
     settled, ci_settled
         Places that are settled, noise aside and with noise.
     pairs, pairs_settled, ci_pairs_settled
@@ -50,6 +54,8 @@ class Numbers:
     """
 
     items: int
+    different: int
+    rated: int
     settled: int
     ci_settled: int
     pairs: int
@@ -75,7 +81,7 @@ class Numbers:
 
 
 FEW = 10
-"""Fewer ratings than this leave an item mostly to chance."""
+"""Of fewer ratings than this the page warns."""
 
 
 @contextmanager
@@ -129,6 +135,14 @@ def _compared(job: Job, result: exp.Expr) -> list[int]:
     return [int(row["many"]) for row in job.opened.engine.rows(groups)]
 
 
+def _different(job: Job, result: exp.Expr) -> int:
+    """Count the items, each once."""
+    items = exp.select(*map(column, job.request.item)).distinct().from_(result.copy())
+    many = exp.alias_(exp.Count(this=exp.Star()), "many")
+    (row,) = job.opened.engine.rows(exp.select(many).from_(items.subquery("items")))
+    return int(row["many"])
+
+
 def numbers(job: Job, result: exp.Expr) -> Numbers:
     """Count all of it in one query."""
     request = job.request
@@ -148,6 +162,7 @@ def numbers(job: Job, result: exp.Expr) -> Numbers:
         "possible": column("best_rank") <= k,
         "ci_possible": column("ci_best_rank") <= k,
         "few": column("n_ratings") < FEW,
+        "rated": column("n_ratings") > 0,
     }
     if claim is not None:
         ends = ("lower", "ci_lower") if claim.above else ("upper", "ci_upper")
@@ -176,6 +191,7 @@ def numbers(job: Job, result: exp.Expr) -> Numbers:
     unasked = dict.fromkeys(("claimed", "claim_holds", "ci_claim_holds"), 0)
     return Numbers(
         **unasked | {name: int(value or 0) for name, value in row.items()},
+        different=_different(job, result),
         pairs=sum(many * (many - 1) // 2 for many in _compared(job, result)),
         width=None if width is None else float(width),
         people=None if people is None else int(people),

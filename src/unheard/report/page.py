@@ -19,6 +19,7 @@ from unheard.report.facts import (
     flag_words,
     left_out_words,
     named_words,
+    row_word,
 )
 from unheard.report.headline import share_text
 from unheard.report.stories import straight
@@ -81,10 +82,12 @@ def page_of(facts: Facts) -> str:
 def about(facts: Facts) -> str:
     """Say what the report is about."""
     within = "attribute" if facts.request.attributes else "window"
-    each = f" (each once for every {within})" if facts.request.compared_within else ""
+    rows = plural(facts.numbers.items, "row")
+    each = f" ({rows}, one for each item and {within})" if facts.request.compared_within else ""
+    items = plural(facts.numbers.different, "item")
     return (
-        f"{plural(facts.tally.counted, 'rating')} of {plural(facts.numbers.items, 'item')}{each} "
-        f"in {facts.source}, on the scale {describe_scale(facts.scale.values)}."
+        f"{plural(facts.tally.counted, 'rating')} of {items}{each} in {facts.source}, on the scale "
+        f"{describe_scale(facts.scale.values)}."
     )
 
 
@@ -129,7 +132,7 @@ def _environment(facts: Facts) -> jinja2.Environment:
         "whole": lambda value: f"{value:,}",
         "places": lambda story: places_text(asdict(story)),
         "share": lambda some: _short(share_text(some, facts.numbers.pairs)),
-        "many": lambda value: plural(value, "item"),
+        "many": lambda value: plural(value, row_word(facts.request)),
         "q": q_cell,
         "sentence": lambda words: words[0].upper() + words[1:],
     }

@@ -109,12 +109,14 @@ def _of_kind(
         partition_by=[column(name) for name in request.compared_within],
         order=downwards,
     )
-    placed = exp.select("*", exp.alias_(place, "estimate_rank")).from_(result.copy())
+    # What nobody rated has no place by average, so it is given none by estimate.
+    rated = exp.select("*", exp.alias_(place, "estimate_rank")).from_(result.copy())
+    placed = rated.where(column("n_ratings") > 0)
     keys = [exp.Ordered(this=column(key)) for key in request.result_keys]
     query = (
         exp.select("*")
         .from_(placed.subquery("placed"))
-        .where(exp.and_(column("n_ratings") > 0, condition))
+        .where(condition)
         .order_by(exp.Ordered(this=size.copy(), desc=True), *keys)
         .limit(MOST_STORIES)
     )
