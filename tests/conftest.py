@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 settings.register_profile(
     "unheard",
@@ -15,3 +21,12 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("unheard")
+
+
+@pytest.fixture(scope="session")
+def chromium_browser() -> Iterator[Browser]:
+    """A real browser: one for all tests, as Playwright starts only once in a process."""
+    from tests.web.browser import chromium
+
+    with chromium() as started:
+        yield started

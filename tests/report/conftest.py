@@ -1,22 +1,13 @@
-"""One browser for all tests of the page, and pages without their slow drawings."""
+"""Pages without their slow drawings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 
 import pytest
-from playwright.sync_api import Browser
 
-from tests.web.browser import chromium
 from unheard.charts.picture import Picture
 from unheard.report import pictures
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture

@@ -32,18 +32,18 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def opened(browser: Browser, file: Path, **options: Any) -> Iterator[Page]:
+def opened(chromium_browser: Browser, file: Path, **options: Any) -> Iterator[Page]:
     """Open the page without a network; it must not complain, nor ask for anything."""
     with (
-        profile(browser, offline=True, **options) as context,
+        profile(chromium_browser, offline=True, **options) as context,
         visiting(context, file.as_uri()) as visit,
     ):
         yield visit.open()
 
 
 @pytest.fixture
-def page(browser: Browser, file: Path) -> Iterator[Page]:
-    with opened(browser, file) as page:
+def page(chromium_browser: Browser, file: Path) -> Iterator[Page]:
+    with opened(chromium_browser, file) as page:
         yield page
 
 
@@ -136,17 +136,17 @@ def test_search_and_sort_go_together(page: Page) -> None:
     assert names(page) == [f"item 00{place:02}" for place in range(50)]
 
 
-def test_without_scripts_everything_is_there(browser: Browser, file: Path) -> None:
-    with opened(browser, file, java_script_enabled=False) as page:
+def test_without_scripts_everything_is_there(chromium_browser: Browser, file: Path) -> None:
+    with opened(chromium_browser, file, java_script_enabled=False) as page:
         expect(page.locator("#items tbody tr")).to_have_count(ITEMS)
         expect(page.get_by_label("Search")).to_be_hidden()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 360])
-def test_nobody_is_shut_out(browser: Browser, file: Path, scheme: str, width: int) -> None:
+def test_nobody_is_shut_out(chromium_browser: Browser, file: Path, scheme: str, width: int) -> None:
     viewport = {"width": width, "height": 800}
-    with opened(browser, file, color_scheme=scheme, viewport=viewport) as page:
+    with opened(chromium_browser, file, color_scheme=scheme, viewport=viewport) as page:
         found = Axe().run(page).response["violations"]
         assert [one["id"] for one in found] == []
         assert overflow(page) <= 0
@@ -160,8 +160,8 @@ def test_nobody_is_shut_out(browser: Browser, file: Path, scheme: str, width: in
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_print(browser: Browser, file: Path, scheme: str, tmp_path: Path) -> None:
-    with opened(browser, file, color_scheme=scheme) as page:
+def test_print(chromium_browser: Browser, file: Path, scheme: str, tmp_path: Path) -> None:
+    with opened(chromium_browser, file, color_scheme=scheme) as page:
         page.pdf(path=tmp_path / "page.pdf", prefer_css_page_size=True)
         assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
         page.emulate_media(media="print")
@@ -174,12 +174,12 @@ def test_print(browser: Browser, file: Path, scheme: str, tmp_path: Path) -> Non
         assert light
 
 
-def test_hostile_names_stay_words(browser: Browser, tmp_path: Path) -> None:
+def test_hostile_names_stay_words(chromium_browser: Browser, tmp_path: Path) -> None:
     evil = ["<img src=x onerror=alert(1)>", "<script>alert(2)</script>", "</table>", "a & b"]
     target = tmp_path / "page.html"
     counts = {name: [place, 2, 3, 4, 9] for place, name in enumerate(evil)}
     make_report(table_of(counts), "hotel", counts=NAMES, q=0.5, output=target)
-    with opened(browser, target) as page:
+    with opened(chromium_browser, target) as page:
         assert sorted(names(page)) == sorted(evil)
         page.get_by_label("Search").fill("onerror")
         assert names(page) == evil[:1]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import Browser, BrowserContext
 
-from tests.web.browser import Visit, chromium, profile, visiting
+from tests.web.browser import Visit, profile, visiting
 from tests.web.server import Served, serving
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[BrowserContext]:
+def browser(chromium_browser: Browser) -> Iterator[BrowserContext]:
     """One profile for all visits: a new one for each would take longer than the tests."""
-    with chromium() as started, profile(started) as context:
+    with profile(chromium_browser) as context:
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         yield context
 

@@ -374,6 +374,7 @@ def test_a_worker_that_dies_is_replaced(server: Served) -> None:
         for task in Path(f"/proc/{server.process.pid}/task").glob("*/children"):
             for child in task.read_text().split():
                 os.kill(int(child), signal.SIGKILL)
+        time.sleep(1)  # until the server has noticed
         assert "cut short" in detail(asked.result(), 422)
 
 

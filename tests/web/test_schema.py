@@ -61,10 +61,10 @@ def test_the_schema_is_kept(server: Served, path: str, method: str, mode: Genera
     operation = SCHEMA[path][method]
     checks = [*CHECKS, negative_data_rejection] if mode is WRONG else CHECKS
 
-    @settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
+    @settings(max_examples=12, suppress_health_check=list(HealthCheck), deadline=None)
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case: Any) -> None:
-        case.call_and_validate(base_url=server.address, checks=checks)
+        case.call_and_validate(base_url=server.address, checks=checks, timeout=60)
 
     ask()
     assert server.is_well()
@@ -74,6 +74,6 @@ def test_the_schema_is_kept(server: Served, path: str, method: str, mode: Genera
 def test_what_the_schema_allows_is_answered(patient: Served, path: str) -> None:
     query: dict[str, Any] = {"item": "hotel", "rating": "stars", "q": "0.3"}
     case = SCHEMA[f"/api/v1/{path}"]["POST"].Case(query=query, body=STAYS, media_type="text/csv")
-    reply = case.call(base_url=patient.address)
+    reply = case.call(base_url=patient.address, timeout=60)
     assert reply.status_code == 200
     case.validate_response(reply, checks=CHECKS)

@@ -48,9 +48,14 @@ class Worker:
             stdout=asyncio.subprocess.PIPE,
         )
 
+    def _is_gone(self) -> bool:
+        if self.process is None or self.process.returncode is not None:
+            return True
+        return self.process.stdout is None or self.process.stdout.at_eof()
+
     async def work(self, task: str, given: dict[str, Any]) -> Answer:
         """Do one piece of work."""
-        if self.process is None or self.process.returncode is not None:
+        if self._is_gone():
             await self.start()
         assert self.process is not None  # it was started just now
         sending, receiving = self.process.stdin, self.process.stdout
