@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
 
@@ -29,13 +30,20 @@ def never_text(*, per_rating: bool, n_known: bool) -> str:
     return "not even if all people answer alike (q = 1)"
 
 
+def rounded_up(q: float) -> float:
+    """Round a breakdown q up to three digits: below its own value the claim would fail."""
+    return float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(float(q))))
+
+
 def q_text(q: float | None, never: str) -> str:
     """Say while which q a claim holds; None or NaN: at none, 0: at all."""
     if q is None or math.isnan(q):
         return never
     if q < 1e-6:
         return "at every q" if q == 0 else "at practically every q"
-    return f"as long as q is above {q:.3g}"
+    if q > 0.999:
+        return "at practically no q"
+    return f"as long as q is above {rounded_up(q):.3g}"
 
 
 def claim_text(claim: str, plain: float | None, noisy: float | None, never: str) -> str:
@@ -59,10 +67,13 @@ def verdict_text(row: Mapping[str, Any]) -> str:
 
 
 def q_cell(q: float | None) -> str:
-    """Write a breakdown q in a table."""
+    """Write a breakdown q in a table, rounded up: above what is written the claim holds."""
     if q is None:
         return "never"
-    return "any" if q == 0 else f"{q:.2f}"
+    if q > 0.99:
+        return ">0.99"
+    hundredths = Decimal(repr(float(q))).quantize(Decimal("0.01"), ROUND_CEILING)
+    return "any" if q == 0 else f"{hundredths}"
 
 
 def plural(many: int, one: str) -> str:
