@@ -50,13 +50,17 @@ class Findings:
         if self.request.compared_within:
             within = "attribute" if self.request.attributes else "window"
             found.append(f"The items of each {within} are ranked among themselves.")
-        elif self.order.k is not None:
+        elif self.order.k is not None and self.total > 1:
             found += self._top(self.order.k)
         if self.who is not None:
             found.append(self.standing(self.who))
         return found
 
     def _settled(self) -> str:
+        if not self.total:
+            return "The table has no rows."
+        if self.total == 1:
+            return "There is one item, so that there is no order to settle."
         many = self.count(column("best_rank").eq(column("worst_rank")))
         if not many:
             return "No place is settled: silent people may change each of them."
@@ -67,11 +71,13 @@ class Findings:
         return f"{words}."
 
     def _top(self, k: int) -> list[str]:
+        top, best = ("first", "first place") if k == 1 else (f"in the top {k:,}", f"top {k:,}")
+
         def verdict(name: str, prefix: str = "") -> exp.Condition:
             return column(f"{prefix}top").eq(exp.Literal.string(name))
 
         sentences = [
-            f"Surely in the top {k:,}, noise aside: {self.listed(verdict('surely'))}. "
+            f"Surely {top}, noise aside: {self.listed(verdict('surely'))}. "
             f"Possibly: {self.listed(verdict('possibly'))}."
         ]
         if self.request.noise:
@@ -82,18 +88,20 @@ class Findings:
         open_ = exp.and_(column("average_rank") <= k, exp.not_(verdict("surely")))
         if self.count(open_):
             sentences.append(
-                f"In the top {k:,} by plain average, but not for sure: {self.listed(open_)}."
+                f"{top[0].upper()}{top[1:]} by plain average, but not for sure: "
+                f"{self.listed(open_)}."
             )
         else:
-            sentences.append(f"The top {k:,} by plain average is settled, noise aside.")
+            sentences.append(f"The {best} by plain average is settled, noise aside.")
         return sentences
 
     def standing(self, who: Standing) -> str:
         """Say how firmly one item stands in the top k."""
         name, never = name_of(who.item), self.never()
+        top = "first" if who.k == 1 else f"in the top {who.k:,}"
         if who.breakdown_q is None:
-            return f"{name} is not surely in the top {who.k:,}, {never}."
-        words = f"{name} is surely in the top {who.k:,} {q_text(who.breakdown_q, never)}"
+            return f"{name} is not surely {top}, {never}."
+        words = f"{name} is surely {top} {q_text(who.breakdown_q, never)}"
         if who.noise:
             words += f"; with sampling noise, {q_text(who.ci_breakdown_q, never)}"
         return f"{words}."
@@ -103,12 +111,10 @@ class Findings:
         # At q = 1 every interval is the average, n known or not.
         return never_text(per_rating=self.request.assumption.per_rating, n_known=False)
 
-    def meanings(self) -> list[str]:
-        """Return what the columns mean."""
-        meanings = [
-            "Possible places: all that the item may have, depending on the silent. Items of "
-            "different tiers cannot change places."
-        ]
+    def meanings(self, *, tiers: bool = True) -> list[str]:
+        """Return what the columns mean, that of the tiers if it is shown."""
+        places = "Possible places: all that the item may have, depending on the silent."
+        meanings = [f"{places} Items of different tiers cannot change places." if tiers else places]
         if self.request.noise and self.request.level is not None:
             share = f"{self.request.level * 100:.6g}%"
             meanings.append(
@@ -146,9 +152,8 @@ class Findings:
         )
         names = [",".join(name_of(row[key]) for key in self.request.item) for row in rows]
         mark = "; " if any("," in name for name in names) else ", "
-        if many > len(names):
-            names.append(f"{many - len(names):,} more")
-        return mark.join(names) or "none"
+        more = f" and {many - len(names):,} more" if many > len(names) else ""
+        return f"{mark.join(names)}{more}" or "none"
 
 
 def assumption_words(job: Job) -> str:
