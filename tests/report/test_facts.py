@@ -249,6 +249,23 @@ def test_claims_break_down_where_they_say() -> None:
     assert lost[1] > 1
 
 
+def test_claims_hold_at_no_q_that_a_response_rate_refutes() -> None:
+    counts = {"A": [0, 1, 2, 4, 7], "B": [2, 2, 3, 5, 4]}
+    n = [140, 40]
+    # Of A one in ten answered, so q is 0.1 at the most; there the silent around B leave it open.
+    at_most = intervals(list(counts.values()), 0.1, None, n=n)
+    assert at_most[0][0] < at_most[1][1]
+    found = facts_about(table_of(counts, n=n), q=0.05, n="n").overturn
+    assert found is not None
+    assert found.tested[0].claim == "A is first"
+    assert found.tested[0].breakdown_q is None
+    assert "at no q that the response rate allows" in found.tested[0].words
+    # Where everybody answered, every q is possible.
+    sure = facts_about(table_of(counts, n=[14, 16]), q=0.2, n="n").overturn
+    assert sure is not None
+    assert sure.tested[0].breakdown_q is not None
+
+
 def test_leader() -> None:
     found = facts_about(table_of(COUNTS), q=0.6, above=3.5)
     assert found.overturn is not None
@@ -409,8 +426,8 @@ def test_headline_of_one_item() -> None:
     ]
     bare = {"lower": 2.0, "upper": 4.0, "n_ratings": 0, "ci_lower": None, "ci_upper": None}
     assert said(one, names=["Ada"], leader=bare, noise=False) == [
-        "If the assumption holds, the mean of Ada lies between 2.00 and 4.00. Chance is left out "
-        "here."
+        "If the assumption holds, the mean of Ada lies between 2.00 and 4.00, noise aside. "
+        "Chance is left out here."
     ]
 
 
@@ -470,6 +487,9 @@ def test_windows_are_counted_in_rows() -> None:
     assert " 4 places that the plain average gives within windows " in found.headline[0]
     words = data_words(found)
     assert any(one.startswith("The rows have") for one in words)
+    assert not any("tiers" in one for one in found.meanings) or any(
+        row["tier"] > 1 for row in found.rows
+    )
     assert about(found).startswith("54 ratings of 2 items (4 rows, one for each item and window)")
 
 

@@ -135,24 +135,33 @@ def test_numbers_in_the_table() -> None:
 def test_marks_lie_where_they_should() -> None:
     facts = facts_about(table_of(random_counts(30)), q=0.6)
     low, high = axis(facts)
-    assert low <= min(row["lower"] for row in facts.rows)
-    assert high >= max(row["upper"] for row in facts.rows)
     assert {low, high} <= set(facts.scale.values)
     for row in facts.rows:
         at = strip(row, (low, high))
         assert at.low is not None
         assert at.high is not None
         assert at.estimate is not None
-        assert 5 <= at.low <= at.estimate <= at.high <= 135
+        assert at.ci_low is not None
+        assert at.ci_high is not None
+        assert 5 <= at.ci_low <= at.low <= at.estimate <= at.high <= at.ci_high <= 135
         share = (row["estimate"] - low) / (high - low)
         assert at.estimate == pytest.approx(5 + 130 * share, abs=0.051)
-    assert (place(-9, (1, 5)), place(1, (1, 5)), place(9, (1, 5))) == (5, 5, 135)
+    assert (place(1, (1, 5)), place(3, (1, 5)), place(5, (1, 5))) == (5, 70, 135)
 
 
-def test_points_off_the_drawing_are_left_out() -> None:
-    row = {"lower": 1.2, "upper": 3.0, "ci_lower": None, "ci_upper": None}
-    at = strip(row | {"average": None, "estimate": 1.9}, (2.0, 5.0))
-    assert (at.low, at.estimate, at.average, at.ci_low) == (5, None, None, None)
+def test_noise_has_room_in_the_drawing() -> None:
+    facts = facts_about(table_of({"A": [0, 0, 1, 2, 3], "B": [0, 0, 1, 3, 2]}), q=0.9)
+    assert min(row["lower"] for row in facts.rows) > 3
+    low, high = axis(facts)
+    assert low <= min(row["ci_lower"] for row in facts.rows) < 3
+    assert high >= max(row["ci_upper"] for row in facts.rows)
+
+
+def test_drawing_without_noise_and_average() -> None:
+    row = {"lower": 1.0, "upper": 3.0, "ci_lower": None, "ci_upper": None}
+    at = strip(row | {"average": None, "estimate": 2.0}, (1.0, 5.0))
+    assert (at.low, at.high, at.estimate) == (5, 70, 37.5)
+    assert (at.average, at.ci_low, at.ci_high) == (None, None, None)
 
 
 @pytest.mark.usefixtures("undrawn")

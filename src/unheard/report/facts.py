@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any
@@ -163,7 +164,7 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
             refuted=flags.get("refuted", 0),
         ),
         findings=words,
-        meanings=findings.meanings(),
+        meanings=findings.meanings(tiers=has_tiers(rows)),
         assumption=assumption_words(job),
         rows=rows,
         stories=changes,
@@ -172,6 +173,11 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
         flags=flags,
         notes=job.notes,
     )
+
+
+def has_tiers(rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Say whether there is more than one tier, so that it is worth a column."""
+    return any(row["tier"] != 1 for row in rows)
 
 
 def _within(request: Request) -> str | None:

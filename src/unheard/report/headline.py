@@ -76,9 +76,10 @@ def _only(name: str, leader: Mapping[str, Any], width: float) -> list[str]:
     def between(low: str, high: str) -> str:
         return f"between {range_text(leader[low], leader[high], width).replace(' to ', ' and ')}"
 
-    words = f"If the assumption holds, the mean of {name} lies {between('lower', 'upper')}"
+    words = f"If the assumption holds, the mean of {name} lies {between('lower', 'upper')}, "
+    words += "noise aside"
     if leader["ci_lower"] is not None:
-        words += f", noise aside, and {between('ci_lower', 'ci_upper')} with sampling noise"
+        words += f", and {between('ci_lower', 'ci_upper')} with sampling noise"
     said = [f"{words}."]
     if leader["n_ratings"]:
         average = rating_text(leader["average"], width)

@@ -18,7 +18,7 @@ from unheard.decide.words import (
     rating_text,
     verdict_text,
 )
-from unheard.report.facts import Facts
+from unheard.report.facts import Facts, has_tiers
 from unheard.report.stories import item_name, straight, within_name
 
 LONGEST_NAME = 300
@@ -28,6 +28,9 @@ STRIP = 140
 """How wide a small drawing is."""
 
 _MARGIN, _MOST_TICKS = 5, 11
+
+_DRAWN = ("lower", "upper", "ci_lower", "ci_upper", "average", "estimate")
+"""The columns that a small drawing shows."""
 
 Ends: TypeAlias = tuple[float, float]
 """The values at the two ends of a small drawing."""
@@ -96,30 +99,37 @@ def columns(facts: Facts, ends: Ends) -> list[Column]:
         "within", "What it is ranked within", lambda row: within_name(row, request) or ""
     )
     claim = facts.claim
-    tiers = any(row["tier"] != 1 for row in facts.rows)
     side = "" if claim is None else claim.side
     method = AGGREGATORS[request.method].words
+    # On a phone the first columns are all that is seen at once.
     made = {
         within: bool(request.compared_within),
-        Column("places", "All that the item may have, depending on the silent", places_text): True,
-        Column("ratings", "How many were given", whole("n_ratings")): True,
-        Column("people", "How many could have rated it", whole("n")): request.n_known,
-        Column("average", "Mean of the ratings given", rating("average")): True,
-        Column("place by average", "Place by plain average", whole("average_rank")): True,
         Column("estimate", f"{method[0].upper()}{method[1:]}", rating("estimate")): True,
-        Column(f"from {ends[0]:g} to {ends[1]:g}", "", None): True,
         Column("interval", "Everything the assumption allows", span("lower", "upper")): True,
         Column(
             f"{(request.level or 0) * 100:.6g}% confidence",
             "The same with sampling noise",
             span("ci_lower", "ci_upper"),
-            printed=False,  # the drawing beside it shows it
         ): request.level is not None,
+        Column(f"from {ends[0]:g} to {ends[1]:g}", "", None): True,
+        Column("average", "Mean of the ratings given", rating("average")): True,
+        Column("ratings", "How many were given", whole("n_ratings")): True,
+        Column("people", "How many could have rated it", whole("n")): request.n_known,
+        Column("places", "All that the item may have, depending on the silent", places_text): True,
         Column(
             "with noise", "Possible places with chance on top", lambda row: places_text(row, "ci_")
         ): request.noise,
-        Column("tier", "Items of different tiers cannot change places", whole("tier")): tiers,
-        Column(f"top {facts.k:,}", "Whether it is among the best", verdict_text): True,
+        Column(
+            "place by average", "Place by plain average", whole("average_rank"), printed=False
+        ): True,
+        Column("tier", "Items of different tiers cannot change places", whole("tier")): has_tiers(
+            facts.rows
+        ),
+        Column(
+            "first" if facts.k == 1 else f"top {facts.k:,}",
+            "Whether it is among the best",
+            verdict_text,
+        ): facts.numbers.items > 1,
         Column(
             f"{side} if q\xa0>",
             f"The mean is {side} as long as q is larger than this, noise aside",
@@ -144,14 +154,11 @@ def line(row: Mapping[str, Any], item: Sequence[str], shown: Sequence[Column], e
 
 
 def axis(facts: Facts) -> Ends:
-    """Return the values of the scale between which the intervals lie, but for one in a hundred."""
+    """Return the values of the scale between which everything lies that is drawn."""
     values = facts.scale.values
-    lowest, highest = (sorted(row[name] for row in facts.rows) for name in ("lower", "upper"))
-    if not facts.rows:
-        return values[0], values[-1]
-    few = len(facts.rows) // 100
-    low = max(bisect_right(values, lowest[few]) - 1, 0)
-    high = min(bisect_left(values, highest[-1 - few]), len(values) - 1)
+    drawn = [row[name] for row in facts.rows for name in _DRAWN if row[name] is not None]
+    low = max(bisect_right(values, min(drawn)) - 1, 0)
+    high = min(bisect_left(values, max(drawn)), len(values) - 1)
     return (values[low], values[high]) if low < high else (values[0], values[-1])
 
 
@@ -162,16 +169,11 @@ def ticks(scale: Scale, ends: Ends) -> list[float]:
 
 
 def strip(row: Mapping[str, Any], ends: Ends) -> Strip:
-    """Place the marks of a small drawing; lines are cut where it ends."""
-    lines = ("lower", "upper", "ci_lower", "ci_upper")
-    points = (row[name] for name in ("average", "estimate"))
-    return Strip(
-        *(None if row[name] is None else place(row[name], ends) for name in lines),
-        *(place(x, ends) if x is not None and ends[0] <= x <= ends[1] else None for x in points),
-    )
+    """Place the marks of a small drawing."""
+    return Strip(*(None if row[name] is None else place(row[name], ends) for name in _DRAWN))
 
 
 def place(value: float, ends: Ends) -> float:
-    """Say where a value is in a small drawing; what lies off it is put at its end."""
-    share = min(max((value - ends[0]) / (ends[1] - ends[0]), 0.0), 1.0)
+    """Say where a value is in a small drawing."""
+    share = (value - ends[0]) / (ends[1] - ends[0])
     return tidy(round(_MARGIN + share * (STRIP - 2 * _MARGIN), 1))
