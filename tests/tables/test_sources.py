@@ -278,12 +278,6 @@ def test_binary_named_csv(tmp_path: Path) -> None:
     refused(path, "it is no text")
 
 
-def test_not_utf8(tmp_path: Path) -> None:
-    path = tmp_path / "stays.csv"
-    path.write_bytes("hotel,stars\nCafé,5\n".encode("latin-1"))
-    refused(path, "cannot be read as csv")
-
-
 def test_truncated(tmp_path: Path) -> None:
     path = tmp_path / "stays.parquet"
     path.write_bytes(as_parquet(STAYS)[:-20])
@@ -856,3 +850,13 @@ def test_a_number_and_a_table_of_people() -> None:
         uh.rate(table, "hotel", "stars", q=0.3, n_table=people)
     with pytest.raises(uh.ColumnError, match="something else than numbers"):
         uh.rate(table, "hotel", "stars", q="words", q_table=people)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"), [("latin-1", "it is not in UTF-8"), ("utf-16", "it is in UTF-16")]
+)
+def test_text_that_is_not_utf8(encoding: str, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "stays.csv"
+    file.write_bytes("hotel,stars\nMüller,5\nMüller,4\n".encode(encoding))
+    with pytest.raises(uh.SourceError, match=f"{words}. Save it again as UTF-8"):
+        uh.rate(file, "hotel", "stars", q=0.3)

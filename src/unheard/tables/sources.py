@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import glob
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -338,13 +339,34 @@ def _read_file(engine: DuckDB, path: str, as_text: tuple[str, ...], words: str) 
             return _read_json(engine, place, as_text)
         return _read_csv(engine, place, form, as_text)
     except Exception as error:
+        if form != "parquet" and not _is_utf8(files):
+            raise SourceError(words, "it is not in UTF-8", _UTF8) from None
         said = str(error).splitlines()[0].removeprefix("DuckDB says: ")
         raise SourceError(
             words, f"it cannot be read as {form}: {said}", "Check the file and its ending"
         ) from error
 
 
+_UTF8 = "Save it again as UTF-8, which Excel calls CSV UTF-8"
+
+
+def _is_utf8(files: Sequence[str]) -> bool:
+    """Whether all of some files are text in UTF-8; packed ones are taken to be."""
+    for path in files:
+        if path.lower().endswith((".gz", ".zst")):
+            continue
+        with open(path, encoding="utf-8") as file:
+            try:
+                while file.read(1 << 20):
+                    pass
+            except UnicodeDecodeError:
+                return False
+    return True
+
+
 def _refuse_binary(head: bytes, words: str, path: str) -> None:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise SourceError(words, "it is in UTF-16", _UTF8)
     if not path.lower().endswith((".gz", ".zst")) and b"\0" in head:
         raise SourceError(words, "it is no text", "Give a CSV, TSV, Parquet or JSON lines file")
 
