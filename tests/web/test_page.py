@@ -136,12 +136,14 @@ def test_what_the_server_refuses_is_said_and_the_last_answer_dimmed(visit: Visit
     expect(alert).to_have_role("alert")
     expect(page.get_by_label("rated 2", exact=True)).to_have_attribute("aria-invalid", "true")
     expect(page.locator("#one-answer")).to_have_class("answer stale")
+    expect(page.locator("#one-csv")).to_be_disabled()
     headline(page, "4.14")
     page.locator("#one-counts input").nth(1).fill("3o")
     expect(alert).to_contain_text("“3o” is not a number")
     page.locator("#one-counts input").nth(1).fill("30")
     expect(alert).to_be_empty()
     expect(page.locator("[aria-invalid]")).to_have_count(0)
+    expect(page.locator("#one-csv")).to_be_enabled()
 
 
 def test_the_slider_works_by_keyboard(visit: Visit) -> None:

@@ -85,6 +85,55 @@ def test_every_kind_of_file(visit: Visit) -> None:
     shows_ranking(page, *rated(frame))
 
 
+def test_a_file_that_cannot_be_read_leaves_nothing_of_the_last_one(visit: Visit) -> None:
+    visit.expect_status(422)
+    page = visit.open("#table")
+    choose(page, "stays.csv", STAYS.read_bytes())
+    shows_ranking(page, *rated(pd.read_csv(STAYS)))
+    expect(page.locator("#table-chart svg")).to_be_visible()
+    choose(page, "broken.parquet", b"no parquet at all")
+    expect(page.locator("#source-problem")).to_contain_text("parquet")
+    for gone in ("#table-layout", "#table-answer"):
+        expect(page.locator(gone)).to_be_hidden()
+    expect(page.locator("#table-problem")).to_be_empty()
+    page.locator("#q").fill("0.4")
+    expect(page.locator("#assumption-words")).to_contain_text("at least 0.4 times")
+    expect(page.locator("#source-problem")).to_contain_text("parquet")
+    choose(page, "two.csv", b"hotel,stars\nOak,5\nOak,4\nAsh,1\nAsh,2\n")
+    shows_ranking(page, "Oak", "Ash")
+    expect(page.locator("#source-problem")).to_be_empty()
+
+
+def test_the_last_file_is_out_of_sight_while_another_is_worked_on(visit: Visit) -> None:
+    page = visit.open("#table")
+    choose(page, "stays.csv", STAYS.read_bytes())
+    expect(page.locator("#table-chart svg")).to_be_visible()
+    page.route("**/api/v1/rank/chart?*", lambda _: None)  # never answered
+    choose(page, "two.csv", b"hotel,stars\nOak,5\nOak,4\nAsh,1\nAsh,2\n")
+    expect(page.locator("#table-answer")).to_be_hidden()
+    shows_ranking(page, "Oak", "Ash")
+    expect(page.locator("#table-chart svg")).to_have_count(0)
+    page.get_by_role("button", name="Cancel").first.click()
+    page.unroute_all(behavior="ignoreErrors")
+
+
+def test_only_an_answer_to_what_is_asked_is_downloaded(visit: Visit) -> None:
+    visit.expect_status(422)
+    page = visit.open("#table")
+    choose(page, "stays.csv", STAYS.read_bytes())
+    buttons = page.locator("#view-table .downloads button")
+    for button in buttons.all():
+        expect(button).to_be_enabled()
+    page.locator("#q").fill("7")
+    expect(page.locator("#table-problem")).to_contain_text("at most 1")
+    for button in buttons.all():
+        expect(button).to_be_disabled()
+    page.locator("#q").fill("0.5")
+    for button in buttons.all():
+        expect(button).to_be_enabled()
+    expect(page.locator("#table-problem")).to_be_empty()
+
+
 def test_rows_are_pasted_and_a_file_is_dropped(visit: Visit) -> None:
     page = visit.open("#table")
     page.get_by_text("Or paste rows").click()

@@ -9,10 +9,12 @@ export class Problem extends Error {
   /**
    * @param {string} detail
    * @param {string} [place]  Such as counts[1].
+   * @param {number} [status]  Of the answer, if there was one.
    */
-  constructor(detail, place = "") {
+  constructor(detail, place = "", status = 0) {
     super(detail);
     this.place = place;
+    this.status = status;
   }
 }
 
@@ -80,9 +82,10 @@ export function isAbort(error) {
 async function problem(response) {
   try {
     const { detail, place } = await response.json();
-    if (typeof detail === "string") return new Problem(detail, place);
+    if (typeof detail === "string") return new Problem(detail, place, response.status);
   } catch {
     // Not a problem document: its status must do.
   }
-  return new Problem(`The server failed (${response.status} ${response.statusText}).`);
+  const { status, statusText } = response;
+  return new Problem(`The server failed (${status} ${statusText}).`, "", status);
 }

@@ -76,6 +76,7 @@ export function initCompare(changed) {
   }
 
   const answers = latest(async (asked, signal) => {
+    area.begin();
     try {
       const answer = await ask("compare", asked, { signal });
       shown = { asked, answer };
@@ -134,6 +135,7 @@ export function initCompare(changed) {
   return {
     show,
     async ask() {
+      area.ask();
       try {
         await begin();
         answers.ask(question());

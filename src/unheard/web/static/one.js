@@ -61,6 +61,7 @@ export function initOne(changed, setQ) {
   }
 
   const answers = latest(async (asked, signal) => {
+    area.begin();
     try {
       const [answer, told] = await Promise.all([ask("estimate", asked, { signal }), about()]);
       shown = { asked, answer };
@@ -116,6 +117,7 @@ export function initOne(changed, setQ) {
       sweep.show();
     },
     ask() {
+      area.ask();
       try {
         answers.ask(question());
       } catch (error) {

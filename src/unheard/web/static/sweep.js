@@ -21,6 +21,7 @@ export function initSweep(changed) {
   });
 
   const answers = latest(async (asked, signal) => {
+    area.begin();
     try {
       const above = readOptional(mine.above, "Say above which rating, or leave it empty.");
       const { q, ...rest } = asked;
@@ -34,13 +35,19 @@ export function initSweep(changed) {
     }
   });
 
+  const askRested = rested(answers.ask, REST);
+
   return {
     show() {
       byId("one-above").value = mine.above;
     },
-    ask: rested(answers.ask, REST),
+    ask(asked) {
+      area.ask();
+      askRested(asked);
+    },
     /** What is shown answers no longer what is asked. */
     dim() {
+      area.ask();
       byId("sweep-answer").classList.add("stale");
     },
   };

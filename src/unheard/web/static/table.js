@@ -17,6 +17,8 @@ import { workingLine } from "./working.js";
 
 const REST = 250;
 const CHARTED = 30;
+/** Statuses that say that a file will never be read, however often it is sent. */
+const UNREADABLE = [413, 415, 422];
 
 /**
  * @param {() => void} changed  Called when the reader has changed something.
@@ -34,43 +36,66 @@ export function initTable(changed, goTo) {
   /** Begin with a table. */
   async function take(make) {
     if (state.view !== "table") goTo("table");
-    const wrong = byId("source-problem");
     try {
       const source = make();
       await checkSize(source);
       chosen = { source, layout: null };
-      wrong.textContent = "";
-      byId("table-answer").hidden = true;
+      clear();
+      area.ask();
       answers.ask();
     } catch (error) {
-      wrong.textContent = error.message;
+      byId("source-problem").textContent = error.message;
     }
+  }
+
+  /** Take away all that is about the table before. */
+  function clear() {
+    byId("source-problem").textContent = alert.textContent = "";
+    byId("table-layout").hidden = byId("table-answer").hidden = true;
+    byId("table-layout").replaceChildren();
+  }
+
+  /** There is no answer about a table: keep what is known of it, unless it cannot be read. */
+  function refuse(error, table) {
+    if (table !== chosen) return;
+    if (!table.layout && UNREADABLE.includes(error.status)) {
+      chosen = null;
+      byId("source-problem").textContent = error.message;
+      return;
+    }
+    const cancelled = isAbort(error) && working.cancelled();
+    area.bad(cancelled ? new Mistake("Cancelled. The next change asks again.") : error);
   }
 
   /** Look into a table that is new, then rank its items. */
   const answers = latest(async (_, signal) => {
     const table = chosen; // another may be chosen in the meantime
+    if (!table) return; // it could not be read
     const { source } = table;
     const settings = { type: source.type, body: source.body, signal };
+    area.begin();
     try {
       if (!table.layout) {
+        byId("table-chart").replaceChildren();
         working.start(`Reading ${source.name}`);
         const found = await (await send("inspect", settings)).json();
+        if (table !== chosen) return;
         table.layout = layColumns(byId("table-layout"), source, found, changed);
         addTop();
       }
       working.start("Ranking the items");
       const query = question(table.layout());
       const answer = await (await send("rank", { ...settings, query })).json();
+      const told = await about();
+      if (table !== chosen) return;
       shown = { source, answer, query, items: itemsOf(answer, query) };
-      showAnswer(shown, await about(), ranking);
+      showAnswer(shown, told, ranking);
       area.good();
       working.start("Drawing");
       const charted = { ...settings, query: { ...query, top: CHARTED } };
       await drawTableChart(byId("table-chart"), "rank/chart", charted);
     } catch (error) {
-      const cancelled = isAbort(error) && working.cancelled();
-      area.bad(cancelled ? new Mistake("Cancelled. The next change asks again.") : error);
+      refuse(error, table);
     } finally {
       working.end();
     }
@@ -114,7 +139,7 @@ export function initTable(changed, goTo) {
       });
       goTo("one");
     } catch (error) {
-      area.bad(error);
+      alert.textContent = error.message; // the ranking is still right
     } finally {
       working.end();
     }
@@ -145,12 +170,17 @@ export function initTable(changed, goTo) {
   );
   acceptDrops(byId("drop"), (file) => take(() => fileSource(file)));
 
+  const askRested = rested(() => (chosen ? answers.ask() : sayWords()), REST);
+
   return {
     show() {
       const field = byId("table-k");
       if (field) field.value = mine.k;
     },
-    ask: rested(() => (chosen ? answers.ask() : sayWords()), REST),
+    ask() {
+      area.ask();
+      askRested();
+    },
   };
 }
 
