@@ -70,6 +70,15 @@ def test_windows(run: Typed, tmp_path: Path) -> None:
     assert "one for each item and window)" in parsed(target.read_text(encoding="utf-8")).text
 
 
+def test_header_only_is_refused(run: Typed, tmp_path: Path) -> None:
+    empty, target = tmp_path / "empty.csv", tmp_path / "page.html"
+    empty.write_text("hotel,stars\n")
+    done = run(empty, *ASKED, "-o", target)
+    assert done.code != 0
+    assert "empty.csv: the table has no rows." in done.err
+    assert not target.exists()
+
+
 def test_second_table(run: Typed, tmp_path: Path) -> None:
     target = tmp_path / "page.html"
     people = ["--n-table", DOCS / "guests.csv", "--n-column", "guests"]
