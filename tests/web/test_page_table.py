@@ -67,6 +67,26 @@ def test_a_file_is_looked_into_and_ranked(visit: Visit, tmp_path: Path) -> None:
     assert "Dune" in report
 
 
+def test_a_guessed_scale_is_called_a_guess(visit: Visit) -> None:
+    page = visit.open("#table")
+    choose(page, "few.csv", b"hotel,stars\nOak,4\nOak,4\nAsh,3\nAsh,3\nAsh,4\n")
+    guess = page.get_by_text("guessed from the values found: 3 to 4; change it")
+    expect(guess).to_be_visible()
+    setting(page, "Scale").fill("1:7")
+    expect(guess).to_be_hidden()
+    shows_ranking(page, "Oak", "Ash")
+
+
+def test_the_ranking_fits_a_window_of_usual_width(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": 1200, "height": 900})
+    page = visit.open("#table")
+    page.get_by_role("button", name="Try it with example data").click()
+    page.get_by_label("Who is in the top").fill("2")
+    expect(page.locator(".ranking thead")).to_contain_text("Top 2")
+    box = page.get_by_role("region", name="Ranking")
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+
+
 def test_every_kind_of_file(visit: Visit) -> None:
     frame = pd.read_csv(STAYS)
     page = visit.open("#table")

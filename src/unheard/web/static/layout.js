@@ -37,6 +37,9 @@ export function layColumns(box, source, { rows, columns, guess }, changed) {
   const countable = [...guess.counts, ...numeric.filter((name) => !guess.counts.includes(name))];
   const counts = checkboxes("Columns of counts, lowest rating first", countable, guess.counts);
   const scale = field("Scale", guess.scale ?? "1:5");
+  const guessed = el("small", { id: `${scale.input.id}-guessed` }, guessText(columns, guess));
+  scale.row.append(guessed);
+  scale.input.setAttribute("aria-describedby", guessed.id);
   const unknown = ["", "not known"];
   const people = select("People in all", [unknown, ...same(numeric)], guess.n_column ?? "");
   const nulls = select("Empty ratings", NULLS, "refuse");
@@ -46,6 +49,8 @@ export function layColumns(box, source, { rows, columns, guess }, changed) {
     const byCounts = shape.input.value === "counts";
     counts.row.hidden = !byCounts;
     for (const one of [rating, nulls, offScale]) one.row.hidden = byCounts;
+    const isGuess = rating.input.value === guess.rating && scale.input.value === guess.scale;
+    guessed.hidden = byCounts || !isGuess;
   }
 
   const size = `${plural(rows, "row")}, ${plural(columns.length, "column")}`;
@@ -62,7 +67,7 @@ export function layColumns(box, source, { rows, columns, guess }, changed) {
     showShape();
     changed();
   };
-  scale.input.addEventListener("input", changed);
+  scale.input.addEventListener("input", box.onchange);
 
   return () => {
     const common = {
@@ -80,6 +85,14 @@ export function layColumns(box, source, { rows, columns, guess }, changed) {
       off_scale: offScale.input.value,
     };
   };
+}
+
+/** Say that the scale is a guess, and from what. */
+function guessText(columns, { rating }) {
+  const found = columns.find((one) => one.name === rating);
+  if (!found) return "";
+  const values = `${found.least} to ${found.greatest}`;
+  return `guessed from the values found: ${values}; change it if the scale is longer`;
 }
 
 let made = 0;
