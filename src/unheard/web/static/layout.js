@@ -63,11 +63,13 @@ export function layColumns(box, source, { rows, columns, guess }, changed) {
   );
   box.hidden = false;
   showShape();
-  box.onchange = () => {
+  function settle() {
     showShape();
     changed();
-  };
-  scale.input.addEventListener("input", box.onchange);
+  }
+  // What is typed was asked when it was typed: to leave the field changes nothing.
+  box.onchange = ({ target }) => target.type !== "text" && settle();
+  scale.input.addEventListener("input", settle);
 
   return () => {
     const common = {
