@@ -6,6 +6,9 @@ BIN := $(VENV)/bin
 # Extras that the tests need.
 TEST_EXTRAS := charts postgres spark web
 
+# One more than there are processors: tests of servers and pages mostly wait.
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
+
 .PHONY: help demo setup test browser check format lint types layers benchmarks lock clean
 
 help: ## List the commands
@@ -17,7 +20,7 @@ demo: $(VENV)/build.installed ## Set up, then show the main job on built-in data
 setup: $(VENV)/dev.installed ## Set up for development
 
 test: check browser ## Set up, then run every check and every test
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 # The page is tested in a real browser, which pip does not bring.
 browser: ## Set up the browser for the tests, where that can be done

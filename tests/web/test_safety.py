@@ -200,6 +200,15 @@ def test_a_gigabyte_that_is_sent_all_the_same_is_refused(server: Served) -> None
         assert "larger than 2 MiB" in detail(reply, 413)
 
 
+@pytest.mark.parametrize("request_line", [b"GET /?" + b"a" * 100_000, b"\x00\x01 no request"])
+def test_what_is_no_request_is_refused(server: Served, request_line: bytes) -> None:
+    with socket.create_connection((server.host, server.port), timeout=10) as line:
+        line.sendall(request_line + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = line.recv(65_536)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"application/problem+json" in answer
+
+
 def test_questions_are_small(server: Served) -> None:
     reply = server.ask(
         "POST", "/api/v1/estimate", b" " * (MIB + 1), {"content-type": "application/json"}

@@ -61,7 +61,7 @@ def test_the_schema_is_kept(server: Served, path: str, method: str, mode: Genera
     operation = SCHEMA[path][method]
     checks = [*CHECKS, negative_data_rejection] if mode is WRONG else CHECKS
 
-    @settings(max_examples=12, suppress_health_check=list(HealthCheck), deadline=None)
+    @settings(max_examples=8, suppress_health_check=list(HealthCheck), deadline=None)
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case: Any) -> None:
         case.call_and_validate(base_url=server.address, checks=checks, timeout=60)

@@ -87,7 +87,8 @@ def calibrate(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
 def _calibrate(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
     from unheard.cli.progress import watched
     from unheard.tables.audits import Layout, read_audit
-    from unheard.tables.sources import Where, files_of
+    from unheard.tables.files import files_of
+    from unheard.tables.sources import Where
 
     check_no_options(words)
     if len(words) != 1:

@@ -23,7 +23,7 @@ _SHOWN = 20
 
 def show_rates(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
     """Show response rates of typed counts, or of a table."""
-    from unheard.tables.sources import files_of
+    from unheard.tables.files import files_of
 
     for name in ("answered", "population", "observed", "truth", "segment", "unpaired"):
         if given[name]:

@@ -40,9 +40,10 @@ def report(source: str, **given: Any) -> None:
     from unheard.cli.progress import watched
     from unheard.report.facts import facts_document, facts_of
     from unheard.report.make import PAGES, page_of_facts, source_name, write_page
+    from unheard.tables.files import files_of
     from unheard.tables.jobs import prepare
     from unheard.tables.output import check_target
-    from unheard.tables.sources import Where, files_of
+    from unheard.tables.sources import Where
 
     target = None if given["output"] is None else Path(given["output"])
     if target is not None:

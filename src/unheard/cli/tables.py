@@ -54,9 +54,10 @@ def answer(
 ) -> None:
     """Run a request, and write, print or show its result as the options say."""
     from unheard.cli.progress import watched
+    from unheard.tables.files import files_of
     from unheard.tables.jobs import counts_query, prepare
     from unheard.tables.output import check_target, write
-    from unheard.tables.sources import Where, files_of
+    from unheard.tables.sources import Where
 
     top, sort = read_whole(given["top"], "top"), read_sort(given["sort"])
     counts_only = given.get("counts_only", False)

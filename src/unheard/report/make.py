@@ -9,10 +9,11 @@ from typing import Any
 
 from unheard.report.facts import Facts, facts_of
 from unheard.tables.engines.postgres import without_password
+from unheard.tables.files import files_of
 from unheard.tables.jobs import Job, prepare, read_request
 from unheard.tables.output import beside, check_target
 from unheard.tables.request import ordered
-from unheard.tables.sources import Where, files_of
+from unheard.tables.sources import Where
 
 PAGES = (".html", ".htm")
 """How the file of a page may end."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 import difflib
-import glob
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,18 +17,15 @@ from sqlglot import exp
 
 from unheard.errors import ColumnError, OptionError, QueryError, SourceError
 from unheard.tables.engines.base import Engine
-from unheard.tables.engines.duckdb import DuckDB, Relation, kind_of
+from unheard.tables.engines.duckdb import DuckDB, Relation
 from unheard.tables.engines.sqlite import SQLite, is_sqlite
+from unheard.tables.files import form_of, head_of, matching, not_found, read_file
 from unheard.tables.request import Kind, Request
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ENGINES = ("duckdb", "spark")
-_FORMS = {
-    "csv": "csv", "tsv": "tsv", "tab": "tsv", "txt": "csv", "parquet": "parquet", "pq": "parquet",
-    "json": "json", "jsonl": "json", "ndjson": "json",
-}  # fmt: skip
 _URL = re.compile(r"([a-z][a-z0-9+]*)://", re.IGNORECASE)
 
 
@@ -108,17 +103,17 @@ def second_table(source: Any, main: Opened, place: str, as_text: tuple[str, ...]
     """Open a second table so that the engine of the first can join it."""
     if isinstance(source, str | os.PathLike):
         text = os.fspath(source)
-        if not _files(text):
-            if _form(text) is not None or text.startswith(("/", ".")):
-                raise _not_found(text)
+        if not matching(text):
+            if form_of(text) is not None or text.startswith(("/", ".")):
+                raise not_found(text)
             relation = main.engine.lookup(place, text)
             return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
         if isinstance(main.engine, DuckDB):
-            relation = _read(main.engine, text, as_text)
+            relation = read_file(main.engine, text, as_text, text)
             return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
         with_duckdb = DuckDB()
         try:
-            relation = _read(with_duckdb, text, as_text)
+            relation = read_file(with_duckdb, text, as_text, text)
             rows = with_duckdb.native(exp.select("*").from_(relation))
         finally:
             with_duckdb.close()
@@ -149,12 +144,12 @@ def _open_text(text: str, request: Request | None, where: Where) -> Opened:
     if text == "-":
         _refuse_to_table(where)
         engine = DuckDB(where.memory)
-        relation = _read_file(engine, str(_save_input(engine)), _text_columns(request), "-")
+        relation = read_file(engine, str(_save_input(engine)), _text_columns(request), "-")
         return _opened(engine, relation, "standard input")
-    files = _files(text)
+    files = matching(text)
     if not files:
-        raise _not_found(text)
-    head = _head(files[0], text)
+        raise not_found(text)
+    head = head_of(files[0], text)
     if is_sqlite(head):
         return _open_database(SQLite(Path(text), writable=where.writable), text, where)
     engine = DuckDB(where.memory, where.confined)
@@ -166,7 +161,7 @@ def _open_text(text: str, request: Request | None, where: Where) -> Opened:
         raise OptionError(
             "table" if where.table else "query", f"{text} is no database", "Leave it out"
         )
-    return _opened(engine, _read(engine, text, _text_columns(request)), text)
+    return _opened(engine, read_file(engine, text, _text_columns(request), text), text)
 
 
 def _refuse_to_table(where: Where) -> None:
@@ -243,7 +238,7 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
     engine = Spark(session(where.spark_master))
     if where.table is not None:
         return _opened(engine, engine.lookup("table", where.table), f"table {where.table}")
-    form = _form(text)
+    form = form_of(text)
     if form is None:
         raise SourceError(text, "the ending tells no format", "Name a .csv, .parquet or .jsonl")
     frame = engine.read(text, form, _text_columns(request))
@@ -253,37 +248,6 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
 
 def _opened(engine: Engine, relation: exp.Expr, words: str) -> Opened:
     return Opened(engine, relation, engine.columns(relation), words, engine.native)
-
-
-def _not_found(text: str) -> SourceError:
-    path = Path(text)
-    near: list[str] = []
-    if path.parent.is_dir():
-        near = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1)
-    guess = f"Did you mean {path.parent / near[0]}? " if near else ""
-    return SourceError(
-        text,
-        "there is no such file",
-        f"{guess}Give a file, a glob, a database URL, or - for standard input",
-    )
-
-
-def _files(text: str) -> list[str]:
-    if os.path.isfile(text):
-        return [text]
-    if any(sign in text for sign in "*?["):
-        return sorted(found for found in glob.glob(text, recursive=True) if os.path.isfile(found))
-    return []
-
-
-def _head(path: str, text: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read(4096)
-    except OSError as error:
-        raise SourceError(
-            text, f"it cannot be read: {error.strerror}", "Check its permissions"
-        ) from None
 
 
 def _save_input(engine: DuckDB) -> Path:
@@ -301,125 +265,6 @@ def _text_columns(request: Request | None) -> tuple[str, ...]:
         return ()
     rater = () if request.rater is None else (request.rater,)
     return (*request.item, *request.strata, *request.rating, *rater)
-
-
-def _form(text: str) -> str | None:
-    name = text.lower()
-    for ending in (".gz", ".zst"):
-        name = name.removesuffix(ending)
-    return _FORMS.get(name.rpartition(".")[2])
-
-
-def _read(engine: DuckDB, text: str, as_text: tuple[str, ...]) -> exp.Expr:
-    return _read_file(engine, text, as_text, text)
-
-
-def _read_file(engine: DuckDB, path: str, as_text: tuple[str, ...], words: str) -> exp.Expr:
-    files = _files(path)
-    empty = [one for one in files if os.path.getsize(one) == 0]
-    if empty:
-        raise SourceError(
-            words if len(files) == 1 else empty[0], "the file is empty", "Give one with a header"
-        )
-    head = _head(files[0], words)
-    form = _form(path) if words != "-" else None
-    if form is None:
-        form = "parquet" if head.startswith(b"PAR1") else "csv"
-        if head.lstrip()[:1] in (b"{", b"["):
-            form = "json"
-    if form in ("csv", "tsv"):
-        _refuse_binary(head, words, files[0])
-    place = path.replace("'", "''")
-    try:
-        if form == "parquet":
-            engine.counts_rows_for_nothing = True
-            several = ", union_by_name = true" if len(files) > 1 else ""
-            return engine.view(f"select * from read_parquet('{place}'{several})")
-        if form == "json":
-            return _read_json(engine, place, as_text)
-        return _read_csv(engine, place, form, as_text)
-    except Exception as error:
-        if form != "parquet" and not _is_utf8(files):
-            raise SourceError(words, "it is not in UTF-8", _UTF8) from None
-        said = str(error).splitlines()[0].removeprefix("DuckDB says: ")
-        raise SourceError(
-            words, f"it cannot be read as {form}: {said}", "Check the file and its ending"
-        ) from error
-
-
-_UTF8 = "Save it again as UTF-8, which Excel calls CSV UTF-8"
-
-
-def _is_utf8(files: Sequence[str]) -> bool:
-    """Whether all of some files are text in UTF-8; packed ones are taken to be."""
-    for path in files:
-        if path.lower().endswith((".gz", ".zst")):
-            continue
-        with open(path, encoding="utf-8") as file:
-            try:
-                while file.read(1 << 20):
-                    pass
-            except UnicodeDecodeError:
-                return False
-    return True
-
-
-def _refuse_binary(head: bytes, words: str, path: str) -> None:
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise SourceError(words, "it is in UTF-16", _UTF8)
-    if not path.lower().endswith((".gz", ".zst")) and b"\0" in head:
-        raise SourceError(words, "it is no text", "Give a CSV, TSV, Parquet or JSON lines file")
-
-
-def _read_csv(engine: DuckDB, place: str, form: str, as_text: tuple[str, ...]) -> exp.Expr:
-    settings = "header = true, union_by_name = true, sample_size = 100000"
-    if form == "tsv":
-        settings += ", delim = '\t'"
-    found = engine.execute(f"describe select * from read_csv('{place}', {settings})").fetchall()
-    there = [row[0] for row in found]
-    kept = ", ".join(
-        f"'{name.replace(chr(39), chr(39) * 2)}': 'VARCHAR'" for name in there if name in as_text
-    )
-    if kept:
-        settings += f", types = {{{kept}}}"
-    return engine.view(f"select * from read_csv('{place}', {settings})")
-
-
-def _read_json(engine: DuckDB, place: str, as_text: tuple[str, ...]) -> exp.Expr:
-    source = f"read_json('{place}', union_by_name = true)"
-    found = engine.execute(f"describe select * from {source}").fetchall()
-    guessed = [row for row in found if row[0] in as_text and kind_of(row[1]) in ("time", "other")]
-    if any(row[1] != "JSON" for row in guessed):
-        # Names that look like dates are names.
-        names = {row[0] for row in guessed if row[1] != "JSON"}
-        kept = ", ".join(
-            f"{_text(name)}: {_text('VARCHAR' if name in names else kind)}"
-            for name, kind, *_ in found
-        )
-        source = f"read_json('{place}', columns = {{{kept}}})"
-    # A column of numbers and text comes as JSON; its values are taken out as text.
-    mixed = [row[0] for row in found if row[1] == "JSON" and row[0] in as_text]
-    taken = ", ".join(
-        f"{quoted} ->> '$' as {quoted}"
-        for quoted in ('"' + name.replace('"', '""') + '"' for name in mixed)
-    )
-    replaced = f" replace ({taken})" if taken else ""
-    return engine.view(f"select *{replaced} from {source}")
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def files_of(*sources: Any) -> list[str]:
-    """Return the files that sources stand for."""
-    found: list[str] = []
-    for source in sources:
-        if isinstance(source, str | os.PathLike):
-            text = os.fspath(source)
-            url = re.match(r"(sqlite|duckdb):///", text)
-            found += _files(unquote(urlsplit(text).path)[1:] if url else text)
-    return found
 
 
 # Frames.

@@ -185,7 +185,7 @@ class ReportSettings(OrderSettings):
     name: str = Field("table.csv", max_length=200, description="What the page calls the table.")
     title: str | None = Field(None, max_length=200)
     command: str | None = Field(
-        None, max_length=20_000, description="What the page says repeats it."
+        None, max_length=4_000, description="What the page says repeats it."
     )
 
 

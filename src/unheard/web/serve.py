@@ -14,6 +14,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from unheard.errors import OptionError
 from unheard.web.app import make_app
 from unheard.web.limits import Limits
+from unheard.web.problems import MEDIA_TYPE, encoded, problem
 
 
 class Impatient(HttpToolsProtocol):
@@ -41,6 +42,14 @@ class Impatient(HttpToolsProtocol):
         """Stop waiting for somebody who has gone."""
         self._stop_waiting()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no request, such as one with an endless address, as all errors are."""
+        words = f"request: {msg.rstrip('.')}. Send less, or in another way."
+        body = encoded(problem(400, words))
+        head = f"content-type: {MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\nconnection: close"
+        self.transport.write(f"HTTP/1.1 400 Bad Request\r\n{head}\r\n\r\n".encode() + body)
+        self.transport.close()
 
     def _wait(self) -> None:
         self._stop_waiting()

@@ -16,6 +16,7 @@ import {
   ratingText,
   readOptional,
   readScale,
+  whenReadable,
   wholeText,
   widthOf,
 } from "./numbers.js";
@@ -89,11 +90,7 @@ export function initCompare(changed) {
   });
 
   function onScale(use) {
-    try {
-      use(readScale(mine.scale));
-    } catch {
-      // The scale is being typed: asking says what is wrong with it.
-    }
+    whenReadable(mine.scale, use);
     sayWhose();
   }
 

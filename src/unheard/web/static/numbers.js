@@ -58,6 +58,17 @@ export function readScale(text) {
   }
 }
 
+/** Use the values of a scale, once its text can be read: while it is typed, asking says what is wrong. */
+export function whenReadable(text, use) {
+  let values;
+  try {
+    values = readScale(text);
+  } catch {
+    return;
+  }
+  use(values);
+}
+
 /** Decimal steps such as 0.1 add up with rounding noise; 12 digits are what was meant. */
 function tidy(value) {
   return Number(value.toPrecision(12));

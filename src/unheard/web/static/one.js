@@ -16,6 +16,7 @@ import {
   ratingText,
   readOptional,
   readScale,
+  whenReadable,
   wholeText,
   widthOf,
 } from "./numbers.js";
@@ -87,11 +88,7 @@ export function initOne(changed, setQ) {
   }
 
   function onScale(use) {
-    try {
-      use(readScale(mine.scale));
-    } catch {
-      // The scale is being typed: asking says what is wrong with it.
-    }
+    whenReadable(mine.scale, use);
     sayWhose();
   }
 
@@ -244,6 +241,7 @@ function report({ counts, scale, n, q, quiet }, { from, above }) {
   const query = { item: "item", counts: columns.join(), scale: scale.join(), n, q, quiet, above };
   const words = ["unheard estimate", ...counts, "--q", q, "--quiet", quiet, "--scale", scale.join()];
   if (n !== undefined && n !== null) words.push("--n", n);
-  const named = { name: "the counts typed", title: row.item, command: words.join(" ") };
+  const command = words.join(" ").slice(0, 4000); // that the server takes
+  const named = { name: "the counts typed", title: row.item, command };
   return post("report", [row], { query: { ...query, ...named } });
 }
