@@ -27,7 +27,7 @@ AUDIT = (ROOT / "docs/audit.csv").read_bytes()
 COUNTS = [120, 30, 45, 200, 605]
 HOTELS = {"item": "hotel", "rating": "stars", "q": "0.3"}
 
-pytestmark = pytest.mark.xdist_group("web")
+pytestmark = pytest.mark.xdist_group("web-api")
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ PARQUET = "application/vnd.apache.parquet"
 ENDLESS = {"n": 30, "m": 6, "q": [i / 200 for i in range(1, 200)], "method": ["bea", "paa"]}
 """A question that no server of these tests has the time for."""
 
-pytestmark = pytest.mark.xdist_group("web")
+pytestmark = pytest.mark.xdist_group("web-safety")
 
 
 @pytest.fixture(scope="module")

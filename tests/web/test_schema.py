@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.web.server import Served, serving
 from unheard.web.app import make_app
 
-pytestmark = pytest.mark.xdist_group("web")
+pytestmark = pytest.mark.xdist_group("web-schema")
 CHECKS = [
     not_a_server_error, status_code_conformance, content_type_conformance,
     response_headers_conformance, response_schema_conformance,
