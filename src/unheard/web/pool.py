@@ -21,6 +21,9 @@ from unheard.web.problems import MEDIA_TYPE, RefusedError, encoded, problem
 HEADER = struct.Struct("!II")
 """Before each message: the lengths of its document and of its content."""
 
+READY = b"."
+"""What a worker says once it has loaded its libraries."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -37,9 +40,11 @@ class Worker:
 
     def __init__(self) -> None:
         self.process: asyncio.subprocess.Process | None = None
+        self._is_ready = False
 
     async def start(self) -> None:
         """Start the process; it loads its libraries while it waits for work."""
+        self._is_ready = False
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -53,14 +58,24 @@ class Worker:
             return True
         return self.process.stdout is None or self.process.stdout.at_eof()
 
-    async def work(self, task: str, given: dict[str, Any]) -> Answer:
-        """Do one piece of work."""
-        if self._is_gone():
-            await self.start()
-        assert self.process is not None  # it was started just now
+    def _pipes(self) -> tuple[asyncio.StreamWriter, asyncio.StreamReader]:
+        assert self.process is not None  # it was started
         sending, receiving = self.process.stdin, self.process.stdout
         assert sending is not None  # both are pipes
         assert receiving is not None
+        return sending, receiving
+
+    async def ready(self) -> None:
+        """Wait until the libraries are loaded, in a new process if the last one is gone."""
+        if self._is_gone():
+            await self.start()
+        if not self._is_ready:
+            await self._pipes()[1].readexactly(len(READY))
+            self._is_ready = True
+
+    async def work(self, task: str, given: dict[str, Any]) -> Answer:
+        """Do one piece of work."""
+        sending, receiving = self._pipes()
         asked = json.dumps({"task": task, **given}).encode()
         sending.write(HEADER.pack(len(asked), 0) + asked)
         await sending.drain()
@@ -74,6 +89,11 @@ class Worker:
             with suppress(ProcessLookupError):
                 self.process.kill()
             await self.process.wait()
+
+    async def renew(self) -> None:
+        """Put a new process in the place of this one."""
+        await self.end()
+        await self.start()
 
 
 class Pool:
@@ -108,6 +128,7 @@ class Pool:
         """Have a piece of work done; cancel it and the worker is ended."""
         async with self._borrowed() as worker:
             try:
+                await worker.ready()  # which is not the fault of the question
                 return await asyncio.wait_for(worker.work(task, given), self.limits.seconds)
             except TimeoutError:
                 raise RefusedError(
@@ -133,8 +154,9 @@ class Pool:
         try:
             yield worker
         except BaseException:
-            # It may still be at work for somebody who has gone.
-            await asyncio.shield(worker.end())
+            # It may still be at work for somebody who has gone. The next one need not wait for
+            # another to load.
+            await asyncio.shield(worker.renew())
             raise
         finally:
             self._free.put_nowait(worker)

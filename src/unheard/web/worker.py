@@ -11,7 +11,7 @@ import time
 import traceback
 from typing import Any, BinaryIO
 
-from unheard.web.pool import HEADER
+from unheard.web.pool import HEADER, READY
 from unheard.web.problems import MEDIA_TYPE, as_problem, encoded, problem
 
 
@@ -25,6 +25,8 @@ def main() -> None:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     from unheard.web.tasks import TASKS
 
+    answers.write(READY)
+    answers.flush()
     while (asked := _read(sys.stdin.buffer)) is not None:
         document, content = _answered(TASKS[asked.pop("task")], asked)
         text = json.dumps(document).encode()
