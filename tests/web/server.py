@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -30,6 +31,18 @@ class Reply:
         return self.content.decode()
 
 
+def _reply(got: http.client.HTTPResponse) -> Reply:
+    found = {name.lower(): value for name, value in got.getheaders()}
+    return Reply(got.status, found, got.read())
+
+
+def answer_on(line: socket.socket) -> Reply:
+    """Read the answer to a request that was written by hand."""
+    got = http.client.HTTPResponse(line)
+    got.begin()
+    return _reply(got)
+
+
 @dataclass(frozen=True)
 class Served:
     address: str
@@ -54,9 +67,7 @@ class Served:
         line = http.client.HTTPConnection(self.host, self.port, timeout=seconds)
         try:
             line.request(method, path, body, dict(headers or {}))
-            got = line.getresponse()
-            found = {name.lower(): value for name, value in got.getheaders()}
-            return Reply(got.status, found, got.read())
+            return _reply(line.getresponse())
         finally:
             line.close()
 

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.typed import refused, typing
-from tests.web.server import Reply, Served, serving
+from tests.web.server import Reply, Served, answer_on, serving
 from unheard.web.guard import is_loopback
 
 MIB = 1 << 20
@@ -177,9 +177,7 @@ def test_a_gigabyte_is_refused_before_it_is_sent(server: Served) -> None:
             b"POST /api/v1/rate?item=a&rating=b&q=0.3 HTTP/1.1\r\nHost: localhost\r\n"
             b"Content-Type: text/csv\r\nContent-Length: 1073741824\r\n\r\n"
         )
-        answer = line.recv(65_536)
-    assert answer.startswith(b"HTTP/1.1 413")
-    assert b"larger than 2 MiB" in answer
+        assert "larger than 2 MiB" in detail(answer_on(line), 413)
 
 
 def test_a_gigabyte_that_is_sent_all_the_same_is_refused(server: Served) -> None:
@@ -204,9 +202,7 @@ def test_a_gigabyte_that_is_sent_all_the_same_is_refused(server: Served) -> None
 def test_what_is_no_request_is_refused(server: Served, request_line: bytes) -> None:
     with socket.create_connection((server.host, server.port), timeout=10) as line:
         line.sendall(request_line + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        answer = line.recv(65_536)
-    assert answer.startswith(b"HTTP/1.1 400")
-    assert b"application/problem+json" in answer
+        detail(answer_on(line), 400)
 
 
 def test_questions_are_small(server: Served) -> None:
@@ -338,7 +334,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(server: Served) -> None:
                 + (b"application/json" if path.endswith(b"estimate") else b"text/csv")
                 + b"\r\nContent-Length: 1000\r\n\r\n{"
             )  # fmt: skip
-            assert line.recv(65_536).startswith(b"HTTP/1.1 408")
+            detail(answer_on(line), 408)
 
 
 def test_long_work_is_cut_short() -> None:
