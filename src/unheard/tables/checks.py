@@ -21,6 +21,7 @@ from unheard.tables.request import Kind, Request
 from unheard.tables.sources import Opened
 
 _EXAMPLES = 3
+_PEOPLE = "Name one with numbers of people, written without commas"
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def check_kinds(request: Request, opened: Opened) -> None:
     for names, place, allowed, remedy in (
         (request.rating, "rating", ("whole", "real", "single", "text"), "Name one with ratings"),
         (request.counts, "counts", ("whole", "real", "single"), "Name columns of counts"),
-        ((request.n_column,), "n", ("whole", "real", "single"), "Name one with numbers of people"),
+        ((request.n_column,), "n", ("whole", "real", "single"), _PEOPLE),
         ((request.q_column,), "q", ("real", "whole", "single"), "Name one with numbers up to 1"),
         ((request.time,), "time", ("time", "text"), "Name one with dates or times"),
     ):

@@ -7,14 +7,15 @@ import difflib
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from sqlglot import exp
 
-from unheard.errors import SourceError
+from unheard.errors import QueryError, SourceError
 from unheard.tables.engines.duckdb import DuckDB, kind_of
 
 _FORMS = {
@@ -66,8 +67,29 @@ def form_of(text: str) -> str | None:
     return _FORMS.get(name.rpartition(".")[2])
 
 
-def read_file(engine: DuckDB, path: str, as_text: tuple[str, ...], words: str) -> exp.Expr:
-    """Let DuckDB read files; ``words`` is what messages call them."""
+def read_file(
+    engine: DuckDB,
+    path: str,
+    as_text: Iterable[str],
+    words: str,
+    numbers: Iterable[str] | None = (),
+) -> exp.Expr:
+    """Let DuckDB read files.
+
+    Parameters
+    ----------
+    engine
+        That reads.
+    path
+        A path or a glob.
+    as_text
+        Columns whose values are taken as they are written.
+    words
+        What messages call the files.
+    numbers
+        Columns in which a comma between digits is a decimal comma; None for all. Elsewhere it may
+        stand for thousands.
+    """
     files = matching(path)
     empty = [one for one in files if os.path.getsize(one) == 0]
     if empty:
@@ -90,7 +112,7 @@ def read_file(engine: DuckDB, path: str, as_text: tuple[str, ...], words: str) -
             return engine.view(f"select * from read_parquet('{place}'{several})")
         if form == "json":
             return _read_json(engine, place, as_text)
-        return _read_csv(engine, place, form, as_text)
+        return _read_csv(engine, place, head, form, as_text, numbers)
     except Exception as error:
         if form != "parquet" and not _is_utf8(files):
             raise SourceError(words, "it is not in UTF-8", _UTF8) from None
@@ -121,21 +143,79 @@ def _refuse_binary(head: bytes, words: str, path: str) -> None:
         raise SourceError(words, "it is no text", "Give a CSV, TSV, Parquet or JSON lines file")
 
 
-def _read_csv(engine: DuckDB, place: str, form: str, as_text: tuple[str, ...]) -> exp.Expr:
-    settings = "header = true, union_by_name = true, sample_size = 100000"
-    if form == "tsv":
+def _read_csv(
+    engine: DuckDB,
+    place: str,
+    head: bytes,
+    form: str,
+    as_text: Iterable[str],
+    numbers: Iterable[str] | None,
+) -> exp.Expr:
+    settings = "union_by_name = true, sample_size = 100000"
+    stated = re.match(rb"(?:\xef\xbb\xbf)?sep=(.)\r?\n", head)
+    if stated is not None:  # as Excel begins a file
+        settings += f", skip = 1, delim = {_text(stated[1].decode('latin-1'))}"
+    elif form == "tsv":
         settings += ", delim = '\t'"
-    found = engine.execute(f"describe select * from read_csv('{place}', {settings})").fetchall()
-    there = [row[0] for row in found]
-    kept = ", ".join(
-        f"'{name.replace(chr(39), chr(39) * 2)}': 'VARCHAR'" for name in there if name in as_text
-    )
+    found = _columns_of_csv(engine, place, settings)
+    as_text = set(as_text)
+    written = {name for name, kind in found.items() if kind == "VARCHAR"}
+    wanted = written if numbers is None else written & set(numbers)
+    if wanted and re.search(rb"\d,\d", head):
+        with_commas = f"{settings}, decimal_separator = ','"
+        more = _numbers_among(_columns_of_csv(engine, place, with_commas), found)
+        wanted &= more
+        if wanted:
+            settings = with_commas
+            as_text = (as_text | more) - wanted
+    names = _told_apart(engine, place, settings, list(found))
+    kept = ", ".join(f"{_text(there)}: 'VARCHAR'" for there in found if names[there] in as_text)
     if kept:
         settings += f", types = {{{kept}}}"
-    return engine.view(f"select * from read_csv('{place}', {settings})")
+    selected = ", ".join(f"{_name(there)} as {_name(name)}" for there, name in names.items())
+    return engine.view(f"select {selected} from read_csv('{place}', header = true, {settings})")
 
 
-def _read_json(engine: DuckDB, place: str, as_text: tuple[str, ...]) -> exp.Expr:
+def _columns_of_csv(engine: DuckDB, place: str, settings: str) -> dict[str, str]:
+    """Return the columns that DuckDB finds, and their types."""
+    text = f"describe select * from read_csv('{place}', header = true, {settings})"
+    try:
+        return {row[0]: row[1] for row in engine.execute(text).fetchall()}
+    except QueryError:
+        if "decimal_separator" in settings:
+            return {}  # commas are something else here
+        raise
+
+
+def _numbers_among(these: Mapping[str, str], those: Mapping[str, str]) -> set[str]:
+    """Return the columns that are numbers here and text there, unless others are the reverse."""
+    changed = {one for one in those if these.get(one) != those[one]}
+    fine = all((those[one], these.get(one)) == ("VARCHAR", "DOUBLE") for one in changed)
+    return changed if fine else set()
+
+
+def _told_apart(engine: DuckDB, place: str, settings: str, names: list[str]) -> dict[str, str]:
+    """Number the columns of one name, so that nobody gets the first of them unawares."""
+    plain = {name: name for name in names}
+    folded = {name.lower() for name in names}
+    # DuckDB has called the second of them by its name and _1.
+    if not any(re.sub(r"_\d+$", "", one) in folded for one in folded if re.search(r"_\d+$", one)):
+        return plain
+    text = f"select * from read_csv('{place}', header = false, all_varchar = true, {settings})"
+    heading = engine.execute(f"{text} limit 1").fetchone()
+    if heading is None or len(heading) != len(names):
+        return plain
+    given = [(cell or "").strip().lower() for cell in heading]
+    seen: Counter[str] = Counter()
+    for name, cell in zip(names, given, strict=True):
+        seen[cell] += 1
+        if cell and given.count(cell) > 1:
+            first = names[given.index(cell)]
+            plain[name] = f"{first} ({seen[cell]})"
+    return plain
+
+
+def _read_json(engine: DuckDB, place: str, as_text: Iterable[str]) -> exp.Expr:
     source = f"read_json('{place}', union_by_name = true)"
     found = engine.execute(f"describe select * from {source}").fetchall()
     guessed = [row for row in found if row[0] in as_text and kind_of(row[1]) in ("time", "other")]
@@ -149,16 +229,17 @@ def _read_json(engine: DuckDB, place: str, as_text: tuple[str, ...]) -> exp.Expr
         source = f"read_json('{place}', columns = {{{kept}}})"
     # A column of numbers and text comes as JSON; its values are taken out as text.
     mixed = [row[0] for row in found if row[1] == "JSON" and row[0] in as_text]
-    taken = ", ".join(
-        f"{quoted} ->> '$' as {quoted}"
-        for quoted in ('"' + name.replace('"', '""') + '"' for name in mixed)
-    )
+    taken = ", ".join(f"{quoted} ->> '$' as {quoted}" for quoted in map(_name, mixed))
     replaced = f" replace ({taken})" if taken else ""
     return engine.view(f"select *{replaced} from {source}")
 
 
 def _text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
 
 
 def files_of(*sources: Any) -> list[str]:

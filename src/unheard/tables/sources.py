@@ -144,7 +144,8 @@ def _open_text(text: str, request: Request | None, where: Where) -> Opened:
     if text == "-":
         _refuse_to_table(where)
         engine = DuckDB(where.memory)
-        relation = read_file(engine, str(_save_input(engine)), _text_columns(request), "-")
+        saved = str(_save_input(engine))
+        relation = read_file(engine, saved, _text_columns(request), "-", _ratings(request))
         return _opened(engine, relation, "standard input")
     files = matching(text)
     if not files:
@@ -161,7 +162,8 @@ def _open_text(text: str, request: Request | None, where: Where) -> Opened:
         raise OptionError(
             "table" if where.table else "query", f"{text} is no database", "Leave it out"
         )
-    return _opened(engine, read_file(engine, text, _text_columns(request), text), text)
+    relation = read_file(engine, text, _text_columns(request), text, _ratings(request))
+    return _opened(engine, relation, text)
 
 
 def _refuse_to_table(where: Where) -> None:
@@ -265,6 +267,11 @@ def _text_columns(request: Request | None) -> tuple[str, ...]:
         return ()
     rater = () if request.rater is None else (request.rater,)
     return (*request.item, *request.strata, *request.rating, *rater)
+
+
+def _ratings(request: Request | None) -> tuple[str, ...] | None:
+    """Columns of ratings; None if nobody has said which."""
+    return None if request is None else request.rating
 
 
 # Frames.

@@ -1,0 +1,408 @@
+"""Columns and rows: what they may hold, how they are counted, and all that can be wrong."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import unheard as uh
+from tests.tables.oracle import answers, expected, rows_by, same
+from tests.tables.stays import (
+    DATABASES,
+    FIVE,
+    HOTELS,
+    STAYS,
+    WANTED,
+    as_csv,
+    as_parquet,
+    check,
+    in_sqlite,
+    refused,
+    stays,
+)
+from unheard.tables import counting
+
+# Columns.
+
+
+@pytest.mark.parametrize(
+    ("item", "rating", "words"),
+    [
+        (
+            "hotl",
+            "stars",
+            r"item: .* no column 'hotl'\. Did you mean 'hotel'\? It has: hotel, stars",
+        ),
+        ("Hotel", "stars", r"no column 'Hotel'\. Did you mean 'hotel'\?"),
+        ("hotel", "rating", r"rating: .* no column 'rating'\. It has"),
+        ("n", "stars", "item: 'n' is also the name of a column of the result"),
+        ("estimate", "stars", "item: 'estimate' is also the name"),
+        ("Flags", "stars", "item: 'Flags' is also the name"),
+        ("count_1", "stars", "item: 'count_1' is also the name"),
+        (["hotel", "hotel"], "stars", "item: 'hotel' named twice"),
+        ([], "stars", "item: no column named"),
+        ("hotel", None, "rating: no column named"),
+    ],
+)
+def test_columns(item: Any, rating: Any, words: str) -> None:
+    with pytest.raises(uh.ColumnError, match=words):
+        uh.rate(STAYS, item, rating, q=0.3)
+
+
+def test_rating_and_counts() -> None:
+    with pytest.raises(uh.ColumnError, match="both rating and counts"):
+        uh.rate(STAYS, "hotel", "stars", counts=["a", "b"], q=0.3)
+    with pytest.raises(uh.ColumnError, match="counts: 4 columns for a scale of 5 values"):
+        uh.rate(STAYS, "hotel", counts=list("abcd"), scale="1:5", q=0.3)
+    with pytest.raises(uh.ColumnError, match="counts: 1 column for a scale of 2 values"):
+        uh.rate(STAYS, "hotel", counts="stars", q=0.3)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow"])
+def test_column_that_is_there_twice(kind: str) -> None:
+    table = pa.table([["A"], [5], [4]], names=["hotel", "stars", "stars"])
+    frame = pd.DataFrame([["A", 5, 4]], columns=table.column_names)
+    refused(frame if kind == "pandas" else table, "stars", uh.InputError)
+
+
+def test_mixed_column_of_pandas() -> None:
+    frame = pd.DataFrame(
+        {"hotel": ["A", "A", "B"], "stars": pd.Series([5, "good", 4.0], dtype=object)}
+    )
+    words = r"1 rating is not on the scale 1 to 5 \(for example hotel='A', stars='good'\)"
+    refused(frame, words, uh.DataError)
+    result = uh.rate(frame.drop(index=1), "hotel", "stars", q=0.3)
+    assert result["estimate"].tolist() == [5.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([date(2024, 1, 1)], "rating: column 'stars' holds times"),
+        ([True], "rating: column 'stars' holds something else"),
+        ([[1]], "rating: column 'stars' holds something else"),
+    ],
+)
+def test_rating_of_another_kind(values: list[Any], words: str) -> None:
+    refused(pa.table({"hotel": ["A"], "stars": values}), words, uh.ColumnError)
+
+
+@pytest.mark.parametrize(("column", "asked"), [("n", {"n": "guests"}), ("q", {"q": "guests"})])
+def test_number_column_of_text(column: str, asked: dict[str, Any]) -> None:
+    table = STAYS.append_column("guests", pa.array(["many"] * STAYS.num_rows))
+    refused(table, f"{column}: column 'guests' holds text", uh.ColumnError, **asked)
+
+
+# Rows.
+
+
+@pytest.mark.parametrize("lean", [True, False])
+def test_item_that_is_null(lean: bool, tmp_path: Path) -> None:
+    names = [None if i % 50 == 3 else v for i, v in enumerate(STAYS["hotel"].to_pylist())]
+    table = STAYS.set_column(0, "hotel", pa.array(names))
+    path = tmp_path / "stays.csv"
+    path.write_bytes(as_csv(table))
+    many = names.count(None)
+    refused(
+        table if lean else path, f"item of .*: {many} rows have nothing in 'hotel'", uh.DataError
+    )
+
+
+COUNTS = [f"c{v}" for v in range(1, 6)]
+
+
+def totals(third: Any) -> pa.Table:
+    cells = {name: pa.array([4, 5, 6], pa.float64()) for name in COUNTS}
+    return pa.table({"hotel": ["A", "B", "B"], **cells, "c3": pa.array(third, pa.float64())})
+
+
+@pytest.mark.parametrize(
+    ("third", "many", "example"),
+    [
+        ([1, None, 2], "1 row holds", "c3=None"),
+        ([1, -2, 2], "1 row holds", "c3=-2"),
+        ([1.5, 2.25, 2], "2 rows hold", "c3=1.5"),
+        ([1, float("nan"), 2], "1 row holds", "c3=nan"),
+        ([1, float("inf"), 2], "1 row holds", "c3=inf"),
+    ],
+)
+@pytest.mark.parametrize("call", [uh.rate, uh.counts])
+def test_counts_that_are_none(third: list[Any], many: str, example: str, call: Any) -> None:
+    asked = {"q": 0.3} if call is uh.rate else {}
+    with pytest.raises(uh.DataError, match=rf"{many} something that is no count \(.*{example}"):
+        call(totals(third), "hotel", counts=COUNTS, **asked)
+
+
+def test_counts_of_the_same_item_are_added_up() -> None:
+    result = uh.rate(totals([1, 2, 3]), "hotel", counts=COUNTS, q=0.3)
+    cells = np.array([[4, 4, 1, 4, 4], [11, 11, 5, 11, 11]])
+    wanted = answers([("A",), ("B",)], cells, FIVE, q=0.3)
+    for key, row in rows_by(result, ["hotel"]).items():
+        same(row, wanted[key], key)
+
+
+def with_column(name: str, values: dict[str, Any] | list[Any]) -> pa.Table:
+    if isinstance(values, dict):
+        values = [values[hotel] for hotel in STAYS["hotel"].to_pylist()]
+    return STAYS.append_column(name, pa.array(values, pa.float64()))
+
+
+PLENTY = dict.fromkeys(HOTELS, 400.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, r"n is missing \(for example hotel='Central'"),
+        (10.0, r"n is less than the number of ratings \(for example hotel='Central', n=10\)"),
+        (400.5, r"n is no number of people \(for example hotel='Central', n=400.5\)"),
+        (-1.0, "n is no number of people"),
+        (float("nan"), "n is (missing|no number of people)"),
+        (float("inf"), "n is no number of people"),
+    ],
+)
+def test_n_column(value: float | None, words: str) -> None:
+    table = with_column("guests", {**PLENTY, "Central": value})
+    refused(table, words, uh.PopulationError, n="guests")
+    second = pa.table({"hotel": HOTELS, "n": pa.array([*PLENTY.values()], pa.float64())})
+    changed = pa.array([value if h == "Central" else 400.0 for h in HOTELS], pa.float64())
+    second = second.set_column(1, "n", changed)
+    words = "nothing is said about an item" if value is None else words
+    refused(STAYS, words, uh.PopulationError, n_table=second)
+
+
+def test_numbers_that_vary_within_an_item() -> None:
+    values = [400.0 + (i == 9) for i in range(STAYS.num_rows)]
+    name = STAYS["hotel"][9].as_py()
+    words = rf"n of .*: column 'guests' varies within an item \(for example hotel='{name}'"
+    refused(with_column("guests", values), words, uh.PopulationError, n="guests")
+    voices = [0.3 + (i == 9) / 8 for i in range(STAYS.num_rows)]
+    words = "q of .*: column 'voice' varies within an item"
+    refused(with_column("voice", voices), words, uh.ParticipationError, q="voice")
+
+
+def test_one_n_below_the_ratings() -> None:
+    refused(STAYS, "an item has more than n = 10 ratings", uh.PopulationError, n=10)
+    for n in (-1, 2.5, float("nan"), float("inf")):
+        refused(STAYS, "n: .* found. Give a whole number", uh.PopulationError, n=n)
+
+
+@pytest.mark.parametrize("value", [0.0, -0.1, 1.01, 30.0, float("nan"), None])
+def test_q_column(value: float | None) -> None:
+    voices: dict[str, Any] = {**dict.fromkeys(HOTELS, 0.3), "Central": value}
+    words = r"q is missing or not in \(0, 1\] \(for example hotel='Central'"
+    refused(with_column("voice", voices), words, uh.ParticipationError, q="voice")
+
+
+def test_n_table(tmp_path: Path) -> None:
+    people = {"Astoria": 300, "Bellevue": 200, "Central": 900, "Drei Eichen": 70, "Empty": 12}
+    second = pa.table({"hotel": [*people], "n": pa.array([*people.values()], pa.int64())})
+    keys = [(name,) for name in people]
+    cells = np.array(
+        [
+            [
+                sum(r["hotel"] == name and r["stars"] == v for r in STAYS.to_pylist())
+                for v in range(1, 6)
+            ]
+            for name in people
+        ]
+    )
+    n = {(name,): many for name, many in people.items()}
+    wanted = answers(keys, cells, FIVE, q=0.3, n=n)
+    (tmp_path / "n.csv").write_bytes(as_csv(second))
+    (tmp_path / "n.parquet").write_bytes(as_parquet(second))
+    for given in (second, tmp_path / "n.csv", tmp_path / "n.parquet", second.to_pandas()):
+        check(STAYS, wanted, n_table=given)
+    path = in_sqlite(tmp_path / "both.db", stays=STAYS, guests=second)
+    check(path, wanted, table="stays", n_table="guests")
+    check(path, wanted, table="stays", n_table=tmp_path / "n.csv")
+    twice = pa.concat_tables([second, second.slice(1, 1)])
+    words = r"an item occurs twice \(for example hotel='Bellevue'\)"
+    refused(STAYS, words, uh.PopulationError, n_table=twice)
+    words = "nothing is said about an item that has ratings .*hotel='Astoria'"
+    refused(STAYS, words, uh.PopulationError, n_table=second.slice(1))
+    renamed = second.rename_columns(["house", "n"])
+    refused(STAYS, "shares no column with the item: hotel", uh.ColumnError, n_table=renamed)
+    renamed = second.rename_columns(["hotel", "guests"])
+    refused(STAYS, r"n_table: .* has no column 'n'", uh.ColumnError, n_table=renamed)
+    check(STAYS, wanted, n_table=renamed, n="guests")
+
+
+@DATABASES
+@pytest.mark.parametrize("name", ["people", "counts", "rated", "ranks", "Order", "a b"])
+def test_tables_named_like_steps_of_ours(tmp_path: Path, database: Any, name: str) -> None:
+    second = pa.table({"hotel": HOTELS, "n": [400] * len(HOTELS)})
+    wanted = expected(STAYS, ["hotel"], "stars", FIVE, q=0.3, n=400)
+    check(database(tmp_path / "one.db", **{name: STAYS}), table=name)
+    path = database(tmp_path / "two.db", stays=STAYS, **{name: second})
+    check(path, wanted, table="stays", n_table=name)
+
+
+def test_n_table_with_an_item_that_is_null() -> None:
+    second = pa.table({"hotel": [*HOTELS, None], "n": [400] * 5})
+    refused(STAYS, "hotel", uh.InputError, n_table=second)
+
+
+def test_n_table_that_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(b"hotel,n\n")
+    words = "no such file. Did you mean .*people.csv"
+    refused(STAYS, words, uh.SourceError, n_table=tmp_path / "peple.csv")
+
+
+def test_numbers_as_names_in_one_table_only(tmp_path: Path) -> None:
+    table = stays(("1", "2"))
+    path = tmp_path / "stays.csv"
+    path.write_bytes(as_csv(table))
+    second = pa.table({"hotel": pa.array([1, 2], pa.int64()), "n": [300, 200]})
+    result = uh.rate(path, "hotel", "stars", q=0.3, n_table=second)
+    wanted = expected(table, ["hotel"], "stars", FIVE, q=0.3, n={("1",): 300, ("2",): 200})
+    found = {(str(row["hotel"]),): row for row in result.to_pylist()}
+    assert found.keys() == wanted.keys()
+    for key, row in wanted.items():
+        same(found[key], row, key)
+
+
+def test_q_by_segment() -> None:
+    trip = ["work" if i % 3 else "leisure" for i in range(STAYS.num_rows)]
+    table = STAYS.append_column("trip", pa.array(trip))
+    voices = {"work": 0.2, "leisure": 0.6}
+    second = pa.table({"trip": [*voices], "q": [*voices.values()]})
+    q = {(h, t): voices[t] for h, t in zip(STAYS["hotel"].to_pylist(), trip, strict=True)}
+    wanted = expected(table, ["hotel", "trip"], "stars", FIVE, q=q)
+    result = uh.rate(table, ["hotel", "trip"], "stars", q_table=second)
+    found = rows_by(result, ["hotel", "trip"])
+    assert found.keys() == wanted.keys()
+    for key, row in wanted.items():
+        same(found[key], row, key)
+    with pytest.raises(uh.ParticipationError, match=r"nothing is said .*trip='leisure'"):
+        uh.rate(table, ["hotel", "trip"], "stars", q_table=second.slice(0, 1))
+    with pytest.raises(uh.OptionError, match="a number and a table given together"):
+        uh.rate(table, ["hotel", "trip"], "stars", q=0.3, q_table=second)
+
+
+# Counting.
+
+
+@pytest.mark.parametrize("most", [3, 10**6])
+def test_packed_counting_gives_way(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    original = counting.counting
+
+    def watched(*given: Any, packed: bool, **more: Any) -> Any:
+        asked.append(packed)
+        return original(*given, packed=packed, **more)
+
+    monkeypatch.setattr("unheard.tables.jobs.counting", watched)
+    monkeypatch.setattr("unheard.tables.packing.Packing.most", property(lambda _: most))
+    path = tmp_path / "stays.csv"
+    path.write_bytes(as_csv(STAYS))
+    for source in (STAYS, path):
+        asked.clear()
+        check(source)
+        assert asked == ([True, False] if most == 3 else [True])
+    asked.clear()
+    dirty = pa.concat_tables([STAYS, pa.table({"hotel": ["Central"], "stars": [9]})])
+    wanted = {key: dict(row) for key, row in WANTED.items()}
+    wanted["Central",]["flags"] = "rows_dropped"
+    with pytest.warns(uh.RowsLeftOutWarning, match="1 rating was left out, not on the scale"):
+        check(dirty, wanted, off_scale="drop")
+    refused(dirty, "1 rating is not on the scale", uh.DataError)
+    assert asked[-1] is (most != 3)
+
+
+@pytest.mark.parametrize("kind", ["relation", "parquet"])
+@pytest.mark.parametrize("scale", ["1:5", "1:10"])
+@pytest.mark.parametrize("rating", [1, 2, 3, 5])
+def test_more_than_a_field_holds(kind: str, scale: str, rating: int, tmp_path: Path) -> None:
+    many = 2**20 + 5
+    connection = duckdb.connect()
+    relation = connection.sql(
+        f"select case when range < {many} then 'x' else 'y' end as hotel, "
+        f"case when range < {many} then {rating} else 4 end as stars from range({many} + 2)"
+    )
+    source: Any = relation
+    if kind == "parquet":
+        source = tmp_path / "stays.parquet"
+        relation.write_parquet(str(source))
+    counted = uh.counts(source, "hotel", "stars", scale=scale)
+    table = counted if kind == "parquet" else counted.to_arrow_table()
+    top = int(scale.partition(":")[2])
+    wanted = [
+        {"hotel": name, **{f"count_{v}": size * (v == at) for v in range(1, top + 1)}}
+        | {"n_rows": size, "n_null": 0}
+        for name, at, size in (("x", rating, many), ("y", 4, 2))
+    ]
+    assert table.to_pylist() == wanted
+    connection.close()
+
+
+def test_a_million_items() -> None:
+    size = 10**6
+    rng = np.random.default_rng(1)
+    stars = rng.integers(1, 6, size)
+    table = pa.table({"hotel": rng.permutation(size), "stars": stars})
+    result = uh.rate(table, "hotel", "stars", q=0.3)
+    assert result.num_rows == size
+    ordered = np.empty(size)
+    ordered[table["hotel"].to_numpy()] = stars
+    assert (result["hotel"].to_numpy() == np.arange(size)).all()
+    assert (result["n_ratings"].to_numpy() == 1).all()
+    for name in ("average", "estimate", "lower", "upper"):
+        np.testing.assert_allclose(result[name].to_numpy(), ordered, rtol=1e-12)
+    better = np.array([(stars > v).sum() for v in range(6)])
+    worse = np.array([(stars < v).sum() for v in range(6)])
+    at = ordered.astype(int)
+    assert (result["best_rank"].to_numpy() == 1 + better[at]).all()
+    assert (result["worst_rank"].to_numpy() == size - worse[at]).all()
+
+
+def test_without_ranks() -> None:
+    wanted = {k: {**row, "best_rank": None, "worst_rank": None} for k, row in WANTED.items()}
+    check(STAYS, wanted, ranks=False)
+
+
+def test_ranks_of_ties() -> None:
+    table = pa.table({"hotel": list("abcdde"), "stars": [5, 5, 3, 1, 5, 1]})
+    found = rows_by(uh.rate(table, "hotel", "stars", q=0.3), ["hotel"])
+    ranks = {key[0]: (row["best_rank"], row["worst_rank"]) for key, row in found.items()}
+    # d holds a 1 and a 5: anything from 1 + 4 * 0.3 / 1.3 to 1 + 4 / 1.3, around c's 3.
+    assert ranks == {"a": (1, 2), "b": (1, 2), "c": (3, 4), "d": (3, 4), "e": (5, 5)}
+
+
+def test_unsorted_has_the_same_rows() -> None:
+    sorted_rows = uh.rate(STAYS, "hotel", "stars", q=0.3)
+    assert sorted_rows["hotel"].to_pylist() == HOTELS
+    other = uh.rate(STAYS, "hotel", "stars", q=0.3, sort=False)
+    assert rows_by(other, ["hotel"]) == rows_by(sorted_rows, ["hotel"])
+
+
+def test_counts_tell_their_scale() -> None:
+    films = pa.table({"film": ["A", "A", "B"], "stars": [0.5, 4.5, 5.0]})
+    made = uh.counts(films, "film", "stars", scale="0.5:5:0.5")
+    names = [name for name in made.column_names if name.startswith("count_")]
+    (first, _) = uh.rate(made, "film", counts=names, q=0.3).to_pylist()
+    assert first["average"] == 2.5
+    with pytest.raises(uh.ColumnError, match=r"named after the ratings 0\.5 to 5 by 0\.5"):
+        uh.rate(made, "film", counts=names, scale="1:10", q=0.3)
+
+
+def test_a_number_and_a_table_of_people() -> None:
+    table = pa.table({"hotel": ["A"], "stars": [4]})
+    people = pa.table({"hotel": ["A"], "guests": [9], "words": ["30%"]})
+    with pytest.raises(uh.OptionError, match="a number and a table"):
+        uh.rate(table, "hotel", "stars", q=0.3, n=5, n_table=people)
+    with pytest.raises(
+        uh.ColumnError, match=r"no column 'n'\. Name its column of numbers, such as n='guests'"
+    ):
+        uh.rate(table, "hotel", "stars", q=0.3, n_table=people)
+    with pytest.raises(uh.ColumnError, match="something else than numbers"):
+        uh.rate(table, "hotel", "stars", q="words", q_table=people)

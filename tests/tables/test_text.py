@@ -1,0 +1,134 @@
+"""Queries as text, for people to run elsewhere."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+import sqlglot
+from sqlglot import exp
+
+import unheard as uh
+from tests.tables.oracle import expected, rows_by, same
+from tests.tables.stays import COLUMNS, FIVE, HOTELS, STAYS, WANTED
+from unheard.tables.dialects import DIALECTS
+
+ASKED: list[dict[str, Any]] = [
+    {"q": 0.3},
+    {"q": 0.3, "n": "guests", "create_view": "best.rated"},
+    {"q": 0.3, "n": 900, "method": "bea"},
+    {"q": 0.2, "quiet": "low", "n_table": "people", "strata": ["wing"]},
+    {"q_table": "voices", "time": "day", "window": "month", "text_ratings": True},
+    {"q": 0.3, "scale": "1:20", "level": None, "ranks": False, "nulls": "nonresponse"},
+]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+def test_text_can_be_parsed(dialect: str, asked: dict[str, Any]) -> None:
+    text = uh.sql("hotel", "stars", dialect=dialect, table="stays", **asked)
+    assert text.startswith("-- ")
+    assert text.endswith(";\n")
+    tree = sqlglot.parse_one(text, dialect=dialect)
+    assert isinstance(tree, exp.Create) is ("create_view" in asked)
+    query = tree.expression if isinstance(tree, exp.Create) else tree
+    assert isinstance(query, exp.Select)
+    window = ["window_start", "window_end"] if "window" in asked else []
+    assert query.named_selects == ["hotel", *window, *COLUMNS]
+    assert any(table.name == "stays" for table in tree.find_all(exp.Table))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("postgress", "Did you mean postgres\\?"),
+        ("big-query", "Did you mean bigquery\\?"),
+        ("oracle", "Choose one of bigquery"),
+    ],
+)
+def test_unknown_dialect(given: str, words: str) -> None:
+    with pytest.raises(uh.OptionError, match=f"dialect: '{given}' found.*{words}"):
+        uh.sql("hotel", "stars", dialect=given, q=0.3)
+
+
+def test_text_refuses_what_rate_refuses() -> None:
+    with pytest.raises(uh.ParticipationError):
+        uh.sql("hotel", "stars", dialect="duckdb", q=1.5)
+    with pytest.raises(uh.ColumnError, match="both rating and counts"):
+        uh.sql("hotel", "stars", counts=["a", "b"], dialect="duckdb", q=0.3)
+    with pytest.raises(uh.OptionError, match=r"table: 'a\.b\.c\.d' has 4 parts"):
+        uh.sql("hotel", "stars", dialect="duckdb", q=0.3, table="a.b.c.d")
+
+
+def run_view(dialect: str, text: str, table: pa.Table) -> list[dict[str, Any]]:
+    if dialect == "duckdb":
+        with duckdb.connect() as connection:
+            connection.register("stays", table)
+            connection.execute(text)
+            rows: list[dict[str, Any]] = connection.sql("from rated").to_arrow_table().to_pylist()
+            return rows
+    connection_ = sqlite3.connect(":memory:")
+    connection_.execute("create table stays (hotel text, stars integer, guests integer)")
+    given = [tuple(row.values()) for row in table.to_pylist()]
+    connection_.executemany("insert into stays values (?, ?, ?)", given)
+    connection_.executescript(text)
+    cursor = connection_.execute("select * from rated")
+    names = [column[0] for column in cursor.description]
+    rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    connection_.close()
+    return rows
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("name", ["counts", "people", "rated"])
+def test_text_for_tables_named_like_steps_of_ours(dialect: str, name: str) -> None:
+    text = uh.sql("hotel", "stars", dialect=dialect, table=name, q=0.3)
+    columns = ", ".join(["hotel", *COLUMNS])
+    if dialect == "duckdb":
+        with duckdb.connect() as connection:
+            connection.execute(f'create table "{name}" as from STAYS')
+            rows: list[Any] = connection.execute(text).fetchall()
+    else:
+        connection_ = sqlite3.connect(":memory:")
+        connection_.execute(f'create table "{name}" (hotel text, stars integer)')
+        given = [tuple(row.values()) for row in STAYS.to_pylist()]
+        connection_.executemany(f'insert into "{name}" values (?, ?)', given)
+        rows = connection_.execute(text).fetchall()
+        connection_.close()
+    found = rows_by([dict(zip(columns.split(", "), row, strict=True)) for row in rows], ["hotel"])
+    assert found.keys() == WANTED.keys()
+    for key, row in WANTED.items():
+        same(found[key], row, key)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_view(dialect: str) -> None:
+    people = {"Astoria": 300, "Bellevue": 10, "Central": 900, "Drei Eichen": 70}
+    guests = pa.array([people[hotel] for hotel in STAYS["hotel"].to_pylist()], pa.int64())
+    table = STAYS.append_column("guests", guests)
+    stars = STAYS["stars"].to_pylist()
+    at = [i for i, hotel in enumerate(STAYS["hotel"].to_pylist()) if hotel == "Central"]
+    stars[at[0]], stars[at[1]] = 9, None
+    table = table.set_column(1, "stars", pa.array(stars, pa.int64()))
+    text = uh.sql("hotel", "stars", dialect=dialect, table="stays", create_view="rated", q=0.3)
+    found = rows_by(run_view(dialect, text, table), ["hotel"])
+    wanted = expected(table, ["hotel"], "stars", FIVE, q=0.3)
+    wanted["Central",]["flags"] = "rows_dropped"
+    assert found.keys() == wanted.keys()
+    for key, row in wanted.items():
+        same(found[key], row, key)
+    text = uh.sql(
+        *("hotel", "stars"), dialect=dialect, table="stays", create_view="rated", q=0.3, n="guests"
+    )
+    found = rows_by(run_view(dialect, text, table), ["hotel"])
+    flags = {key[0]: row["flags"].split() for key, row in found.items()}
+    assert [name for name in HOTELS if "n_below_ratings" in flags[name]] == ["Bellevue"]
+    assert [name for name in HOTELS if "rows_dropped" in flags[name]] == ["Central"]
+    n = {(name,): many for name, many in people.items() if name != "Bellevue"}
+    rest = table.filter(pa.compute.not_equal(table["hotel"], "Bellevue"))
+    for key, row in expected(rest, ["hotel"], "stars", FIVE, q=0.3, n=n).items():
+        for name in ("n", "estimate", "lower", "upper", "ci_lower", "ci_upper"):
+            assert found[key][name] == pytest.approx(row[name], rel=1e-12)
