@@ -219,14 +219,34 @@ def test_ratings_off_the_scale_and_empty_ones(visit: Visit) -> None:
     choose(page, "odd.csv", b"hotel,stars\nOak,5\nOak,4\nOak,\nAsh,1\nAsh,2\nAsh,9\nAsh,4\n")
     setting(page, "Scale").fill("1:5")
     alert = page.locator("#table-problem")
-    expect(alert).to_contain_text("9")
+    expect(alert).to_have_text(
+        "Rating: 1 row has no rating (for example hotel='Oak', stars empty); 1 rating is not on "
+        "the scale 1 to 5 (for example hotel='Ash', stars='9'). If these people were asked and "
+        "said nothing, say “Empty ratings: people who were asked and said nothing”; leave them "
+        "out with “Empty ratings: leave them out”. State the scale, such as 1:10, or leave them "
+        "out with “Ratings off the scale: leave them out”."
+    )
     setting(page, "Ratings off the scale").select_option("leave them out")
-    expect(alert).to_contain_text("nulls")
+    expect(alert).not_to_contain_text("scale")
     setting(page, "Empty ratings").select_option("people who were asked and said nothing")
     expect(alert).to_be_empty()
     shows_ranking(page, "Oak", "Ash")
     expect(page.locator("#table-notes")).to_contain_text("nulls_counted")
     expect(page.locator(".ranking thead")).to_contain_text("People")
+
+
+def test_a_table_as_spreadsheets_write_it(visit: Visit) -> None:
+    visit.expect_status(422)
+    page = visit.open("#table")
+    choose(page, "odd.csv", b"sep=;\r\nhotel;stars;stars\r\nOak;4,5;1\r\nAsh;1;2\r\nAsh;2,5;2\r\n")
+    setting(page, "Rating").select_option("stars (1)")
+    setting(page, "Scale").fill("0.5:5:0.5")
+    shows_ranking(page, "Oak", "Ash")
+    expect(page.locator(".ranking tbody tr").first).to_contain_text("4.50")
+    choose(page, "odd.csv", "hotel,stars\nMüller,5\n".encode("latin-1"))
+    expect(page.locator("#source-problem")).to_have_text(
+        "The table: it is not in UTF-8. Save it again as UTF-8, which Excel calls CSV UTF-8."
+    )
 
 
 def test_a_table_of_counts(visit: Visit) -> None:

@@ -8,7 +8,7 @@ import glob
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -70,9 +70,9 @@ def form_of(text: str) -> str | None:
 def read_file(
     engine: DuckDB,
     path: str,
-    as_text: Iterable[str],
+    as_text: Collection[str],
     words: str,
-    numbers: Iterable[str] | None = (),
+    numbers: Collection[str] | None = (),
 ) -> exp.Expr:
     """Let DuckDB read files.
 
@@ -148,8 +148,8 @@ def _read_csv(
     place: str,
     head: bytes,
     form: str,
-    as_text: Iterable[str],
-    numbers: Iterable[str] | None,
+    as_text: Collection[str],
+    numbers: Collection[str] | None,
 ) -> exp.Expr:
     settings = "union_by_name = true, sample_size = 100000"
     stated = re.match(rb"(?:\xef\xbb\xbf)?sep=(.)\r?\n", head)
@@ -158,19 +158,16 @@ def _read_csv(
     elif form == "tsv":
         settings += ", delim = '\t'"
     found = _columns_of_csv(engine, place, settings)
-    as_text = set(as_text)
-    written = {name for name, kind in found.items() if kind == "VARCHAR"}
-    wanted = written if numbers is None else written & set(numbers)
-    if wanted and re.search(rb"\d,\d", head):
+    names = _told_apart(engine, place, settings, list(found))
+    texts = {there for there, name in names.items() if name in as_text}
+    wanted = {there for there, name in names.items() if numbers is None or name in numbers}
+    if re.search(rb"\d,\d", head) and any(found[there] == "VARCHAR" for there in wanted):
         with_commas = f"{settings}, decimal_separator = ','"
         more = _numbers_among(_columns_of_csv(engine, place, with_commas), found)
-        wanted &= more
-        if wanted:
-            settings = with_commas
-            as_text = (as_text | more) - wanted
-    names = _told_apart(engine, place, settings, list(found))
-    kept = ", ".join(f"{_text(there)}: 'VARCHAR'" for there in found if names[there] in as_text)
-    if kept:
+        if wanted & more:
+            settings, texts = with_commas, (texts | more) - wanted
+    if texts:
+        kept = ", ".join(f"{_text(there)}: 'VARCHAR'" for there in sorted(texts))
         settings += f", types = {{{kept}}}"
     selected = ", ".join(f"{_name(there)} as {_name(name)}" for there, name in names.items())
     return engine.view(f"select {selected} from read_csv('{place}', header = true, {settings})")
@@ -215,7 +212,7 @@ def _told_apart(engine: DuckDB, place: str, settings: str, names: list[str]) -> 
     return plain
 
 
-def _read_json(engine: DuckDB, place: str, as_text: Iterable[str]) -> exp.Expr:
+def _read_json(engine: DuckDB, place: str, as_text: Collection[str]) -> exp.Expr:
     source = f"read_json('{place}', union_by_name = true)"
     found = engine.execute(f"describe select * from {source}").fetchall()
     guessed = [row for row in found if row[0] in as_text and kind_of(row[1]) in ("time", "other")]

@@ -200,11 +200,16 @@ def _counts(columns: Sequence[Column]) -> tuple[str, ...]:
     groups: dict[str, list[tuple[float, str]]] = {}
     for one in columns:
         found = _COUNT.fullmatch(one.name)
-        fits = one.kind in _NUMBERS and one.least is not None and one.least >= 0
-        if found is not None and fits:
+        if found is not None and _may_count(one):
             groups.setdefault(found[1], []).append((float(found[2]), one.name))
     best = max(groups.values(), key=len, default=[])
     return tuple(name for _, name in sorted(best)) if len(best) > 1 else ()
+
+
+def _may_count(one: Column) -> bool:
+    if one.kind not in _NUMBERS or one.least is None or one.greatest is None:
+        return False
+    return one.least >= 0 and one.least.is_integer() and one.greatest.is_integer()
 
 
 def _scale_of_counts(names: Sequence[str]) -> str | None:

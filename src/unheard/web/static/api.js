@@ -1,10 +1,11 @@
 /** The server, asked. */
 
 import { askToken, tokenHeader } from "./token.js";
+import { inWords } from "./wording.js";
 
 const ROOT = new URL("../api/v1/", import.meta.url);
 
-/** What the server said is wrong, in its own words, and where. */
+/** What the server said is wrong, and where. */
 export class Problem extends Error {
   /**
    * @param {string} detail
@@ -82,7 +83,7 @@ export function isAbort(error) {
 async function problem(response) {
   try {
     const { detail, place } = await response.json();
-    if (typeof detail === "string") return new Problem(detail, place, response.status);
+    if (typeof detail === "string") return new Problem(inWords(detail), place, response.status);
   } catch {
     // Not a problem document: its status must do.
   }

@@ -2,20 +2,13 @@
 
 import { el, fillOptions, fillTable } from "./dom.js";
 import { plural, wholeText } from "./numbers.js";
+import { NULLS, OFF_SCALE } from "./wording.js";
 
 const NUMBERS = ["whole", "real", "single"];
+const COUNTS = "Columns of counts, lowest rating first (rows of one item are added up)";
 const SHAPES = [
   ["rating", "one rating"],
   ["counts", "an item with its counts"],
-];
-const NULLS = [
-  ["refuse", "stop and tell me"],
-  ["drop", "leave them out"],
-  ["nonresponse", "people who were asked and said nothing"],
-];
-const OFF_SCALE = [
-  ["refuse", "stop and tell me"],
-  ["drop", "leave them out"],
 ];
 
 /**
@@ -35,15 +28,15 @@ export function layColumns(box, source, { rows, columns, guess }, changed) {
   const item = select("Item", same(names), guess.item[0] ?? names[0]);
   const rating = select("Rating", same(names), guess.rating ?? numeric[0] ?? names[0]);
   const countable = [...guess.counts, ...numeric.filter((name) => !guess.counts.includes(name))];
-  const counts = checkboxes("Columns of counts, lowest rating first", countable, guess.counts);
+  const counts = checkboxes(COUNTS, countable, guess.counts);
   const scale = field("Scale", guess.scale ?? "1:5");
   const guessed = el("small", { id: `${scale.input.id}-guessed` }, guessText(columns, guess));
   scale.row.append(guessed);
   scale.input.setAttribute("aria-describedby", guessed.id);
   const unknown = ["", "not known"];
   const people = select("People in all", [unknown, ...same(numeric)], guess.n_column ?? "");
-  const nulls = select("Empty ratings", NULLS, "refuse");
-  const offScale = select("Ratings off the scale", OFF_SCALE, "refuse");
+  const nulls = select(NULLS.label, NULLS.choices, "refuse");
+  const offScale = select(OFF_SCALE.label, OFF_SCALE.choices, "refuse");
 
   function showShape() {
     const byCounts = shape.input.value === "counts";
