@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import unheard as uh
 from tests.strategies import Floats, assumptions
 from unheard.core.estimate import Inquiry, inquire
+from unheard.decide.breakdown import largest_q
 from unheard.decide.ranking import average_rank, ranking, simultaneous_level, top_k_breakdown
 
 BOOKS = Path(__file__).parents[3] / "shared" / "data" / "goodbooks" / "book_histograms.csv"
@@ -133,12 +134,20 @@ def test_top_k_breakdown_against_a_scan(
     item, k = data.draw(st.integers(0, many - 1)), data.draw(st.integers(1, many - 1))
     found = top_k_breakdown(question, item, k, noise=noise)
     wavers = noise and question.assumption.per_rating
-    for q in QS:
+    for q in QS[largest_q(question).min() >= QS]:
         fewest, most = overtakers(question, item, float(q), noise)
         if q > found * (1 + 1e-9):
             assert fewest < k
         elif np.isnan(found) or q < found * (1 - 1e-9):
             assert most >= k or wavers
+
+
+def test_nothing_is_claimed_at_a_q_that_a_response_rate_rules_out() -> None:
+    # The first two need a q above 0.38 to part, and a tenth of the third's people answered.
+    cells = [[2, 3, 5, 30, 60], [5, 5, 15, 40, 35], [60, 20, 10, 5, 5]]
+    plenty, few = (inquire(cells, 0.3, n=[200, 200, n]) for n in (150, 1000))
+    assert top_k_breakdown(plenty, 0, 1) == pytest.approx(23 / 60)
+    assert np.isnan(top_k_breakdown(few, 0, 1))
 
 
 def test_top_of_all_is_no_claim() -> None:

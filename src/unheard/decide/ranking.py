@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unheard.core.columns import Floats
 from unheard.core.estimate import Inquiry
-from unheard.decide.breakdown import first_failure, smallest_q
+from unheard.decide.breakdown import first_failure, largest_q, smallest_q
 from unheard.errors import OptionError
 
 Whole = NDArray[np.int64]
@@ -164,7 +164,8 @@ def top_k_breakdown(question: Inquiry, item: int, k: int, *, noise: bool = False
     Returns
     -------
     float
-        The claim holds at every larger q; 0 if it holds at every q, NaN if not even at q = 1.
+        The claim holds at every larger q that the response rates of all items allow; 0 if it holds
+        at every q, NaN if at none.
 
     Examples
     --------
@@ -204,4 +205,5 @@ def _breakdown(question: Inquiry, item: int, k: int, least: Floats) -> float:
     one = np.zeros(1, np.intp)
     if question.level is not None and question.assumption.per_rating:
         least = first_failure(margin, one, least)
-    return float(smallest_q(margin, one, least)[0])
+    most = largest_q(question).min(keepdims=True)
+    return float(smallest_q(margin, one, least, most)[0])

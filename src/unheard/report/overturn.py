@@ -10,7 +10,7 @@ import numpy as np
 
 from unheard.core.columns import Floats
 from unheard.core.estimate import Inquiry
-from unheard.decide.breakdown import Claim, breakdown_of, largest_q
+from unheard.decide.breakdown import Claim, breakdown_of
 from unheard.decide.ranking import ranking, simultaneous_level, top_k_breakdown
 from unheard.decide.sentences import sweep_sentences
 from unheard.decide.sweep import GRID, Sweep, sweep_of
@@ -210,20 +210,15 @@ def _order_claims(
             (row, f"{name} is in the top {k:,}", k)
             for row, name in zip(rows[:k], names[:k], strict=True)
         ]
-    known = question.counts.n is not None
-    never = never_text(per_rating=question.assumption.per_rating, n_known=known)
-    # A larger q is refuted by the response rate of an item, and nothing holds there.
-    largest = float(np.min(largest_q(question))) if known else math.inf
-
-    def allowed(row: int, best: int, noise: bool) -> float:
-        found = top_k_breakdown(question, row, best, noise=noise)
-        return found if found < largest else math.nan
-
+    never = never_text(
+        per_rating=question.assumption.per_rating, n_known=question.counts.n is not None
+    )
+    noisy = question.level is not None
     return [
         _tested(
             claim,
-            allowed(row, best, noise=False),
-            None if question.level is None else allowed(row, best, noise=True),
+            top_k_breakdown(question, row, best),
+            top_k_breakdown(question, row, best, noise=True) if noisy else None,
             never,
         )
         for row, claim, best in asked

@@ -97,7 +97,8 @@ class Findings:
 
     def standing(self, who: Standing) -> str:
         """Say how firmly one item stands in the top k."""
-        name, never = name_of(who.item), self.never()
+        # A larger q than the response rate of an item is ruled out.
+        name, never = name_of(who.item), self.never(n_known=self.request.n_known)
         top = "first" if who.k == 1 else f"in the top {who.k:,}"
         if who.breakdown_q is None:
             return f"{name} is not surely {top}, {never}."
@@ -106,10 +107,10 @@ class Findings:
             words += f"; with sampling noise, {q_text(who.ci_breakdown_q, never)}"
         return f"{words}."
 
-    def never(self) -> str:
+    def never(self, *, n_known: bool = False) -> str:
         """Say that something holds at no q."""
-        # At q = 1 every interval is the average, n known or not.
-        return never_text(per_rating=self.request.assumption.per_rating, n_known=False)
+        # At q = 1 the interval of one item is its average, n known or not.
+        return never_text(per_rating=self.request.assumption.per_rating, n_known=n_known)
 
     def meanings(self, *, tiers: bool = True) -> list[str]:
         """Return what the columns mean, that of the tiers if it is shown."""

@@ -27,8 +27,8 @@ class Standing:
     k
         How many are the best.
     breakdown_q, ci_breakdown_q
-        It is surely there at every larger q, noise aside and with noise; 0 if at every q, None if
-        not even at q = 1.
+        It is surely there at every larger q that the response rates allow, noise aside and with
+        noise; 0 if at every q, None if at none.
     noise
         Whether it was asked for with noise at all.
     """
