@@ -97,13 +97,13 @@ def test_ends_are_expectiles(histogram: Histogram, q: float) -> None:
     levels = (q / (1 + q), 1 / (1 + q))
 
     def polished(found: float, level: float) -> float:
-        # SciPy's root finder can stop short of the root. With the right values on either side the
-        # expectile is a weighted mean: taking it again and again finds them.
+        # At extreme levels SciPy can be a hundredth of the scale off. With the right values on
+        # either side the expectile is a weighted mean: taking it again and again finds them.
         exact = found
         for _ in range(values.size + 1):
             w = weights * np.where(values > exact, level, 1 - level)
             exact = float(w @ values / w.sum())
-        assert exact == pytest.approx(found, abs=1e-2 * width)
+        assert q < 0.05 or exact == pytest.approx(found, abs=1e-9 * width)
         return exact
 
     width = histogram.values[-1] - histogram.values[0]
