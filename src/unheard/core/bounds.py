@@ -8,8 +8,10 @@ that the same lines run on NumPy arrays and as SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import sub
 
-from unheard.core.columns import Column, Operations, each, total, weighted
+from unheard.core.columns import Column, Operations, each, running, total, weighted
+from unheard.core.moments import Weighed
 from unheard.core.participation import Box
 
 
@@ -33,9 +35,9 @@ def free_interval(
     low, high = ends
     lower = upper = None
     if low is not None:
-        lower = _scan(counts, values, low, range(len(counts)), ops.least, ops)
+        lower = _scan(counts, values, low, ops.least, ops)
     if high is not None:
-        upper = _scan(counts, values, high, range(len(counts))[::-1], ops.greatest, ops)
+        upper = _scan(counts[::-1], values[::-1], high.reversed(), ops.greatest, ops)
     return _complete(lower, upper, counts, values, ops)
 
 
@@ -55,9 +57,9 @@ def known_interval(
     low, high = (None if end is None else relaxed(counts, end, n, ops) for end in ends)
     lower = upper = None
     if low is not None:
-        lower = _fill(counts, values, low, n, range(len(counts)), ops)
+        lower = _fill(counts, values, low, n, ops)
     if high is not None:
-        upper = _fill(counts, values, high, n, range(len(counts))[::-1], ops)
+        upper = _fill(counts[::-1], values[::-1], high.reversed(), n, ops)
     return _complete(lower, upper, counts, values, ops)
 
 
@@ -89,35 +91,39 @@ def _scan(
     counts: Sequence[Column],
     values: Sequence[float],
     box: Box,
-    order: Sequence[int],
     pick: Callable[[Column, Column], Column],
     ops: Operations,
 ) -> Column:
-    mass = weighted(box.fewest, counts)
-    first = weighted([f * v for f, v in zip(box.fewest, values, strict=True)], counts)
+    """Return the extreme mean, with the largest weights on the first so many of the ratings."""
+
+    def sums(people: Sequence[Column]) -> tuple[list[Column], list[Column]]:
+        return running(people), running([v * p for v, p in zip(values, people, strict=True)])
+
+    people = Weighed(sums, counts)
+    factor, (masses, firsts) = people.by(box.fewest)
+    mass, first = factor * masses[-1], factor * firsts[-1]
     best = ops.divide(first, mass)
-    for r in order:
-        step = (box.most[r] - box.fewest[r]) * counts[r]
-        mass = mass + step
-        first = first + values[r] * step
-        best = pick(best, ops.divide(first, mass))
+    factor, more = people.by(each(sub, box.most, box.fewest))
+    for more_mass, more_first in zip(*more, strict=True):
+        best = pick(best, ops.divide(first + factor * more_first, mass + factor * more_mass))
     return best
 
 
 def _fill(
-    counts: Sequence[Column],
-    values: Sequence[float],
-    box: Box,
-    n: Column,
-    order: Sequence[int],
-    ops: Operations,
+    counts: Sequence[Column], values: Sequence[float], box: Box, n: Column, ops: Operations
 ) -> Column:
+    """Return the mean after dealing n people out, to the first ratings first.
+
+    After each rating there are as many left as the room so far does not hold; they all move on by
+    the step to the next one.
+    """
     left = n - weighted(box.fewest, counts)
-    first = weighted([f * v for f, v in zip(box.fewest, values, strict=True)], counts)
-    for r in order:
-        taken = ops.least((box.most[r] - box.fewest[r]) * counts[r], left)
-        first = first + values[r] * taken
-        left = left - taken
+    factor, room = Weighed(running, counts).by(each(sub, box.most, box.fewest))
+    first = weighted(box.fewest, [v * c for v, c in zip(values, counts, strict=True)])
+    first = first + values[0] * left
+    for so_far, here, following in zip(room[:-1], values[:-1], values[1:], strict=True):
+        remaining = ops.greatest(left - factor * so_far, 0.0)
+        first = first + (following - here) * remaining
     return ops.divide(first, n)
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from typing import Any, Protocol, TypeAlias
+from itertools import accumulate
+from operator import add
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,12 @@ from scipy.special import expit
 Column: TypeAlias = Any
 """An array, a number or an SQL expression."""
 
+Part = TypeVar("Part")
+
 Floats: TypeAlias = NDArray[np.float64]
+
+_FEW = 5
+"""Running totals of so few columns are made one after the other."""
 
 BLOCK_ROWS = 8192
 """Rows worked on at a time: few enough that every intermediate column stays in the cache."""
@@ -125,12 +132,34 @@ PLAIN = PlainOperations()
 
 def total(terms: Sequence[Column]) -> Column:
     """Add columns up, in the order given."""
-    return reduce(lambda a, b: a + b, terms)
+    return reduce(add, terms)
 
 
 def weighted(weights: Sequence[Column], columns: Sequence[Column]) -> Column:
     """Return the sum of products of two lists of columns."""
+    if alike(weights):
+        return weights[0] * total(columns)
     return total([w * c for w, c in zip(weights, columns, strict=True)])
+
+
+def alike(columns: Sequence[Column]) -> bool:
+    """Whether all columns of a list are one and the same."""
+    return len(set(map(id, columns))) == 1
+
+
+def running(parts: Sequence[Part], join: Callable[[Part, Part], Part] = add) -> list[Part]:
+    """Return what the first, the first two, ... and all parts come to when joined.
+
+    A long list by halves, so that none is further than some log2(m) joins from its parts. One after
+    the other the last would be m away, and in a database every join is a step that waits for the
+    one before.
+    """
+    if len(parts) <= _FEW:
+        return list(accumulate(parts, join))
+    half = (len(parts) + 1) // 2
+    head, tail = running(parts[:half], join), running(parts[half:], join)
+    last = head[-1]
+    return head + [join(last, part) for part in tail]
 
 
 def each(function: Callable[..., Column], *lists: Sequence[Column]) -> tuple[Column, ...]:
@@ -138,17 +167,28 @@ def each(function: Callable[..., Column], *lists: Sequence[Column]) -> tuple[Col
 
     Most weights are the same column for every rating; what is made of them stays one column.
     """
+    if all(map(alike, lists)):
+        return (function(*(one[0] for one in lists)),) * len(lists[0])
     done: dict[tuple[int, ...], Column] = {}
+    made = []
     for arguments in zip(*lists, strict=True):
-        key = tuple(id(argument) for argument in arguments)
+        key = tuple(map(id, arguments))
         if key not in done:
             done[key] = function(*arguments)
-    return tuple(done[tuple(id(a) for a in arguments)] for arguments in zip(*lists, strict=True))
+        made.append(done[key])
+    return tuple(made)
 
 
 def peak(columns: Sequence[Column], ops: Operations) -> Column:
     """Return the largest of several columns, row by row."""
-    return reduce(lambda a, b: a if a is b else ops.greatest(a, b), columns)
+    return running_peaks(columns, ops)[-1]
+
+
+def running_peaks(columns: Sequence[Column], ops: Operations) -> list[Column]:
+    """Return the largest of the first, of the first two, ... and of all columns."""
+    if alike(columns):
+        return list(columns)
+    return running(columns, lambda a, b: a if a is b else ops.greatest(a, b))
 
 
 def by_blocks(

@@ -24,13 +24,25 @@ so once it reaches zero along the ray of falling q it stays below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from operator import add, mul, sub
+from typing import NamedTuple, TypeAlias
 
 from scipy.special import ndtr, ndtri
 
 from unheard.core.bounds import relaxed
-from unheard.core.columns import Column, Operations, each, peak, total, weighted
+from unheard.core.columns import (
+    Column,
+    Operations,
+    alike,
+    each,
+    peak,
+    running_peaks,
+    total,
+    weighted,
+)
+from unheard.core.moments import Moments, Weighed, moments_below, moments_so_far
 from unheard.core.participation import Box
 
 
@@ -39,12 +51,28 @@ def critical_value(level: float) -> float:
     return float(ndtri((1 + level) / 2))
 
 
+_Found: TypeAlias = tuple[Column, list[Moments]]
+"""Moments at every threshold, and the factor before them."""
+
+
 class _End(NamedTuple):
-    """One end of the scale, seen from it: how far each rating lies from it, nearest first."""
+    """One end of the scale, seen from it.
+
+    Attributes
+    ----------
+    counts, distances, box
+        How often each rating was given, how far it lies from the end, and what it may stand for,
+        nearest first.
+    nearer, further
+        Moments of the people nearer than each rating, and of those further away (these furthest
+        first), around it.
+    """
 
     counts: Sequence[Column]
     distances: Sequence[float]
     box: Box
+    nearer: Weighed[list[Moments]]
+    further: Weighed[list[Moments]]
 
 
 class _Sums(NamedTuple):
@@ -120,13 +148,15 @@ def _sharpest_limit(
         if people:
             limit = ops.greatest(limit, _average_limit(end, n, limit, z, ops))
         return limit
-    limit = _known_limit(end, n, z, _mean_limit_at, ops)
+    limit = _known_limit(end, n, z, _MEAN, ops)
     # With unequal sides more than two tests can bite at once.
-    if all(w is end.box.most[0] for w in end.box.most):
+    if alike(end.box.most):
         guarded = float(-ndtri(ndtr(-z) / 2))
         limit = ops.greatest(limit, _free_limit(end, guarded, ops))
     if people:
-        limit = ops.greatest(limit, _known_limit(end, n, z, _people_limit_at, ops))
+        limit = ops.greatest(limit, _known_limit(end, n, z, _PEOPLE, ops))
+        # Everybody unseen counts for no less than the end of the scale.
+        limit = ops.greatest(limit, ops.divide(weighted(end.distances, end.counts), n))
     return limit
 
 
@@ -136,9 +166,13 @@ def _both_ends(
     """Look at the scale from its bottom and from its top, so that one formula serves both."""
     flat = Box.elastic((1.0,) * len(values), (1.0,) * len(values))
     low, high = (flat if end is None else end for end in ends)
+    up, down = [v - values[0] for v in values], [values[-1] - v for v in values[::-1]]
+    back = counts[::-1]
+    below = Weighed(partial(moments_below, up), counts)
+    above = Weighed(partial(moments_below, down), back)
     return (
-        _End(counts, [v - values[0] for v in values], low),
-        _End(counts[::-1], [values[-1] - v for v in values[::-1]], high.reversed()),
+        _End(counts, up, low, below, above),
+        _End(back, down, high.reversed(), above, below),
     )
 
 
@@ -159,34 +193,47 @@ def _smallest_not_rejected(sums: _Sums, otherwise: Column, z: float, ops: Operat
 
 def _free_limit(end: _End, z: float, ops: Operations) -> Column:
     """Distance from the near end to the confidence limit: the least over all thresholds."""
-    counts, distances, box = end
+    distances, (fewest, most) = end.distances, (end.box.fewest, end.box.most)
     far, pseudo = distances[-1], z * z / 2
-    seen = _Sums(
-        weighted(box.fewest, counts),
-        *(
-            weighted([f**a * d**b for f, d in zip(box.fewest, distances, strict=True)], counts)
-            for a, b in ((1, 1), (2, 0), (2, 1), (2, 2))
-        ),
+    people = Weighed(partial(moments_so_far, distances), end.counts)
+    few, few_squared = people.by(fewest), people.by(each(lambda f: f * f, fewest))
+    more, more_squared = (
+        people.by(each(gain, most, fewest)) for gain in (sub, lambda w, f: w * w - f * f)
     )
-    limit: Column = None
-    for k in range(len(counts) + 1):
-        if k:
-            f, w, d, count = box.fewest[k - 1], box.most[k - 1], distances[k - 1], counts[k - 1]
-            once, twice = (w - f) * count, (w * w - f * f) * count
-            more = _Sums(once, d * once, twice, d * twice, d * d * twice)
-            seen = _Sums(*(a + b for a, b in zip(seen, more, strict=True)))
-        near = peak(box.most[:k] or box.fewest, ops)
-        top = peak(box.fewest[k:] or box.most, ops)
-        sums = _Sums(
+    seen = _sums_at(few, few_squared, -1)
+
+    def with_pseudo(near: Column, top: Column) -> _Sums:
+        return _Sums(
             seen.mass + ((pseudo + 0.5) * near + (pseudo - 0.5) * top),
             seen.first + (pseudo - 0.5) * far * top,
             seen.square_0 + pseudo * (near * near + top * top),
             seen.square_1 + pseudo * far * (top * top),
             seen.square_2 + pseudo * far * far * (top * top),
         )
+
+    nears = (peak(fewest, ops), *running_peaks(most, ops))
+    tops = (*running_peaks(fewest[::-1], ops)[::-1], peak(most, ops))
+    limit: Column = None
+    for k, sums in enumerate(each(with_pseudo, nears, tops)):
+        if k:
+            gained = _sums_at(more, more_squared, k - 1)
+            sums = _Sums(*map(add, sums, gained))
         root = _smallest_not_rejected(sums, 0.0, z, ops)
         limit = root if limit is None else ops.least(limit, root)
     return ops.greatest(limit, 0.0)
+
+
+def _sums_at(once: _Found, twice: _Found, place: int) -> _Sums:
+    """Return the sums for weights and for their squares, over the ratings up to a place."""
+    (factor, moments), (square, squares) = once, twice
+    one, two = moments[place], squares[place]
+    return _Sums(
+        factor * one.mass,
+        factor * one.first,
+        square * two.mass,
+        square * two.first,
+        square * two.second,
+    )
 
 
 def _average_limit(end: _End, n: Column, limit: Column, z: float, ops: Operations) -> Column:
@@ -201,13 +248,37 @@ def _average_limit(end: _End, n: Column, limit: Column, z: float, ops: Operation
     )
 
 
-def _known_limit(
-    end: _End,
-    n: Column,
-    z: float,
-    limit_at: Callable[[_End, int, Sequence[Column], Column, float, Operations], Column],
-    ops: Operations,
-) -> Column:
+class _Threshold(NamedTuple):
+    """What a test needs to know at one threshold.
+
+    Attributes
+    ----------
+    place, far
+        How far the threshold and the far end of the scale lie from the near end.
+    near, top
+        The largest weights nearer than the threshold, and from it on.
+    first
+        Sum over those seen of w d, with d by how much the rating exceeds the threshold.
+    second
+        Sum of w u d**2, with u what goes with w in the test.
+    """
+
+    place: float
+    far: float
+    near: Column
+    top: Column
+    first: Column
+    second: Column
+
+
+class _Test(NamedTuple):
+    """A limit for every threshold, and what goes with the weights in its variance."""
+
+    beside: Callable[[Column, Operations], Column]
+    limit: Callable[[_Threshold, Column, float, Operations], Column]
+
+
+def _known_limit(end: _End, n: Column, z: float, test: _Test, ops: Operations) -> Column:
     """Distance from the near end to the confidence limit, given n.
 
     By duality the end of the identified interval is the largest, over thresholds t on the scale,
@@ -218,68 +289,123 @@ def _known_limit(
     The threshold falls as the box widens. For the limit never to move inwards then, every
     threshold above the present one takes part too, with the box in which it last ruled.
     """
-    counts, box = end.counts, relaxed(end.counts, end.box, n, ops)
-    spare = ops.greatest(n - weighted(box.fewest, counts), 0.0)
-    room = [(w - f) * c for w, f, c in zip(box.most, box.fewest, counts, strict=True)]
-    limit: Column = None
-    for k in reversed(range(len(counts))):
-        # Shrunk to this share of its room, the box is just filled by the ratings below k.
-        below = total(room[:k]) if k else 0.0
-        share = ops.where(below > spare, ops.divide(spare, below), 1.0) if k else 1.0
-        below_k = each(lambda f, w, s=share: f + s * (w - f), box.fewest[:k], box.most[:k])
-        weights = (*below_k, *box.fewest[k:])
-        root = limit_at(end, k, weights, n, z, ops)
-        if limit is None:
-            limit = root
-        else:
-            ruled = below + room[k] >= spare
-            limit = ops.where(ruled, ops.least(limit, root), limit)
+    box = relaxed(end.counts, end.box, n, ops)
+    spare = ops.greatest(n - weighted(box.fewest, end.counts), 0.0)
+    factor, more = end.nearer.by(each(sub, box.most, box.fewest))
+    room = [factor * one.mass for one in more]
+    # Shrunk to this share of its room, the box is just filled by the ratings below a threshold.
+    shares = [ops.where(one > spare, ops.divide(spare, one), 1.0) for one in room[1:]]
+    thresholds = _thresholds(end, box, (1.0, *shares), test, ops)
+    *roots, limit = (test.limit(one, n, z, ops) for one in thresholds)
+    highest = limit
+    for filled, root in zip(room[1:], roots, strict=True):
+        # A threshold whose ratings do not fill the box, with those below, has not ruled yet.
+        limit = ops.least(limit, ops.where(filled >= spare, root, highest))
     return limit
 
 
-def _mean_limit_at(
-    end: _End, k: int, weights: Sequence[Column], n: Column, z: float, ops: Operations
-) -> Column:
-    """Limit for the mean of y over the population, with the threshold at rating k."""
-    pseudo, threshold = z * z / 2, end.distances[k]
-    shifts = [w * (d - threshold) for w, d in zip(weights, end.distances, strict=True)]
-    near = peak(weights[:k] or weights, ops) * -threshold
-    top = peak(weights[k:], ops) * (end.distances[-1] - threshold)
-    first = weighted(shifts, end.counts)
-    sums = _Sums(
-        n + 2 * pseudo,
-        first + ((pseudo + 0.5) * near + (pseudo - 0.5) * top),
-        n + 2 * pseudo,
-        first + pseudo * (near + top),
-        weighted([s * s for s in shifts], end.counts) + pseudo * (near * near + top * top),
+def _thresholds(
+    end: _End, box: Box, shares: Sequence[Column], test: _Test, ops: Operations
+) -> Iterator[_Threshold]:
+    """Give every rating below a threshold this share of its room, and all others none.
+
+    With f the fewest that a rating stands for and v its room, a weight is f + s v; what goes with
+    it in the variance has the same room. Then all sums are polynomials in s without a minus sign.
+    """
+    fewest, room = box.fewest, each(sub, box.most, box.fewest)
+    beside = each(lambda f: test.beside(f, ops), fewest)
+    constant = each(mul, fewest, beside)
+    linear = each(lambda f, u, v: (f + u) * v, fewest, beside, room)
+    quadratic = each(lambda v: v * v, room)
+    few, more, base, slope, curve = map(
+        end.nearer.by, (fewest, room, constant, linear, quadratic)
     )
-    return ops.greatest(threshold + _smallest_not_rejected(sums, 0.0, z, ops), 0.0)
+    few_beyond, base_beyond = (end.further.by(one[::-1]) for one in (fewest, constant))
+    rivals, tops = _rivals(end.box), running_peaks(fewest[::-1], ops)[::-1]
+    for k, (place, share) in enumerate(zip(end.distances, shares, strict=True)):
+        yield _Threshold(
+            place,
+            end.distances[-1],
+            peak([fewest[j] + share * room[j] for j in rivals[k]], ops),
+            tops[k],
+            _first(few_beyond, -1 - k) - (_first(few, k) + share * _first(more, k)),
+            _second(base_beyond, -1 - k)
+            + (_second(base, k) + share * (_second(slope, k) + share * _second(curve, k))),
+        )
 
 
-def _people_limit_at(
-    end: _End, k: int, weights: Sequence[Column], n: Column, z: float, ops: Operations
-) -> Column:
-    """Limit for the mean of these n people, with the threshold at rating k.
+def _first(found: _Found, k: int) -> Column:
+    factor, moments = found
+    return factor * moments[k].first
+
+
+def _second(found: _Found, k: int) -> Column:
+    factor, moments = found
+    return factor * moments[k].second
+
+
+def _rivals(box: Box) -> list[list[int]]:
+    """Which ratings below each threshold may have the largest weight; all for the first.
+
+    One that another outdoes in the fewest and the most that it stands for never has, however much
+    of its room is used, and however the box is widened if it outdoes it in giving way, too.
+    """
+    sides = list(zip(box.fewest, box.most, box.gives, strict=True))
+    if all(map(alike, (box.fewest, box.most, box.gives))):
+        return [[0]] * len(sides)
+    found, kept = [], [0]
+    for k in range(1, len(sides)):
+        found.append(kept)
+        if not any(_outdoes(sides[j], sides[k]) for j in kept):
+            kept = [*(j for j in kept if not _outdoes(sides[k], sides[j])), k]
+    return [kept, *found]
+
+
+def _outdoes(one: Sequence[Column], other: Sequence[Column]) -> bool:
+    """Whether a rating's sides are known to be no smaller than those of another."""
+    return all(
+        a is b or (isinstance(a, float | bool) and isinstance(b, float | bool) and a >= b)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def _mean_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Column:
+    """Limit for the mean of y over the population, at one threshold."""
+    pseudo = z * z / 2
+    near, top = at.near * -at.place, at.top * (at.far - at.place)
+    mass = n + 2 * pseudo
+    sums = _Sums(
+        mass,
+        at.first + ((pseudo + 0.5) * near + (pseudo - 0.5) * top),
+        mass,
+        at.first + pseudo * (near + top),
+        at.second + pseudo * (near * near + top * top),
+    )
+    return ops.greatest(at.place + _smallest_not_rejected(sums, 0.0, z, ops), 0.0)
+
+
+def _people_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Column:
+    """Limit for the mean of these n people, at one threshold.
 
     The n people are fixed and only who answers is random: of N people with a rating, each seen
     with probability 1/w, the number seen times w has variance N (w - 1), estimated by
-    (number seen) w (w - 1). Everybody else counts for no more than the end of the scale.
+    (number seen) w (w - 1).
     """
-    pseudo, threshold, far = z * z / 2, end.distances[k], end.distances[-1]
-    near = peak(weights[:k] or weights, ops)
-    top = peak(weights[k:], ops)
-    unseen = [ops.greatest(w - 1.0, 0.0) for w in (near, top)]
-    shifts = [w * (d - threshold) for w, d in zip(weights, end.distances, strict=True)]
-    variance = weighted(
-        [
-            w * ops.greatest(w - 1.0, 0.0) * (d - threshold) ** 2
-            for w, d in zip(weights, end.distances, strict=True)
-        ],
-        end.counts,
-    ) + pseudo * (near * unseen[0] * threshold**2 + top * unseen[1] * (far - threshold) ** 2)
+    pseudo, rest = z * z / 2, at.far - at.place
+    unseen = [_unseen(w, ops) for w in (at.near, at.top)]
+    variance = at.second + pseudo * (
+        at.near * unseen[0] * at.place**2 + at.top * unseen[1] * rest**2
+    )
     # However close to 1 a weight is, the unseen are whole people.
     whole = [ops.greatest(one, 1.0) for one in unseen]
-    caution = (pseudo + 0.5) * whole[0] * threshold + 0.5 * whole[1] * (far - threshold)
-    sum_of_y = threshold * n + weighted(shifts, end.counts) - caution
-    certain = weighted(end.distances, end.counts)
-    return ops.divide(ops.greatest(sum_of_y - z * ops.sqrt(variance), certain), n)
+    caution = (pseudo + 0.5) * whole[0] * at.place + 0.5 * whole[1] * rest
+    return ops.divide(at.place * n + at.first - caution - z * ops.sqrt(variance), n)
+
+
+def _unseen(weight: Column, ops: Operations) -> Column:
+    """How many people besides the one seen a rating stands for."""
+    return ops.greatest(weight - 1.0, 0.0)
+
+
+_MEAN = _Test(lambda weight, ops: weight, _mean_limit_at)
+_PEOPLE = _Test(_unseen, _people_limit_at)
