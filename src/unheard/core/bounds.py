@@ -8,10 +8,9 @@ that the same lines run on NumPy arrays and as SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import sub
 
-from unheard.core.columns import Column, Operations, each, running, total, weighted
-from unheard.core.moments import Weighed
+from unheard.core.columns import Column, Operations, each, total, weighted
+from unheard.core.moments import Weighed, moments_so_far
 from unheard.core.participation import Box
 
 
@@ -95,16 +94,12 @@ def _scan(
     ops: Operations,
 ) -> Column:
     """Return the extreme mean, with the largest weights on the first so many of the ratings."""
-
-    def sums(people: Sequence[Column]) -> tuple[list[Column], list[Column]]:
-        return running(people), running([v * p for v, p in zip(values, people, strict=True)])
-
-    people = Weighed(sums, counts)
-    factor, (masses, firsts) = people.by(box.fewest)
+    people = Weighed(moments_so_far, values, counts, 1)
+    factor, (masses, firsts) = people.by(box.fewest, 1)
     mass, first = factor * masses[-1], factor * firsts[-1]
     best = ops.divide(first, mass)
-    factor, more = people.by(each(sub, box.most, box.fewest))
-    for more_mass, more_first in zip(*more, strict=True):
+    factor, (masses, firsts) = people.by(box.room, 1)
+    for more_mass, more_first in zip(masses, firsts, strict=True):
         best = pick(best, ops.divide(first + factor * more_first, mass + factor * more_mass))
     return best
 
@@ -118,7 +113,8 @@ def _fill(
     the step to the next one.
     """
     left = n - weighted(box.fewest, counts)
-    factor, room = Weighed(running, counts).by(each(sub, box.most, box.fewest))
+    people = Weighed(moments_so_far, values, counts, 0)
+    factor, (room,) = people.by(box.room, 0)
     first = weighted(box.fewest, [v * c for v, c in zip(values, counts, strict=True)])
     first = first + values[0] * left
     for so_far, here, following in zip(room[:-1], values[:-1], values[1:], strict=True):

@@ -25,8 +25,7 @@ so once it reaches zero along the ray of falling q it stays below.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from operator import add, mul, sub
+from operator import add, mul
 from typing import NamedTuple, TypeAlias
 
 from scipy.special import ndtr, ndtri
@@ -51,7 +50,7 @@ def critical_value(level: float) -> float:
     return float(ndtri((1 + level) / 2))
 
 
-_Found: TypeAlias = tuple[Column, list[Moments]]
+_Found: TypeAlias = tuple[Column, Moments]
 """Moments at every threshold, and the factor before them."""
 
 
@@ -71,8 +70,8 @@ class _End(NamedTuple):
     counts: Sequence[Column]
     distances: Sequence[float]
     box: Box
-    nearer: Weighed[list[Moments]]
-    further: Weighed[list[Moments]]
+    nearer: Weighed
+    further: Weighed
 
 
 class _Sums(NamedTuple):
@@ -168,8 +167,8 @@ def _both_ends(
     low, high = (flat if end is None else end for end in ends)
     up, down = [v - values[0] for v in values], [values[-1] - v for v in values[::-1]]
     back = counts[::-1]
-    below = Weighed(partial(moments_below, up), counts)
-    above = Weighed(partial(moments_below, down), back)
+    below = Weighed(moments_below, up, counts, 2)
+    above = Weighed(moments_below, down, back, 2)
     return (
         _End(counts, up, low, below, above),
         _End(back, down, high.reversed(), above, below),
@@ -195,11 +194,11 @@ def _free_limit(end: _End, z: float, ops: Operations) -> Column:
     """Distance from the near end to the confidence limit: the least over all thresholds."""
     distances, (fewest, most) = end.distances, (end.box.fewest, end.box.most)
     far, pseudo = distances[-1], z * z / 2
-    people = Weighed(partial(moments_so_far, distances), end.counts)
-    few, few_squared = people.by(fewest), people.by(each(lambda f: f * f, fewest))
-    more, more_squared = (
-        people.by(each(gain, most, fewest)) for gain in (sub, lambda w, f: w * w - f * f)
-    )
+    people = Weighed(moments_so_far, distances, end.counts, 2)
+    few = people.by(fewest, 1)
+    few_squared = people.by(each(lambda f: f * f, fewest), 2)
+    more = people.by(end.box.room, 1)
+    more_squared = people.by(each(lambda w, f: w * w - f * f, most, fewest), 2)
     seen = _sums_at(few, few_squared, -1)
 
     def with_pseudo(near: Column, top: Column) -> _Sums:
@@ -213,26 +212,19 @@ def _free_limit(end: _End, z: float, ops: Operations) -> Column:
 
     nears = (peak(fewest, ops), *running_peaks(most, ops))
     tops = (*running_peaks(fewest[::-1], ops)[::-1], peak(most, ops))
-    limit: Column = None
-    for k, sums in enumerate(each(with_pseudo, nears, tops)):
-        if k:
-            gained = _sums_at(more, more_squared, k - 1)
-            sums = _Sums(*map(add, sums, gained))
-        root = _smallest_not_rejected(sums, 0.0, z, ops)
-        limit = root if limit is None else ops.least(limit, root)
+    start, *starts = each(with_pseudo, nears, tops)
+    limit = _smallest_not_rejected(start, 0.0, z, ops)
+    for k, start in enumerate(starts):
+        sums = _Sums(*map(add, start, _sums_at(more, more_squared, k)))
+        limit = ops.least(limit, _smallest_not_rejected(sums, 0.0, z, ops))
     return ops.greatest(limit, 0.0)
 
 
 def _sums_at(once: _Found, twice: _Found, place: int) -> _Sums:
     """Return the sums for weights and for their squares, over the ratings up to a place."""
     (factor, moments), (square, squares) = once, twice
-    one, two = moments[place], squares[place]
     return _Sums(
-        factor * one.mass,
-        factor * one.first,
-        square * two.mass,
-        square * two.first,
-        square * two.second,
+        *(factor * sums[place] for sums in moments[:2]), *(square * sums[place] for sums in squares)
     )
 
 
@@ -291,14 +283,14 @@ def _known_limit(end: _End, n: Column, z: float, test: _Test, ops: Operations) -
     """
     box = relaxed(end.counts, end.box, n, ops)
     spare = ops.greatest(n - weighted(box.fewest, end.counts), 0.0)
-    factor, more = end.nearer.by(each(sub, box.most, box.fewest))
-    room = [factor * one.mass for one in more]
+    factor, (masses, *_) = end.nearer.by(box.room, 0)
+    room = [factor * mass for mass in masses[1:]]
     # Shrunk to this share of its room, the box is just filled by the ratings below a threshold.
-    shares = [ops.where(one > spare, ops.divide(spare, one), 1.0) for one in room[1:]]
+    shares = [ops.where(one > spare, ops.divide(spare, one), 1.0) for one in room]
     thresholds = _thresholds(end, box, (1.0, *shares), test, ops)
     *roots, limit = (test.limit(one, n, z, ops) for one in thresholds)
     highest = limit
-    for filled, root in zip(room[1:], roots, strict=True):
+    for filled, root in zip(room, roots, strict=True):
         # A threshold whose ratings do not fill the box, with those below, has not ruled yet.
         limit = ops.least(limit, ops.where(filled >= spare, root, highest))
     return limit
@@ -312,15 +304,14 @@ def _thresholds(
     With f the fewest that a rating stands for and v its room, a weight is f + s v; what goes with
     it in the variance has the same room. Then all sums are polynomials in s without a minus sign.
     """
-    fewest, room = box.fewest, each(sub, box.most, box.fewest)
+    fewest, room = box.fewest, box.room
     beside = each(lambda f: test.beside(f, ops), fewest)
     constant = each(mul, fewest, beside)
     linear = each(lambda f, u, v: (f + u) * v, fewest, beside, room)
     quadratic = each(lambda v: v * v, room)
-    few, more, base, slope, curve = map(
-        end.nearer.by, (fewest, room, constant, linear, quadratic)
-    )
-    few_beyond, base_beyond = (end.further.by(one[::-1]) for one in (fewest, constant))
+    few, more = (end.nearer.by(one, 1) for one in (fewest, room))
+    base, slope, curve = (end.nearer.by(one, 2) for one in (constant, linear, quadratic))
+    few_beyond, base_beyond = end.further.by(fewest[::-1], 1), end.further.by(constant[::-1], 2)
     rivals, tops = _rivals(end.box), running_peaks(fewest[::-1], ops)[::-1]
     for k, (place, share) in enumerate(zip(end.distances, shares, strict=True)):
         yield _Threshold(
@@ -328,20 +319,15 @@ def _thresholds(
             end.distances[-1],
             peak([fewest[j] + share * room[j] for j in rivals[k]], ops),
             tops[k],
-            _first(few_beyond, -1 - k) - (_first(few, k) + share * _first(more, k)),
-            _second(base_beyond, -1 - k)
-            + (_second(base, k) + share * (_second(slope, k) + share * _second(curve, k))),
+            _moment(few_beyond, 1, -1 - k) - (_moment(few, 1, k) + share * _moment(more, 1, k)),
+            _moment(base_beyond, 2, -1 - k)
+            + (_moment(base, 2, k) + share * (_moment(slope, 2, k) + share * _moment(curve, 2, k))),
         )
 
 
-def _first(found: _Found, k: int) -> Column:
+def _moment(found: _Found, power: int, k: int) -> Column:
     factor, moments = found
-    return factor * moments[k].first
-
-
-def _second(found: _Found, k: int) -> Column:
-    factor, moments = found
-    return factor * moments[k].second
+    return factor * moments[power][k]
 
 
 def _rivals(box: Box) -> list[list[int]]:

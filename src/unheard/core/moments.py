@@ -8,78 +8,76 @@ those of one threshold are made from those of others.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from itertools import pairwise
+from typing import TypeAlias
 
 from unheard.core.columns import Column, alike, running
 
-
-Made = TypeVar("Made")
-
-
-class Moments(NamedTuple):
-    """Of some people: their number, the sum of their distances from a point, and of the squares."""
-
-    mass: Column
-    first: Column
-    second: Column
+Moments: TypeAlias = list[list[Column]]
+"""Numbers of people, sums of their distances from a point, and of the squares, as far as asked for;
+each a list with one column per threshold."""
 
 
-class Weighed(Generic[Made]):
-    """Sums over weighted counts, as a function of the weights.
+class Weighed:
+    """Moments of weighted counts, as a function of the weights.
 
-    Most weights are the same column for every rating. Then the sums are those of the counts, made
-    once whatever the weight, and the weight is a factor before them.
+    Most weights are the same column for every rating. Then the moments are those of the counts,
+    made once whatever the weight, and the weight is a factor before them.
+
+    Parameters
+    ----------
+    moments
+        One of the functions below.
+    places
+        Where on the scale the counts are.
+    counts
+        One column per place.
+    degree
+        The highest power of distances that will be asked for.
     """
 
     def __init__(
-        self, sums: Callable[[Sequence[Column]], Made], counts: Sequence[Column]
+        self,
+        moments: Callable[[Sequence[float], Sequence[Column], int], Moments],
+        places: Sequence[float],
+        counts: Sequence[Column],
+        degree: int,
     ) -> None:
-        self._sums, self._counts = sums, counts
-        self._plain: Made | None = None
+        self._moments, self._places, self._counts = moments, places, counts
+        self._degree = degree
+        self._plain: Moments | None = None
 
-    def by(self, weights: Sequence[Column]) -> tuple[Column, Made]:
-        """Return a factor, and the sums that it is to be multiplied with."""
+    def by(self, weights: Sequence[Column], degree: int) -> tuple[Column, Moments]:
+        """Return a factor, and the moments up to a degree that it is to be multiplied with."""
         if not alike(weights):
-            return 1.0, self._sums([w * c for w, c in zip(weights, self._counts, strict=True)])
+            people = [w * c for w, c in zip(weights, self._counts, strict=True)]
+            return 1.0, self._moments(self._places, people, degree)
         if self._plain is None:
-            self._plain = self._sums(self._counts)
+            self._plain = self._moments(self._places, self._counts, self._degree)
         return weights[0], self._plain
 
 
-def moments_so_far(places: Sequence[float], counts: Sequence[Column]) -> list[Moments]:
-    """Moments around zero of the first count, of the first two, ... and of all."""
-    firsts = [place * count for place, count in zip(places, counts, strict=True)]
-    seconds = [place * first for place, first in zip(places, firsts, strict=True)]
-    return list(map(Moments, running(counts), running(firsts), running(seconds)))
+def moments_so_far(places: Sequence[float], counts: Sequence[Column], degree: int) -> Moments:
+    """Moments around zero of the people at the first place, at the first two, ... and at all."""
+    found = [running(counts)]
+    for _ in range(degree):
+        counts = [place * count for place, count in zip(places, counts, strict=True)]
+        found.append(running(counts))
+    return found
 
 
-class _Stretch(NamedTuple):
-    """A part of the scale: the moments of the people on it, around its end, and its length."""
-
-    people: Moments
-    length: float
-
-
-def moments_below(places: Sequence[float], counts: Sequence[Column]) -> list[Moments]:
+def moments_below(places: Sequence[float], counts: Sequence[Column], degree: int) -> Moments:
     """Moments of the people below each place, around that place; places rise.
 
-    Stretches of the scale are put together, and moving the point that distances are from is a sum
-    of positive terms: nothing cancels, however many people there are and however long the scale is.
+    Running totals of running totals: from one place to the next everybody below moves away by the
+    gap g between them. The sum of the distances d grows by g for each, and that of their squares by
+    g (d + (d + g)). Only positive terms are added, so nothing cancels, however many people there
+    are and however long the scale is.
     """
-    stretches = []
-    for count, start, end in zip(counts[:-1], places[:-1], places[1:], strict=True):
-        length = end - start
-        stretches.append(_Stretch(Moments(count, length * count, length**2 * count), length))
-    nobody = Moments(0.0, 0.0, 0.0)
-    return [nobody, *(stretch.people for stretch in running(stretches, _joined))]
-
-
-def _joined(low: _Stretch, high: _Stretch) -> _Stretch:
-    (mass, first, second), (further, length) = low.people, high
-    moved = first + length * mass
-    people = Moments(
-        mass + further.mass,
-        moved + further.first,
-        second + length * (first + moved) + further.second,
-    )
-    return _Stretch(people, low.length + length)
+    gaps = [high - low for low, high in pairwise(places)]
+    found = [running(counts[:-1])]
+    grown = found[0]
+    for _ in range(degree):
+        found.append(running([gap * each for gap, each in zip(gaps, grown, strict=True)]))
+        grown = [low + high for low, high in pairwise((0.0, *found[-1]))]
+    return [[0.0, *sums] for sums in found]

@@ -11,6 +11,7 @@ import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import sub
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -57,6 +58,11 @@ class Box:
     def elastic(cls, fewest: tuple[Column, ...], most: tuple[Column, ...]) -> Box:
         """Build a box of which all sides give way."""
         return cls(fewest, most, (True,) * len(most))
+
+    @property
+    def room(self) -> tuple[Column, ...]:
+        """One column per rating: how many more than the fewest it may stand for."""
+        return each(sub, self.most, self.fewest)
 
     def reversed(self) -> Box:
         """The same box seen from the other end of the scale."""
