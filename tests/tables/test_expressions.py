@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
+from unheard.core.formula import Items, Setting, answers
 from unheard.tables.dialects import column, render
 from unheard.tables.expressions import Sheet, layers, number
 
@@ -87,11 +88,56 @@ def test_equal_cells_are_one_and_what_is_used_twice_has_a_name() -> None:
     a, b = sheet.column("a"), sheet.column("b")
     assert a + b is a + b
     assert a - b is not b - a
-    shared: Any = (a + b) * (a + b)
-    first, last = layers({"out": shared}, ["key"])
+    long: Any = a * b + a * b * 2.0
+    first, last = layers({"out": long * long}, ["key"])
     assert [name for name, _ in first] == ["key", "x1"]
     assert last[-1][1] is not None
     assert last[-1][1].sql() == "x1 * x1"
+
+
+def test_what_is_short_is_repeated_unless_it_is_dear() -> None:
+    sheet = Sheet()
+    short: Any = sheet.column("a") + sheet.column("b")
+    (only,) = layers({"out": short * short}, [])
+    assert only[0][1] is not None
+    assert only[0][1].sql() == "(a + b) * (a + b)"
+    root: Any = sheet.sqrt(sheet.column("a"))
+    assert len(layers({"out": root * root}, [])) == 2
+
+
+def test_a_column_is_made_when_it_is_needed() -> None:
+    sheet = Sheet()
+    a = sheet.column("a")
+    late: Any = sheet.sqrt(a)
+    early: Any = sheet.log(a)
+    for _ in range(3):
+        early = sheet.log(early * early)
+    steps = layers({"out": early * late * late, "kept": a}, [])
+    made = [[name for name, e in step if e is not None] for step in steps]
+    # The root is not handed on through all the steps that the logarithms take.
+    assert len(made) == 4
+    assert len(made[-2]) == 2
+
+
+@pytest.mark.parametrize("n", [None, 5000.0])
+@pytest.mark.parametrize("kind", ["any", "middle"])
+def test_a_long_scale_costs_little_more_than_its_length(n: float | None, kind: str) -> None:
+    def size(m: int) -> tuple[int, int]:
+        sheet = Sheet()
+        items = Items([sheet.column(f"count_{r}") for r in range(m)], 0.3, n)
+        setting = Setting([float(r) for r in range(m)], kind, None, None, None, 1.96, n is not None)
+        found = answers(items, setting, ["paa"], sheet)
+        steps = layers({f"out_{place}": cell for place, cell in enumerate(found)}, [])
+        written = [e for step in steps for _, e in step if e is not None]
+        named = sum(len(step) for step in steps)
+        return named + sum(len(list(e.find_all(exp.Column))) for e in written), len(steps)
+
+    (small, few), (middle, more), (large, most) = size(20), size(40), size(80)
+    # Twice the ratings are twice the columns, handed on through a few more steps.
+    assert middle < 2.6 * small
+    assert large < 2.6 * middle
+    assert more <= few + 6
+    assert most <= more + 6
 
 
 def test_a_deep_expression_is_cut() -> None:

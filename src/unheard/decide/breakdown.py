@@ -27,6 +27,7 @@ from unheard.core.bounds import average
 from unheard.core.columns import NUMPY, Column, Floats, Operations, by_blocks, each, weighted
 from unheard.core.counts import Counts
 from unheard.core.estimate import Inquiry, Numbers, inquire
+from unheard.core.moments import Weighed, moments_below
 from unheard.core.participation import Box, Participation, boxes, fixed_box
 from unheard.core.scale import Scale
 from unheard.errors import OptionError
@@ -159,10 +160,11 @@ def _known(
     sure = weighted([f * v for f, v in zip(fewest, values, strict=True)], counts)
     left = n - seen_at_least * fits
     best: Column = NEVER
-    for s in values:
-        room = _below(_parts(box, True), counts, values, s)
-        kept = sure + s * left + _below(fewest, counts, values, s)
-        spare = kept - _below(_parts(box, False), counts, values, s) - n * t
+    people = Weighed(moments_below, values, counts, 1)
+    below = [people.by(one, 1) for one in (_parts(box, True), fewest, _parts(box, False))]
+    for k, s in enumerate(values):
+        room, short, never = (factor * firsts[k] for factor, (_, firsts) in below)
+        spare = sure + s * left + short - never - n * t
         best = ops.least(best, ops.where(spare > 0.0, ops.divide(room, spare), NEVER))
     # Above the response rate the assumption is relaxed, and the interval is one point.
     loose, firm = (weighted(_parts(box, gives), counts) for gives in (True, False))

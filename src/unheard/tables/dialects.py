@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import TypeVar
 
@@ -63,36 +64,42 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     """Write a query in a dialect.
 
     Every part of the query must be ours: names are quoted as needed, which would change the meaning
-    of a query that somebody else wrote.
+    of a query that somebody else wrote. The query is the dialect's from then on: to copy a long one
+    takes longer than to write it.
     """
     tree = _for_sqlite(query) if dialect == "sqlite" else query
+    # A long scale has a hundred thousand nodes: they are gone through once.
+    nodes: dict[type[exp.Expr], list[exp.Expr]] = {}
+    for node in tree.walk():
+        nodes.setdefault(type(node), []).append(node)
     reserved = _reserved(dialect)
-    for node in tree.find_all(exp.Identifier):
+    for node in nodes.get(exp.Identifier, ()):
         name = node.name
         # A name in plain lower case means the same with and without quotes, or, where engines
         # fold names to upper case, what people mean who never quote.
         node.set("quoted", not _PLAIN.fullmatch(name) or name.upper() in reserved)
     ordering = Dialect.get_or_raise(dialect).NULL_ORDERING
-    for key in tree.find_all(exp.Ordered):
+    for key in nodes.get(exp.Ordered, ()):
         # Nothing sorted here is null: whatever the engine does of itself is right.
         down = bool(key.args.get("desc"))
         key.set("nulls_first", {"nulls_are_small": not down, "nulls_are_large": down}.get(ordering))
-    for choice in tree.find_all(exp.Least, exp.Greatest):
+    for choice in (*nodes.get(exp.Least, ()), *nodes.get(exp.Greatest, ())):
         # Nothing compared here is ever null in a row that counts; take the plain function.
         choice.set("ignore_nulls", dialect == "duckdb")
+    steps = nodes.get(exp.CTE, [])
     if dialect == "duckdb":
         # It divides by zero as IEEE 754 says; a guard would cost a tenth of the time.
-        for guard in list(tree.find_all(exp.Nullif)):
+        for guard in nodes.get(exp.Nullif, ()):
             guarded = guard.this
             guard.replace(exp.paren(guarded) if isinstance(guarded, exp.Binary) else guarded)
-        _keep_some_steps(list(tree.find_all(exp.CTE)))
+        _keep_some_steps(steps)
     if dialect in FENCED:
-        for step in tree.find_all(exp.CTE):
+        for step in steps:
             step.set("materialized", True)
-    return tree.sql(dialect, pretty=pretty)
+    return tree.sql(dialect, pretty=pretty, copy=False)
 
 
-def _keep_some_steps(steps: list[exp.CTE]) -> None:
+def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:
     """Tell DuckDB which steps to work out once, and which anew where they are needed."""
     combined = any(step.alias == "strata" for step in steps)
     for step in steps:

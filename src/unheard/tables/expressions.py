@@ -3,8 +3,8 @@
 The formulas of :mod:`unheard.core` work on whatever understands ``+ - * /`` and ``>``. Here that is
 a :class:`Cell`, which remembers how it was made. Equal cells are one cell, so the result is a graph
 without repetition, and :func:`layers` lays it out as a chain of SELECTs: what is used more than
-once becomes a named column of one step and is only referred to in the next. Written as one
-expression the confidence interval would fill megabytes.
+once, unless it is short, becomes a named column of one step and is only referred to in the next.
+Written as one expression the confidence interval would fill megabytes.
 """
 
 from __future__ import annotations
@@ -208,6 +208,12 @@ _SQL: dict[str, Callable[..., exp.Expr]] = {
 _DEEPEST = 8
 """An expression this deep gets a name: for readers, and for engines whose parsers give up."""
 
+_LONGEST = 3
+"""Repeating no more than this many names costs less than a name that steps have to hand on."""
+
+_SIGNS = ("add", "sub", "mul", "neg")
+"""What costs next to nothing to work out again."""
+
 
 @dataclass
 class _Layout:
@@ -218,6 +224,7 @@ class _Layout:
     order: list[Cell] = field(default_factory=list)
     level: dict[int, int] = field(default_factory=dict)
     depth: dict[int, int] = field(default_factory=dict)
+    length: dict[int, int] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     named: int = 0
 
@@ -229,8 +236,12 @@ class _Layout:
             # Not every engine has columns that are true or false, or of no type.
             plain = cell.operation not in ("column", "missing", "gt", "ge", "lt", "le")
             nested = self._nesting(cell)
-            shared = plain and (self.uses[id(cell)] > 1 or nested >= _DEEPEST)
+            length = sum(self.length[id(a)] for a in _cells_in(cell)) or 1
+            again = (self.uses[id(cell)] - 1) * length
+            repeated = again > (_LONGEST if cell.operation in _SIGNS else 0)
+            shared = plain and (repeated or nested >= _DEEPEST)
             self.depth[id(cell)] = 0 if shared else nested
+            self.length[id(cell)] = 1 if shared else length
             self.level[id(cell)] = below + shared
             if shared:
                 self.named += 1
@@ -299,30 +310,62 @@ def layers(outputs: Mapping[str, Operand], carried: Sequence[str]) -> list[Layer
         One list per step of (name, expression); None as an expression hands the column on.
     """
     layout = _Layout(outputs)
-    depth = max([0, *layout.level.values()])
-    steps: list[Layer] = []
+    plan = _Plan(layout, outputs)
     final = [(name, layout.write(cell)) for name, cell in outputs.items()]
-    steps.append([*((name, None) for name in carried), *final])
-    wanted = set().union(*(layout.needs(cell) for cell in outputs.values())) - set(carried)
-    for level in range(depth, 0, -1):
-        made = {
-            layout.names[id(cell)]: cell
-            for cell in layout.order
-            if layout.level[id(cell)] == level
-            and id(cell) in layout.names
-            and cell.operation != "column"
-        }
-        handed = [name for name in _in_order(layout, wanted) if name not in made]
+    steps: list[Layer] = [[*((name, None) for name in carried), *final]]
+    wanted = plan.needs[""].difference(carried)
+    for made in reversed(plan.steps()):
+        handed = sorted(wanted.difference(made), key=plan.place.__getitem__)
         step: Layer = [
             *((name, None) for name in (*carried, *handed)),
-            *((name, layout.write(cell, top=True)) for name, cell in made.items()),
+            *((name, layout.write(plan.made[name], top=True)) for name in made),
         ]
-        steps.insert(0, step)
-        wanted = (wanted - set(made)) | set().union(
-            *(layout.needs(cell, top=True) for cell in made.values())
-        ) - set(carried)
-    return steps
+        steps.append(step)
+        wanted = set(handed).union(*(plan.needs[name] for name in made)).difference(carried)
+    return steps[::-1]
 
 
-def _in_order(layout: _Layout, names: set[str]) -> list[str]:
-    return [name for name in dict.fromkeys(layout.names.values()) if name in names]
+class _Plan:
+    """In which step each named column is made.
+
+    Attributes
+    ----------
+    made
+        The cells that get a name, each after those it is made of.
+    place
+        Where in that order a name comes; those of the table are in it, too.
+    needs
+        Names that each is made of; "" stands for the results.
+    """
+
+    def __init__(self, layout: _Layout, outputs: Mapping[str, Operand]) -> None:
+        named = {layout.names[id(c)]: c for c in layout.order if id(c) in layout.names}
+        self.place = {name: place for place, name in enumerate(named)}
+        self.made = {name: c for name, c in named.items() if c.operation != "column"}
+        self.needs = {name: layout.needs(c, top=True) for name, c in self.made.items()}
+        self.needs[""] = set().union(*(layout.needs(cell) for cell in outputs.values()))
+        self._level = {name: layout.level[id(c)] for name, c in self.made.items()}
+        self._level[""] = 1 + max(self._level.values(), default=0)
+        self._delay()
+
+    def steps(self) -> list[list[str]]:
+        """Names to make in each step."""
+        steps: list[list[str]] = [[] for _ in range(self._level[""] - 1)]
+        for name in self.made:
+            steps[self._level[name] - 1].append(name)
+        return steps
+
+    def _delay(self) -> None:
+        """Make a column only when it is needed, unless more would then have to wait for it."""
+        users: dict[str, list[str]] = {}
+        for name, needed in self.needs.items():
+            for one in needed:
+                users.setdefault(one, []).append(name)
+        for name in reversed(self.made):
+            now, latest = self._level[name], min(self._level[user] for user in users[name]) - 1
+            waits = 0
+            for one in self.needs[name]:
+                others = (self._level[user] for user in users[one] if user != name)
+                waits += max(latest - max(others, default=now), 0)
+            if waits < latest - now:
+                self._level[name] = latest
