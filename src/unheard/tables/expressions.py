@@ -211,6 +211,9 @@ _DEEPEST = 8
 _LONGEST = 3
 """Repeating no more than this many names costs less than a name that steps have to hand on."""
 
+_MANY = 100
+"""What is picked from so many names gets one, so that these need not be handed on any further."""
+
 _SIGNS = ("add", "sub", "mul", "neg")
 """What costs next to nothing to work out again."""
 
@@ -239,7 +242,8 @@ class _Layout:
             length = sum(self.length[id(a)] for a in _cells_in(cell)) or 1
             again = (self.uses[id(cell)] - 1) * length
             repeated = again > (_LONGEST if cell.operation in _SIGNS else 0)
-            shared = plain and (repeated or nested >= _DEEPEST)
+            bulky = length > _MANY and _ends_a_search(cell)
+            shared = plain and (repeated or bulky or nested >= _DEEPEST)
             self.depth[id(cell)] = 0 if shared else nested
             self.length[id(cell)] = 1 if shared else length
             self.level[id(cell)] = below + shared
@@ -288,6 +292,12 @@ class _Layout:
         if not top and id(cell) in self.names:
             return {self.names[id(cell)]}
         return set().union(*(self.needs(a) for a in _cells_in(cell)))
+
+
+def _ends_a_search(cell: Cell) -> bool:
+    """Whether a cell is the largest of something and the least of others, or the reverse."""
+    other = {"greatest": "least", "least": "greatest"}.get(cell.operation)
+    return any(a.operation == other for a in _cells_in(cell))
 
 
 def _cells_in(cell: Cell) -> Iterable[Cell]:
