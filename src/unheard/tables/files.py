@@ -203,12 +203,12 @@ def _told_apart(engine: DuckDB, place: str, settings: str, names: list[str]) -> 
     if heading is None or len(heading) != len(names):
         return plain
     given = [(cell or "").strip().lower() for cell in heading]
-    seen: Counter[str] = Counter()
+    times, seen = Counter(given), Counter[str]()
+    called: dict[str, str] = {}
     for name, cell in zip(names, given, strict=True):
-        seen[cell] += 1
-        if cell and given.count(cell) > 1:
-            first = names[given.index(cell)]
-            plain[name] = f"{first} ({seen[cell]})"
+        if cell and times[cell] > 1:
+            seen[cell] += 1
+            plain[name] = f"{called.setdefault(cell, name)} ({seen[cell]})"
     return plain
 
 
