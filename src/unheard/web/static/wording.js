@@ -39,9 +39,10 @@ export function inWords(detail) {
     .replace(/^counts\[(\d+), (\d+)\]/, (_, row, at) => `Item ${Number(row) + 1}, count ${Number(at) + 1}`)
     .replace(/^table\.\w+/, "The table")
     .replace(/\btable\.(csv|tsv|parquet|jsonl|json)\b/g, "the table")
-    .replace(/\b(nulls|off_scale)='(\w+)'/g, (_, option, value) => {
+    .replace(/\b(nulls|off_scale)='(\w+)'/g, (said, option, value) => {
       const { label, choices } = OPTIONS[option];
-      return `“${label}: ${choices.find(([one]) => one === value)[1]}”`;
+      const choice = choices.find(([one]) => one === value);
+      return choice ? `“${label}: ${choice[1]}”` : said;
     })
     .replace(/\bscale='([^']+)'/g, "$1")
     .replace(/=None\b/g, " empty")
