@@ -241,6 +241,27 @@ class PostgresBench(Bench):
                 return cursor.execute(sql).fetchall()
 
 
+class PostgresReaderBench(PostgresBench):
+    """A role that may make no temporary tables: nothing can be kept."""
+
+    name = "postgres-reader"
+
+    def __init__(self) -> None:
+        import psycopg
+
+        owner = bench("postgres")
+        assert isinstance(owner, PostgresBench)
+        self.url = owner.url
+        self.reader = self.url.replace("://postgres:@", "://reader@")
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute("revoke temporary on database postgres from public")
+            connection.execute("create role reader login")
+            connection.execute("grant pg_read_all_data to reader")
+
+    def load(self, table: pa.Table) -> tuple[Any, dict[str, Any]]:
+        return self.reader, super().load(table)[1]
+
+
 class SparkBench(Bench):
     name, dialect = "spark", "spark"
 
@@ -284,7 +305,7 @@ BENCHES: dict[str, type[Bench]] = {
     bench.name: bench
     for bench in (
         DuckDBFileBench, ParquetBench, ArrowBench, PandasBench, PolarsBench, LazyPolarsBench,
-        RelationBench, IbisBench, SQLiteBench, PostgresBench, SparkBench,
+        RelationBench, IbisBench, SQLiteBench, PostgresBench, PostgresReaderBench, SparkBench,
     )
 }  # fmt: skip
 SQL_BENCHES = ("duckdb", "sqlite", "postgres", "spark")

@@ -178,7 +178,7 @@ def _open_url(text: str, scheme: str, where: Where) -> Opened:
 
     engine: Engine
     if scheme in ("postgresql", "postgres"):
-        engine = Postgres(text)
+        engine = Postgres(text, writable=where.writable)
     elif scheme in ("sqlite", "duckdb"):
         path = Path(unquote(urlsplit(text).path)[1:])
         if not path.is_file():
@@ -203,15 +203,25 @@ def _open_url(text: str, scheme: str, where: Where) -> Opened:
 
 
 def _open_database(engine: Any, text: str, where: Where) -> Opened:
+    try:
+        relation, words = _of_database(engine, text, where)
+        return _opened(engine, relation, words)
+    except BaseException:
+        engine.close()
+        raise
+
+
+def _of_database(engine: Any, text: str, where: Where) -> tuple[exp.Expr, str]:
+    """Return the table or query that is meant, and what messages call it."""
     if where.query is not None:
         # The user's own words go to the engine as they are.
         try:
-            relation = engine.view(where.query.strip().rstrip(";"))
+            relation = engine.from_query(where.query)
         except QueryError as error:
             raise OptionError(
                 "query", f"{error.engine} says: {error.words}", "Give one SELECT"
             ) from None
-        return _opened(engine, relation, f"the query on {text}")
+        return relation, f"the query on {text}"
     there = engine.tables()
     if where.to_table in there:
         raise OptionError(
@@ -231,7 +241,7 @@ def _open_database(engine: Any, text: str, where: Where) -> Opened:
         raise OptionError(
             "table", f"{text} has no table {name!r}", f"{guess}It has: {', '.join(there[:12])}"
         )
-    return _opened(engine, engine.lookup("table", name), f"table {name} of {text}")
+    return engine.lookup("table", name), f"table {name} of {text}"
 
 
 def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened:

@@ -79,8 +79,8 @@ class Engine(ABC):
             place, f"{name!r} is neither a file nor a frame", "Give a file or a frame"
         )
 
-    def create(self, name: str, query: exp.Expr) -> None:
-        """Write a result into a new table of the database."""
+    def create(self, name: str, query: exp.Query) -> None:
+        """Write a result into a new table of the database, all of it or nothing."""
         raise SourceError(
             "to_table", f"{self.name} holds no database here", "Write to a file instead"
         )
@@ -98,7 +98,10 @@ class Engine(ABC):
 
 
 class Database(Engine):
-    """An engine behind a connection that runs statements one by one."""
+    """An engine behind a connection that runs statements one by one.
+
+    Everything that one run reads is read in one state of the database, whoever writes meanwhile.
+    """
 
     keeps = True
 
@@ -117,6 +120,10 @@ class Database(Engine):
         stored = fresh("source")
         self.execute(f"create temp view {stored} as {sql}")
         return table(stored)
+
+    def from_query(self, sql: str) -> exp.Expr:
+        """Read from a query in the user's own words: one, and nothing but a query."""
+        return self.view(sql)
 
     def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
         """Fetch a small result."""

@@ -41,6 +41,8 @@ def kind_of(declared: str) -> Kind:
 class DuckDB(Database):
     """A private DuckDB that reads files, frames and databases, and spills to disk.
 
+    While it has a database open nobody else, of this process or another, can write to that.
+
     Parameters
     ----------
     memory
@@ -108,11 +110,20 @@ class DuckDB(Database):
         self.connection.register(stored, table_)
         return table(stored)
 
+    def from_query(self, sql: str) -> exp.Expr:
+        """Read from a query in the user's own words: one, and nothing but a query."""
+        with _told(self, sql):
+            found = [statement.type for statement in self.connection.extract_statements(sql)]
+        if found != [duckdb.StatementType.SELECT]:
+            what = ", ".join(str(kind).rpartition(".")[2] for kind in found) or "nothing"
+            raise OptionError("query", f"{what} found", "Give one SELECT")
+        return self.view(sql)
+
     def lookup(self, place: str, name: str) -> exp.Expr:
         """Return a table of the attached database."""
         return table(name) if self._attached else super().lookup(place, name)
 
-    def create(self, name: str, query: exp.Expr) -> None:
+    def create(self, name: str, query: exp.Query) -> None:
         """Write a result into a new table of the attached database."""
         if not self._attached:
             super().create(name, query)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
+from sqlglot import TokenType, exp, tokenize
+from sqlglot.errors import TokenError
 
-from unheard.errors import MissingEngineError, SourceError
+from unheard.errors import MissingEngineError, OptionError, SourceError
+from unheard.tables.dialects import identifier
 from unheard.tables.engines.base import Database, batches, failed, fresh, schema_of, table
 from unheard.tables.request import Kind
 
@@ -25,14 +27,27 @@ _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("date", "timestamp", "timestamptz"), "time"),
 }
 
+_BEGIN = "begin isolation level repeatable read"
+_READ_ONLY = "savepoint reading; set transaction read only"
+_ALLOWED = """
+    select current_setting('transaction_read_only') = 'off',
+        has_database_privilege(current_database(), 'temporary')
+"""
+
 
 class Postgres(Database):
-    """A PostgreSQL database; everything but the result stays there."""
+    """A PostgreSQL database; everything but the result stays there.
+
+    A run is one transaction that sees one state of the database. Whatever reads the user's rows is
+    read-only; the server then makes no tables, so those that hold our results are made in between.
+    Where it makes none at all (a standby, a session that is read-only, a role that has no right to
+    temporary tables) results are worked out anew whenever they are needed.
+    """
 
     name = "PostgreSQL"
     dialect = "postgres"
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, writable: bool = False) -> None:
         try:
             import psycopg
         except ImportError:
@@ -52,6 +67,22 @@ class Postgres(Database):
             raise SourceError(
                 without_password(url), f"cannot connect: {words}", "Check host, port, user, name"
             ) from None
+        self.execute(_BEGIN)
+        (allowed,) = self.execute(_ALLOWED).fetchall()
+        may_write, may_keep = allowed
+        if writable and not may_write:
+            self.close()
+            raise OptionError(
+                "to_table",
+                f"this session of {without_password(url)} is read-only",
+                "Connect to a primary as somebody who may write, or write to a file instead",
+            )
+        self.keeps = may_write and may_keep
+        self.execute(_READ_ONLY)
+
+    def _make(self, sql: str) -> None:
+        """Run a statement that makes a table, then be read-only again."""
+        self.execute(f"release savepoint reading; {sql}; {_READ_ONLY}")
 
     def execute(self, sql: str) -> psycopg.Cursor[Any]:
         """Run a statement; an error comes back with it."""
@@ -72,9 +103,25 @@ class Postgres(Database):
 
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """Store a result in a temporary table, with statistics for the planner."""
-        stored = super().keep(name, query)
-        self.execute(f"analyze {stored.name}")
-        return stored
+        if not self.keeps:
+            return query.subquery(name)
+        stored, sql = fresh(name), self.text(query)
+        self._make(f"create temp table {stored} as {sql} with no data")
+        self.execute(f"insert into {stored} {sql}")
+        self.execute(f"analyze {stored}")
+        return table(stored)
+
+    def from_query(self, sql: str) -> exp.Expr:
+        """Read from a query in the user's own words: one, and nothing but a query."""
+        asked = exp.Var(this=f"\n{_without_end(sql)}\n")
+        relation = exp.Subquery(this=asked, alias=exp.TableAlias(this=identifier("asked")))
+        look = self.text(exp.select("*").from_(relation.copy()).limit(0))
+        try:
+            # What is prepared is one statement, and what stands behind FROM is a query.
+            self.connection.execute(look.encode(), prepare=True)
+        except self._error as error:
+            raise failed(self, error, look) from error
+        return relation
 
     def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
@@ -97,6 +144,8 @@ class Postgres(Database):
         """Copy a small table into a temporary one."""
         import pyarrow as pa
 
+        if not self.keeps:
+            return super().upload(name, table_)
         stored = fresh(name)
         kinds = []
         for field in table_.schema:
@@ -108,7 +157,7 @@ class Postgres(Database):
             elif pa.types.is_date(field.type):
                 kind = "date"
             kinds.append('"' + field.name.replace('"', '""') + f'" {kind}')
-        self.execute(f"create temp table {stored} ({', '.join(kinds)})")
+        self._make(f"create temp table {stored} ({', '.join(kinds)})")
         with self.connection.cursor() as cursor, cursor.copy(f"copy {stored} from stdin") as copy:
             for batch in table_.to_batches():
                 for row in batch.to_pylist():
@@ -130,14 +179,27 @@ class Postgres(Database):
         )
         return [row[0] for row in found.fetchall()]
 
-    def create(self, name: str, query: exp.Expr) -> None:
+    def create(self, name: str, query: exp.Query) -> None:
         """Write a result into a new table of the database, all of it or nothing."""
         target = self.lookup("to_table", name).sql("postgres", identify=True)
-        self.execute(f"create table {target} as {self.text(query)}")
+        made = self.keep("made", query)
+        self._make(f"create table {target} as {self.text(exp.select('*').from_(made))}")
+        self.execute(f"commit; {_BEGIN}; {_READ_ONLY}")
 
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
+
+
+def _without_end(sql: str) -> str:
+    """Return a query without the semicolon and the comments behind it."""
+    try:
+        tokens = tokenize(sql, read="postgres")
+    except TokenError:
+        return sql  # the server says it better
+    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
+        tokens.pop()
+    return sql[: tokens[-1].end + 1] if tokens else ""
 
 
 def _as_declared(schema: pa.Schema, types: list[Any]) -> pa.Schema:

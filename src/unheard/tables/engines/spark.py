@@ -127,7 +127,7 @@ class Spark(Engine):
         *where, last = name.split(".")
         return table(last, *where[-2:])
 
-    def create(self, name: str, query: exp.Expr) -> None:
+    def create(self, name: str, query: exp.Query) -> None:
         """Write a result into a new table of the catalog."""
         self.sql(query).write.saveAsTable(name)
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BATCH = 10_000
+_PATIENCE = 60.0
+"""Seconds to wait while somebody writes; who writes all the time leaves few gaps."""
+
 _MAGIC = b"SQLite format 3\0"
 
 
@@ -27,7 +30,10 @@ def is_sqlite(head: bytes) -> bool:
 
 
 class SQLite(Database):
-    """A SQLite database file; opened for reading unless a table is to be written."""
+    """A SQLite database file; opened for reading unless a table is to be written.
+
+    A run is one read transaction. Without a write-ahead log, programs that write wait for its end.
+    """
 
     name = "SQLite"
     dialect = "sqlite"
@@ -39,12 +45,16 @@ class SQLite(Database):
                 uri=True,
                 # Whoever reads a result in batches may do so from a thread of its own.
                 check_same_thread=False,
+                isolation_level=None,  # transactions begin and end where it says so here
+                timeout=_PATIENCE,
             )
+            self.connection.execute("begin")
+            # The state of the database that a transaction sees is that of its first look.
             self.connection.execute("select 1 from sqlite_master").fetchall()
         except sqlite3.Error as error:
-            raise SourceError(
-                str(path), f"SQLite cannot open it: {error}", "Give a SQLite database"
-            ) from None
+            busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+            remedy = "Try again when nobody writes to it" if busy else "Give a SQLite database"
+            raise SourceError(str(path), f"SQLite cannot open it: {error}", remedy) from None
 
     def execute(self, sql: str) -> sqlite3.Cursor:
         """Run a statement; an error comes back with it."""
@@ -105,11 +115,13 @@ class SQLite(Database):
         )
         return [row[0] for row in found.fetchall()]
 
-    def create(self, name: str, query: exp.Expr) -> None:
+    def create(self, name: str, query: exp.Query) -> None:
         """Write a result into a new table of the database."""
         quoted = '"' + name.replace('"', '""') + '"'
-        with self.connection:
-            self.execute(f"create table {quoted} as {self.text(query)}")
+        made = self.keep("made", query)
+        # Who has read cannot write once others have written. What is made needs no second look.
+        self.execute("commit")
+        self.execute(f"create table {quoted} as select * from {made.name}")
 
     def close(self) -> None:
         """Close the connection."""
