@@ -419,6 +419,25 @@ def test_months(engine: Bench) -> None:
     )
 
 
+def test_months_at_the_ends_of_the_calendar(engine: Bench) -> None:
+    first, last = date(1, 1, 1), date(9999, 11, 30)
+    table = pa.table({"item": ["a", "a"], "rating": [5, 4], "day": [first, last]})
+    wanted = {}
+    for row, window in enumerate([(first, date(1, 2, 1)), (date(9999, 11, 1), date(9999, 12, 1))]):
+        rated = expected(table.slice(row, 1), ["item"], "rating", FIVE, q=0.3)
+        wanted[("a", *window)] = rated[("a",)]
+    asked: dict[str, Any] = {"q": 0.3, "time": "day", "window": "month"}
+    check(engine, table, wanted, rating="rating", **asked)
+    for day, every, words in (
+        (date(9999, 12, 31), "month", "the last window ends after the year 9999"),
+        (first, "quarter", "the first window begins before the year 1"),
+    ):
+        source, where = engine.load(table.set_column(2, "day", pa.array([day, day])))
+        asked |= {"window": every, "every": "month"}
+        with pytest.raises(uh.DataError, match=f"time 'day' of .*: {words}"):
+            uh.rate(source, "item", "rating", **asked, **where)
+
+
 def test_rolling_weeks(engine: Bench) -> None:
     table = ratings(15)
     when = days(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
 from typing import Any
 
@@ -12,12 +13,12 @@ from sqlglot import exp
 from unheard.core.columns import total
 from unheard.core.counts import LARGEST_COUNT
 from unheard.errors import ColumnError, DataError, ParticipationError, PopulationError
-from unheard.tables.counting import bad_count, is_value
+from unheard.tables.counting import bad_count, in_calendar, is_value
 from unheard.tables.dialects import column
 from unheard.tables.engines.base import Engine
 from unheard.tables.expressions import number
 from unheard.tables.rating import SecondTable
-from unheard.tables.request import Kind, Request
+from unheard.tables.request import Kind, Request, Window
 from unheard.tables.sources import Opened
 
 _EXAMPLES = 3
@@ -119,12 +120,12 @@ def _ratings(request: Request) -> exp.Expr:
 def check_rows(request: Request, opened: Opened, found: Tally) -> None:
     """Raise if rows cannot be used and nobody said what to do with them."""
     if found.nameless:
-        raise DataError(
-            f"item of {opened.words}",
-            f"{_plural(found.nameless, 'row has', 'rows have')} nothing in "
-            f"{' or '.join(_given(request))}",
-            "Fill it in, or leave such rows out",
-        )
+        named = " or ".join(repr(name) for name in (*request.item, *request.strata))
+        words = f"{_plural(found.nameless, 'row has', 'rows have')} nothing in {named}"
+        if request.window is not None:
+            words += f", or no date of the years 1 to 9999 in {request.time!r}"
+            words += _shown(_rows_without_window(request, opened))
+        raise DataError(f"item of {opened.words}", words, "Fill it in, or leave such rows out")
     problems = []
     if found.bad:
         wrong = exp.or_(*(bad_count(name) for name in request.counts))
@@ -326,9 +327,33 @@ def check_second(
         )
 
 
-def _given(request: Request) -> list[str]:
-    time = [] if request.window is None or request.time is None else [request.time]
-    return [repr(name) for name in (*request.item, *request.strata, *time)]
+def _rows_without_window(request: Request, opened: Opened) -> list[dict[str, Any]]:
+    assert request.time is not None  # there are no windows without
+    names = [column(name) for name in (*request.item, *request.strata)]
+    named = [name.is_(exp.null()).not_() for name in names]
+    # Whether infinity is in the calendar, some engines do not know: that counts as no.
+    placed = exp.case().when(exp.and_(*named, in_calendar(request.time)), exp.Literal.number(1))
+    # As text, since not every driver can hand out such dates.
+    time = exp.alias_(exp.cast(column(request.time), "text"), request.time)
+    rows = exp.select(*names, time).from_(opened.relation.copy()).where(placed.is_(exp.null()))
+    return opened.engine.rows(rows.limit(_EXAMPLES))
+
+
+def check_windows(request: Request, window: Window, opened: Opened, counts: exp.Expr) -> None:
+    """Raise if a window would reach beyond the calendar."""
+    ends = {"earliest": exp.Min, "latest": exp.Max}
+    asked = [exp.alias_(how(this=column("bucket")), name) for name, how in ends.items()]
+    (row,) = opened.engine.rows(exp.select(*asked).from_(counts.copy()))
+    if row["earliest"] is None:
+        return
+    words = ""
+    if window.step.year(int(row["earliest"]) - window.steps + 1) < date.min.year:
+        words = "the first window begins before the year 1"
+    elif window.step.year(int(row["latest"]) + 1) > date.max.year:
+        words = "the last window ends after the year 9999"
+    if words:
+        remedy = "Correct such dates, leave them out, or choose shorter windows"
+        raise DataError(f"time {request.time!r} of {opened.words}", words, remedy)
 
 
 def _empty(request: Request) -> exp.Expr:

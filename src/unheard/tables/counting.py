@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from sqlglot import exp
 
@@ -19,8 +20,6 @@ from unheard.tables.packing import packing, spellings
 from unheard.tables.request import Kind, Request, Window
 
 _LONG_SCALE = 13
-_ORIGIN = {"day": "1970-01-05", "month": "1970-01-01"}
-"""Windows of days are counted from a Monday, so that weeks begin on one."""
 
 
 @dataclass(frozen=True)
@@ -307,20 +306,27 @@ def _unfolded(
 
 
 def _bucket(time: str, window: Window) -> exp.Expr:
-    """Number the steps of time."""
+    """Number the steps of time; of what is no day of the calendar, there is none."""
     day = exp.cast(column(time), "date")
-    origin = exp.cast(exp.Literal.string(_ORIGIN[window.step.unit]), "date")
+    origin = exp.cast(exp.Literal.string(window.step.origin.isoformat()), "date")
     if window.step.unit == "day":
         count: exp.Expr = exp.DateDiff(this=day, expression=origin, unit=exp.Var(this="DAY"))
     else:
         year = exp.Extract(this=exp.Var(this="YEAR"), expression=day)
         month = exp.Extract(this=exp.Var(this="MONTH"), expression=day.copy())
         count = exp.paren((year - 1970) * 12 + month - 1)
-    if window.step.length == 1:
-        return exp.cast(count, "bigint")
-    division = exp.cast(count, "double") / exp.Literal.number(window.step.length)
-    division.set("typed", True)
-    return exp.cast(exp.Floor(this=division), "bigint")
+    if window.step.length > 1:
+        division = exp.cast(count, "double") / exp.Literal.number(window.step.length)
+        division.set("typed", True)
+        count = exp.Floor(this=division)
+    return exp.case().when(in_calendar(time), exp.cast(count, "bigint"))
+
+
+def in_calendar(time: str) -> exp.Expr:
+    """Condition that a column holds a day that every engine can write: none BC, no infinity."""
+    year = exp.Extract(this=exp.Var(this="YEAR"), expression=exp.cast(column(time), "date"))
+    first, last = (exp.Literal.number(end) for end in (date.min.year, date.max.year))
+    return exp.Between(this=year, low=first, high=last)
 
 
 def windowed(request: Request, window: Window, counts: exp.Expr) -> exp.Select:
@@ -368,7 +374,7 @@ def _date(bucket: exp.Expr, window: Window, later: int) -> exp.Expr:
     """Return the day on which a window begins, or the one after its end."""
     position = bucket + later if later else bucket
     steps = exp.paren(position) * window.step.length
-    origin = exp.cast(exp.Literal.string(_ORIGIN[window.step.unit]), "date")
+    origin = exp.cast(exp.Literal.string(window.step.origin.isoformat()), "date")
     unit = exp.Var(this=window.step.unit.upper())
     return exp.cast(
         exp.DateAdd(this=origin, expression=exp.cast(exp.paren(steps), "int"), unit=unit), "date"

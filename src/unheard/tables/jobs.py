@@ -239,6 +239,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, checks.Tally]:
             break
     checks.check_rows(request, opened, found)
     if request.window is not None:
+        checks.check_windows(request, request.window, opened, counts)
         counts = engine.keep("windows", windowed(request, request.window, counts))
     return Prepared(counts), found
 

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Literal, TypeAlias
 
 from unheard.core.aggregators import AGGREGATORS, objection
@@ -68,6 +69,20 @@ class Span:
             )
         unit, factor = _UNITS[found[2].lower()]
         return cls("day" if unit == "day" else "month", factor * int(found[1] or 1))
+
+    @property
+    def origin(self) -> date:
+        """Where lengths are counted from: of days from a Monday, so that weeks begin on one."""
+        return date(1970, 1, 5 if self.unit == "day" else 1)
+
+    def year(self, times: int) -> int:
+        """Return the year so many of this length after the origin; 0 or 10,000 if beyond."""
+        if self.unit == "month":
+            return self.origin.year + times * self.length // 12
+        try:
+            return date.fromordinal(self.origin.toordinal() + times * self.length).year
+        except (ValueError, OverflowError):
+            return 0 if times < 0 else date.max.year + 1
 
 
 @dataclass(frozen=True)

@@ -123,11 +123,26 @@ class Postgres(Database):
             raise failed(self, error, look) from error
         return relation
 
+    def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
+        """Fetch a small result."""
+        try:
+            return super().rows(query)
+        except self._error as error:  # a date that Python has no word for
+            raise failed(self, error, self.text(query)) from error
+
     def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
-        cursor = self.execute(self.text(query))
+        sql = self.text(query)
+        cursor = self.execute(sql)
         names = [column.name for column in cursor.description or []]
-        first = cursor.fetchmany(_BATCH)
+
+        def some() -> list[Any]:
+            try:
+                return cursor.fetchmany(_BATCH)
+            except self._error as error:
+                raise failed(self, error, sql) from error
+
+        first = some()
         types = self.connection.adapters.types
         schema = schema_of(names, first)
         schema = _as_declared(schema, [types.get(c.type_code) for c in cursor.description or []])
@@ -136,7 +151,7 @@ class Postgres(Database):
             chunk = first
             while chunk:
                 yield chunk
-                chunk = cursor.fetchmany(_BATCH)
+                chunk = some()
 
         return batches(read(), schema)
 
