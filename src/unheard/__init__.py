@@ -8,6 +8,9 @@
 
 from __future__ import annotations
 
+from unheard import _loading as _before_all_that_takes_time  # noqa: F401
+
+# isort: split
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

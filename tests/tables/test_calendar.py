@@ -56,7 +56,7 @@ def test_no_window_for_a_day_beyond_the_calendar(
             uh.DataError, match=r"1 row has .* no date of the years 1 to 9999"
         ) as it:
             uh.rate(item="item", rating="rating", q=0.3, time="day", window=window, **where)
-        assert f"item='a', day='{day.split()[0]}" in str(it.value)
+        assert f"item='a', day='{day.split(maxsplit=1)[0]}" in str(it.value)
 
 
 def test_item_that_python_has_no_date_for(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 import traceback
 
 import click
 from click.shell_completion import get_completion_class
 
+from unheard._loading import INTERRUPTED
 from unheard._version import __version__
 from unheard.cli.calibrate import calibrate
 from unheard.cli.compare import compare
@@ -26,7 +28,7 @@ from unheard.cli.tables import rate, sql
 from unheard.decide.words import printable
 from unheard.errors import InputError, MissingEngineError, ParticipationError, QueryError
 
-DONE, OUR_FAILURE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, OUR_FAILURE, BAD_INPUT = 0, 1, 2
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -74,7 +76,13 @@ for command in (
 
 def main() -> None:
     """Run the command and leave with the exit code that the outcome calls for."""
-    sys.exit(_run())
+    code = _run()
+    # What was asked for is done or undone: nothing that comes now changes that.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Python ends itself by the signal and not by the code if the last exec was interrupted, perhaps
+    # one that makes a dataclass; this one is not.
+    exec("")
+    sys.exit(code)
 
 
 def _as_typed(place: str) -> str:

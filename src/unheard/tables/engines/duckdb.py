@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 from sqlglot import exp
 
+from unheard._loading import loaded
 from unheard.errors import OptionError, SourceError
 from unheard.tables.engines.base import Database, Engine, failed, fresh, table
 from unheard.tables.request import Kind
@@ -59,6 +60,7 @@ class DuckDB(Database):
     def __init__(self, memory: str | None = None, confined: Path | None = None) -> None:
         self.connection = duckdb.connect()
         self._attached = False
+        loaded()
         self._folder = Path(tempfile.mkdtemp(prefix="unheard-"))
         # Rows of a result have no order of their own; without one, sorts and scans spill better.
         self.connection.execute("set preserve_insertion_order = false")
