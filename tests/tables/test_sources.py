@@ -299,6 +299,7 @@ def test_table_of_a_file_that_is_no_database(tmp_path: Path) -> None:
     path.write_bytes(as_csv(STAYS))
     refused(path, "table: .* is no database", uh.OptionError, table="stays")
     refused(path, "query: .* is no database", uh.OptionError, query="select 1")
+    refused(path, "query: Spark reads files", uh.OptionError, query="select 1", engine="spark")
     refused(path, "engine: 'sparc' found", uh.OptionError, engine="sparc")
     refused(path, "memory: 'lots' found", uh.OptionError, memory="lots")
 

@@ -247,6 +247,8 @@ def _of_database(engine: Any, text: str, where: Where) -> tuple[exp.Expr, str]:
 def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened:
     from unheard.tables.engines.spark import Spark, session
 
+    if where.query is not None:
+        raise OptionError("query", "Spark reads files and tables here", "Name one of them instead")
     engine = Spark(session(where.spark_master))
     if where.table is not None:
         return _opened(engine, engine.lookup("table", where.table), f"table {where.table}")
