@@ -90,9 +90,9 @@ def test_equal_cells_are_one_and_what_is_used_twice_has_a_name() -> None:
     assert a - b is not b - a
     long: Any = a * b + a * b * 2.0
     first, last = layers({"out": long * long}, ["key"])
-    assert [name for name, _ in first] == ["key", "x1"]
+    assert [name for name, _ in first] == ["key", "uh_x1"]
     assert last[-1][1] is not None
-    assert last[-1][1].sql() == "x1 * x1"
+    assert last[-1][1].sql() == "uh_x1 * uh_x1"
 
 
 def test_what_is_short_is_repeated_unless_it_is_dear() -> None:

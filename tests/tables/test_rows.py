@@ -45,7 +45,6 @@ from unheard.tables import counting
         ("n", "stars", "item: 'n' is also the name of a column of the result"),
         ("estimate", "stars", "item: 'estimate' is also the name"),
         ("Flags", "stars", "item: 'Flags' is also the name"),
-        ("count_1", "stars", "item: 'count_1' is also the name"),
         (["hotel", "hotel"], "stars", "item: 'hotel' named twice"),
         ([], "stars", "item: no column named"),
         ("hotel", None, "rating: no column named"),

@@ -25,10 +25,9 @@ class Shown:
     def __init__(self, job: Job, result: Any, sort: str | None, top: int) -> None:
         self.job, self.result, self.sort, self.top = job, result, sort, top
         self.request, self.engine = job.request, job.opened.engine
-        from sqlglot import exp
+        from unheard.tables.jobs import number_of_rows
 
-        many = exp.alias_(exp.Count(this=exp.Star()), "many")
-        self.total = int(self.engine.rows(exp.select(many).from_(result.copy()))[0]["many"])
+        self.total = number_of_rows(self.engine, result)
 
     def everything(self) -> Any:
         """Return the query for all rows, in order."""
@@ -92,7 +91,7 @@ class Shown:
     def _columns(self) -> Columns:
         request = self.request
         if not self.sort:
-            names = [*request.count_columns, "n_rows"]
+            names = [*request.count_names, "n_rows"]
             return self._names() + [(n, True, lambda row, n=n: f"{row[n]:,}") for n in names]
         columns = self._names()
         columns += [

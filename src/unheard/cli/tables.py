@@ -46,7 +46,8 @@ def rate(source: str, **given: Any) -> None:
 
     if given["counts_only"] and not any(given[name] for name in ("q", "participation", "g")):
         given["q"] = "1"  # counting needs no assumption
-    answer(source, given, read_request(**arguments_of(given)), Shown)
+    request = read_request(**arguments_of(given), only_counts=given["counts_only"])
+    answer(source, given, request, Shown)
 
 
 def answer(

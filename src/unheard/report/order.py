@@ -14,6 +14,7 @@ from unheard.tables.engines.base import Engine
 from unheard.tables.engines.duckdb import DuckDB
 from unheard.tables.expressions import number
 from unheard.tables.jobs import Job
+from unheard.tables.names import MANY, plain, reserve
 from unheard.tables.ranking import order_columns
 from unheard.tables.request import ORDER_COLUMNS, RESULT_COLUMNS, Request
 
@@ -123,24 +124,24 @@ def with_best(job: Job, result: exp.Expr) -> tuple[Job, exp.Expr]:
     told = exp.select(
         *(verdicts[name] if name in ("top", "ci_top") else column(name) for name in names)
     ).from_(result.copy())
-    return replace(job, request=asked), told.subquery("told")
+    return replace(job, request=asked), told.subquery(reserve("told"))
 
 
 def _compared(job: Job, result: exp.Expr) -> list[int]:
     """Count the items that are compared with each other, in each attribute and window."""
     within = job.request.compared_within
-    groups = exp.select(exp.alias_(exp.Count(this=exp.Star()), "many")).from_(result.copy())
+    groups = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY)).from_(result.copy())
     if within:
         groups = groups.group_by(*map(column, within))
-    return [int(row["many"]) for row in job.opened.engine.rows(groups)]
+    return [int(row[MANY]) for row in job.opened.engine.rows(groups)]
 
 
 def _different(job: Job, result: exp.Expr) -> int:
     """Count the items, each once."""
     items = exp.select(*map(column, job.request.item)).distinct().from_(result.copy())
-    many = exp.alias_(exp.Count(this=exp.Star()), "many")
-    (row,) = job.opened.engine.rows(exp.select(many).from_(items.subquery("items")))
-    return int(row["many"])
+    many = exp.alias_(exp.Count(this=exp.Star()), MANY)
+    (row,) = job.opened.engine.rows(exp.select(many).from_(items.subquery(reserve("items"))))
+    return int(row[MANY])
 
 
 def numbers(job: Job, result: exp.Expr) -> Numbers:
@@ -172,21 +173,23 @@ def numbers(job: Job, result: exp.Expr) -> Numbers:
             beyond = exp.GT if claim.above else exp.LT
             conditions[name] = beyond(this=column(end), expression=number(claim.threshold))
     rated, one, zero = column("n_ratings"), exp.Literal.number(1), exp.Literal.number(0)
-    query = exp.select(
-        exp.alias_(exp.Count(this=exp.Star()), "items"),
-        exp.alias_(exp.Avg(this=column("upper") - column("lower")), "width"),
-        exp.alias_(exp.Min(this=rated), "fewest"),
-        exp.alias_(exp.Max(this=rated.copy()), "most"),
-        exp.alias_(exp.Sum(this=column("n")), "people"),
+    asked: dict[str, exp.Expr] = {
+        "items": exp.Count(this=exp.Star()),
+        "width": exp.Avg(this=column("upper") - column("lower")),
+        "fewest": exp.Min(this=rated),
+        "most": exp.Max(this=rated.copy()),
+        "people": exp.Sum(this=column("n")),
         # An item is behind, for sure, so many as its best rank is away from the first.
-        exp.alias_(exp.Sum(this=column("best_rank") - 1), "pairs_settled"),
-        exp.alias_(exp.Sum(this=column("ci_best_rank") - 1), "ci_pairs_settled"),
-        *(
-            exp.alias_(exp.Sum(this=exp.case().when(holds, one).else_(zero)), name)
-            for name, holds in conditions.items()
-        ),
-    )
-    (row,) = job.opened.engine.rows(query.from_(result.copy()))
+        "pairs_settled": exp.Sum(this=column("best_rank") - 1),
+        "ci_pairs_settled": exp.Sum(this=column("ci_best_rank") - 1),
+    }
+    asked |= {
+        name: exp.Sum(this=exp.case().when(holds, one).else_(zero))
+        for name, holds in conditions.items()
+    }
+    query = exp.select(*(exp.alias_(what, reserve(name)) for name, what in asked.items()))
+    (found,) = job.opened.engine.rows(query.from_(result.copy()))
+    row = {plain(name): value for name, value in found.items()}
     width, people = row.pop("width"), row.pop("people")
     unasked = dict.fromkeys(("claimed", "claim_holds", "ci_claim_holds"), 0)
     return Numbers(
@@ -204,10 +207,10 @@ def _surely(name: str) -> exp.Condition:
 
 def raised_flags(engine: Engine, result: exp.Expr) -> dict[str, int]:
     """Count the items that each flag is raised for."""
-    many = exp.alias_(exp.Count(this=exp.Star()), "many")
+    many = exp.alias_(exp.Count(this=exp.Star()), MANY)
     query = exp.select(column("flags"), many).from_(result.copy()).group_by(column("flags"))
     found: dict[str, int] = {}
     for row in engine.rows(query):
         for flag in (row["flags"] or "").split():
-            found[flag] = found.get(flag, 0) + int(row["many"])
+            found[flag] = found.get(flag, 0) + int(row[MANY])
     return dict(sorted(found.items(), key=lambda pair: -pair[1]))

@@ -16,9 +16,11 @@ from unheard.tables.dialects import column
 from unheard.tables.documents import documents
 from unheard.tables.expressions import number
 from unheard.tables.jobs import Job
+from unheard.tables.names import reserve
 from unheard.tables.request import Request
 
 MOST_STORIES = 10
+_ESTIMATE_RANK = reserve("estimate_rank")
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def stories(job: Job, result: exp.Expr) -> list[Story]:
 def _kinds(request: Request) -> Iterator[tuple[str, exp.Condition, exp.Expr]]:
     """Name each kind of change, which items have it, and how large it is."""
     k = number(best_of(request))
-    by_average, by_estimate = column("average_rank"), column("estimate_rank")
+    by_average, by_estimate = column("average_rank"), column(_ESTIMATE_RANK)
     best, worst = column("best_rank"), column("worst_rank")
     yield "leaves", exp.and_(by_average <= k, worst > k), worst
     yield "joins", exp.and_(by_average > k, best <= k), by_average
@@ -110,12 +112,12 @@ def _of_kind(
         order=downwards,
     )
     # What nobody rated has no place by average, so it is given none by estimate.
-    rated = exp.select("*", exp.alias_(place, "estimate_rank")).from_(result.copy())
+    rated = exp.select("*", exp.alias_(place, _ESTIMATE_RANK)).from_(result.copy())
     placed = rated.where(column("n_ratings") > 0)
     keys = [exp.Ordered(this=column(key)) for key in request.result_keys]
     query = (
         exp.select("*")
-        .from_(placed.subquery("placed"))
+        .from_(placed.subquery(reserve("placed")))
         .where(condition)
         .order_by(exp.Ordered(this=size.copy(), desc=True), *keys)
         .limit(MOST_STORIES)
@@ -131,7 +133,7 @@ def _story(row: Mapping[str, Any], request: Request, kind: str) -> Story:
         average=float(row["average"]),
         estimate=float(row["estimate"]),
         average_rank=int(row["average_rank"]),
-        estimate_rank=int(row["estimate_rank"]),
+        estimate_rank=int(row[_ESTIMATE_RANK]),
         best_rank=int(row["best_rank"]),
         worst_rank=int(row["worst_rank"]),
         words=_words(row, request, kind),
@@ -149,7 +151,7 @@ def _words(row: Mapping[str, Any], request: Request, kind: str) -> str:
         high = "may be first" if best == 1 else f"may be as high as place {best:,}"
         return f"Place {was:,} by average, not {top}, but {high}."
     if kind == "moves":
-        now = row["estimate_rank"]
+        now = row[_ESTIMATE_RANK]
         moves = "Falls" if now > was else "Rises"
         return f"{moves} from place {was:,} by average to place {now:,} by estimate."
     apart = row["estimate"] - row["average"]

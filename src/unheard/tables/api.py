@@ -17,9 +17,10 @@ from unheard.tables.dialects import checked_dialect, render
 from unheard.tables.engines.base import inline
 from unheard.tables.engines.base import table as table_named
 from unheard.tables.jobs import Job, counts_query, in_order, prepare, read_request
+from unheard.tables.names import BALANCE, N, reserve
 from unheard.tables.rating import Prepared, SecondTable
 from unheard.tables.rating import rating as rating_query
-from unheard.tables.request import Kind, Request, ordered
+from unheard.tables.request import Kind, Request, check_table_name, ordered
 from unheard.tables.sources import Where
 
 
@@ -268,7 +269,7 @@ def counts(
     arguments = dict(locals())
     for name in ("source", "engine", "table", "query", "memory", "spark_master"):
         del arguments[name]
-    request = read_request(**arguments, q=1.0, level=None, ranks=False)
+    request = read_request(**arguments, q=1.0, level=None, ranks=False, only_counts=True)
     where = Where(engine, table, query, memory, spark_master)
     return _answered(source, request, where, lambda job: in_order(counts_query(job), job.request))
 
@@ -316,6 +317,9 @@ def sql(
     True
     """
     dialect = checked_dialect(dialect)
+    for place, name in (("table", table), ("n_table", n_table), ("q_table", q_table)):
+        if name is not None:
+            check_table_name(place, name)
     request = read_request(
         item=item,
         rating=rating,
@@ -325,15 +329,15 @@ def sql(
         **settings,
     )
     kinds: dict[str, Kind] = dict.fromkeys(request.rating, "text" if text_ratings else "real")
-    counted: exp.Expr = counting(request, _named(table), kinds, packed=False).query.subquery(
-        "counted"
-    )
+    counted: exp.Expr = counting(
+        request, _named("table", table), kinds, packed=False
+    ).query.subquery(reserve("counted"))
     if request.window is not None:
-        counted = windowed(request, request.window, counted).subquery("windows")
+        counted = windowed(request, request.window, counted).subquery(reserve("windows"))
     given = Prepared(
         counted,
-        _second_by_name(request, n_table, request.n_column, everything=True),
-        _second_by_name(request, q_table, request.q_column, everything=False),
+        _second_by_name(request, "n_table", n_table, request.n_column, everything=True),
+        _second_by_name(request, "q_table", q_table, request.q_column, everything=False),
         _all_balances(request),
         unchecked=True,
     )
@@ -341,24 +345,24 @@ def sql(
     head = _header(request)
     if create_view is None:
         return f"{head}{text};\n"
-    name = _named(create_view).sql(dialect)
-    return f"{head}CREATE VIEW {name} AS\n{text};\n"
+    view = _named("create_view", create_view).sql(dialect)
+    return f"{head}CREATE VIEW {view} AS\n{text};\n"
 
 
-def _named(name: str) -> exp.Table:
+def _named(place: str, name: str) -> exp.Table:
     parts = name.split(".")
     if len(parts) > 3:
-        raise OptionError("table", f"{name!r} has {len(parts)} parts", "Give at most three")
+        raise OptionError(place, f"{name!r} has {len(parts)} parts", "Give at most three")
     return table_named(parts[-1], *parts[:-1])
 
 
 def _second_by_name(
-    request: Request, name: str | None, value: str | None, *, everything: bool
+    request: Request, place: str, name: str | None, value: str | None, *, everything: bool
 ) -> SecondTable | None:
     if name is None or value is None:
         return None
     keys = request.groups if everything else request.item
-    return SecondTable(_named(name), keys, value, everything)
+    return SecondTable(_named(place, name), keys, value, everything)
 
 
 def _all_balances(request: Request) -> exp.Expr | None:
@@ -373,7 +377,7 @@ def _all_balances(request: Request) -> exp.Expr | None:
     import pyarrow as pa
 
     n = np.arange(0.0, LIMIT_FROM)
-    return inline("balances", pa.table({"n": n, "balance": balance(n, request.assumption.q)}))  # type: ignore[arg-type]
+    return inline("balances", pa.table({N: n, BALANCE: balance(n, request.assumption.q)}))  # type: ignore[arg-type]
 
 
 def _header(request: Request) -> str:

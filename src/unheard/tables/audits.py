@@ -17,7 +17,7 @@ import numpy as np
 from unheard.core.columns import Floats
 from unheard.core.scale import Scale
 from unheard.errors import ColumnError, DataError
-from unheard.tables.jobs import Watch, counts_query, prepare, read_request
+from unheard.tables.jobs import Watch, prepare, read_request
 from unheard.tables.sources import Where
 
 _YES = {"1", "1.0", "true", "t", "yes", "y"}
@@ -148,7 +148,7 @@ def read_audit(
     except ColumnError as error:
         raise _renamed(error, layout) from None
     try:
-        table = job.opened.engine.arrow(counts_query(job)).read_all()
+        table = job.opened.engine.arrow(job.people).read_all()
     finally:
         job.close()
     for words in job.notes:

@@ -17,8 +17,9 @@ from unheard.tables.counting import bad_count, in_calendar, is_value
 from unheard.tables.dialects import column
 from unheard.tables.engines.base import Engine
 from unheard.tables.expressions import number
+from unheard.tables.names import BUCKET, MANY, N_BAD, N_NULL, N_ROWS, VALUE, N, Q, plain, reserve
 from unheard.tables.rating import SecondTable
-from unheard.tables.request import Kind, Request, Window
+from unheard.tables.request import Kind, Request, Window, write_value
 from unheard.tables.sources import Opened
 
 _EXAMPLES = 3
@@ -78,27 +79,24 @@ def check_kinds(request: Request, opened: Opened) -> None:
 def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
     """Add the counts up."""
     zero = exp.Literal.number(0)
-    nulls = column("n_null") if request.rating else zero
-    bad = column("n_bad") if request.counts else zero
-    time = ["bucket"] if request.window is not None else []
+    nulls = column(N_NULL) if request.rating else zero
+    bad = column(N_BAD) if request.counts else zero
+    time = [BUCKET] if request.window is not None else []
     names = (*request.item, *request.strata, *time)
     nameless = exp.or_(*(column(name).is_(exp.null()) for name in names))
-    (row,) = engine.rows(
-        exp.select(
-            exp.alias_(exp.Sum(this=column("n_rows")), "n_rows"),
-            exp.alias_(exp.Sum(this=_ratings(request)), "counted"),
-            exp.alias_(exp.Sum(this=nulls), "nulls"),
-            exp.alias_(exp.Max(this=column("n_rows")), "largest"),
-            exp.alias_(exp.Count(this=exp.Star()), "items"),
-            exp.alias_(
-                exp.Sum(this=exp.case().when(nameless, column("n_rows")).else_(zero.copy())),
-                "nameless",
-            ),
-            exp.alias_(exp.Sum(this=bad), "bad"),
-        ).from_(counts.copy())
-    )
-    found = {name: int(value or 0) for name, value in row.items()}
-    rows = found["n_rows"] if request.rating else found["counted"]
+    asked = {
+        "rows": exp.Sum(this=column(N_ROWS)),
+        "counted": exp.Sum(this=_ratings(request)),
+        "nulls": exp.Sum(this=nulls),
+        "largest": exp.Max(this=column(N_ROWS)),
+        "items": exp.Count(this=exp.Star()),
+        "nameless": exp.Sum(this=exp.case().when(nameless, column(N_ROWS)).else_(zero.copy())),
+        "bad": exp.Sum(this=bad),
+    }
+    selected = [exp.alias_(what, reserve(name)) for name, what in asked.items()]
+    (row,) = engine.rows(exp.select(*selected).from_(counts.copy()))
+    found = {plain(name): int(value or 0) for name, value in row.items()}
+    rows = found["rows"] if request.rating else found["counted"]
     return Tally(
         rows,
         found["counted"],
@@ -133,7 +131,7 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
             (
                 f"{_plural(found.bad, 'row holds', 'rows hold')} something that is no count"
                 f"{_examples(request, opened, wrong)}",
-                "A count is a non-negative whole number, zero included; none may be missing",
+                "A count is a whole number from 0 to 2**53; none may be missing",
             )
         )
     if found.nulls and request.nulls == "refuse":
@@ -170,39 +168,37 @@ def _example_scale(values: Sequence[float]) -> str:
 def describe_scale(values: Sequence[float]) -> str:
     """Write a scale: its ends, or a short one in full."""
     if len(values) <= 3 or len({b - a for a, b in pairwise(values)}) > 1:
-        shown = [f"{value:g}" for value in values]
+        shown = [write_value(value) for value in values]
         return ", ".join(shown if len(shown) <= 8 else [*shown[:3], "...", shown[-1]])
     step = values[1] - values[0]
     by = "" if step == 1 else f" by {step:g}"
-    return f"{values[0]:g} to {values[-1]:g}{by}"
+    return f"{write_value(values[0])} to {write_value(values[-1])}{by}"
 
 
 def check_duplicates(request: Request, opened: Opened, source: exp.Expr) -> None:
-    """Raise if somebody rated an item more than once."""
+    """Raise if somebody rated an item more than once, and none of the ratings is the latest."""
     if request.rater is None:
         return
     names = (*request.item, *request.strata, request.rater)
     repeated = (
-        exp.select(*map(column, names), exp.alias_(exp.Count(this=exp.Star()), "times"))
+        exp.select(*map(column, names), exp.alias_(exp.Count(this=exp.Star()), reserve("times")))
         .from_(source.copy())
         .where(column(request.rater).is_(exp.null()).not_())
         .group_by(*map(column, names))
         .having(exp.Count(this=exp.Star()) > 1)
     )
-    (many,) = opened.engine.rows(
-        exp.select(exp.alias_(exp.Count(this=exp.Star()), "many")).from_(
-            repeated.subquery("repeated")
-        )
-    )
-    if many["many"]:
+    counted = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
+    (found,) = opened.engine.rows(counted.from_(repeated.copy().subquery(reserve("repeated"))))
+    many = int(found[MANY])
+    if many:
         rows = opened.engine.rows(repeated.copy().limit(_EXAMPLES))
         raise DataError(
             f"rater {request.rater!r} of {opened.words}",
-            f"{_plural(many['many'], 'pair', 'pairs')} of rater and item occur more than once"
+            f"{_plural(many, 'pair', 'pairs')} of rater and item occur more than once"
             + _shown(rows),
             "Remove the repeats, or keep the newest with duplicates='latest' and a time column"
             if request.duplicates == "refuse"
-            else "They have the same time, so that none is the latest: remove all but one",
+            else "They have the same time or none, so that none is the latest: remove all but one",
         )
 
 
@@ -214,7 +210,7 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
         source: exp.Expr,
         condition: exp.Expr,
         show: Iterable[str],
-        error: type[PopulationError] | type[ParticipationError],
+        error: type[DataError] | type[PopulationError] | type[ParticipationError],
         name: str,
         words: str,
         remedy: str,
@@ -224,17 +220,19 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
         if rows:
             raise error(f"{name} of {opened.words}", words + _shown(rows), remedy)
 
+    told = "Count everybody in n, those who answered included"
+    nobody = ("n is no number of people", f"{told}; it is a whole number up to 2**53")
     for name, given, table, error in (
         ("n", request.n_column, request.n_table, PopulationError),
         ("q", request.q_column, request.q_table, ParticipationError),
     ):
         if given is not None and table is None:
-            low, high = f"{name}_low", f"{name}_high"
+            low, high, known = (reserve(f"{name}_{what}") for what in ("low", "high", "known"))
             refuse(
                 counts,
                 exp.and_(
-                    column(f"{name}_known") > 0,
-                    exp.NEQ(this=column(f"{name}_known"), expression=column("n_rows")),
+                    column(known) > 0,
+                    exp.NEQ(this=column(known), expression=column(N_ROWS)),
                 ),
                 (),
                 error,
@@ -251,25 +249,37 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
                 f"column {given!r} varies within an item",
                 "Give each item one value, or add the column that tells them apart to item",
             )
-    given_people = people.subquery("given")
+            if name == "n":
+                # Compared as it is: beside the counts it is in double precision, and 2**53 + 1
+                # would be rounded on the way.
+                refuse(counts, _too_many(column(high)), (high,), error, name, *nobody)
+    if request.counts:
+        refuse(
+            counts,
+            exp.or_(*(_too_many(column(name)) for name in request.count_columns)),
+            (),
+            DataError,
+            "counts",
+            "the counts of an item add up to more than 2**53 of one rating",
+            "A count is at most 2**53, also where rows of the same item are added up",
+        )
+    given_people = people.subquery(reserve("given"))
     if request.n_known and request.n is None:
         seen = _ratings(request)
-        n = column("n")
-        told = "Count everybody in n, those who answered included"
+        n = column(N)
         for condition, words, remedy in (
             (n.is_(exp.null()), "n is missing", "Give every item its n, or leave n out"),
             (
                 exp.or_(
                     n.copy() < 0,
-                    exp.GT(this=n.copy(), expression=number(LARGEST_COUNT)),
+                    _too_many(n.copy()),
                     exp.NEQ(this=n.copy(), expression=exp.Floor(this=n.copy())),
                 ),
-                "n is no number of people",
-                f"{told}; it is a whole number",
+                *nobody,
             ),
             (n.copy() < exp.paren(seen), "n is less than the number of ratings", told),
         ):
-            refuse(given_people, condition, ("n",), PopulationError, "n", words, remedy)
+            refuse(given_people, condition, (N,), PopulationError, "n", words, remedy)
     elif request.n is not None:
         refuse(
             given_people,
@@ -278,15 +288,20 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
             PopulationError,
             "n",
             f"an item has more than n = {request.n:g} ratings",
-            "Count everybody in n, those who answered included",
+            told,
         )
     if request.q_column is not None:
-        q = column("q")
+        q = column(Q)
         wrong = exp.or_(q.is_(exp.null()), q.copy() <= 0, q.copy() > 1)
         refuse(
-            given_people, wrong, ("q",), ParticipationError, "q",
+            given_people, wrong, (Q,), ParticipationError, "q",
             "q is missing or not in (0, 1]", "Give a number above 0 and at most 1",
         )  # fmt: skip
+
+
+def _too_many(count: exp.Expr) -> exp.Condition:
+    """Condition that a count is larger than double precision holds exactly."""
+    return exp.GT(this=count, expression=number(LARGEST_COUNT))
 
 
 def check_second(
@@ -311,12 +326,22 @@ def check_second(
         if request.window is not None and "window_start" not in keys:
             remedy = "For a number per window name the column with its first day window_start"
         raise error(f"{name} in {where}", f"an item occurs twice{_shown(rows)}", remedy)
-    there = exp.alias_(second.relation.copy(), "second", table=True)
+    if name == "n":
+        value = column(second.value)
+        many = exp.select(*map(column, keys), value).from_(second.relation.copy())
+        rows = opened.engine.rows(many.where(_too_many(value.copy())).limit(_EXAMPLES))
+        if rows:
+            raise error(
+                f"{name} in {where}",
+                f"n is no number of people{_shown(rows)}",
+                "Give a whole number up to 2**53",
+            )
+    counted, there = reserve("counted"), reserve("second")
     missing = (
-        exp.select(*(column(key, "counted") for key in request.groups))
-        .from_(exp.alias_(counts.copy(), "counted", table=True))
-        .join(there, on=second.match("second", "counted"), join_type="left")
-        .where(column(second.value, "second").is_(exp.null()))
+        exp.select(*(column(key, counted) for key in request.groups))
+        .from_(exp.alias_(counts.copy(), counted, table=True))
+        .join(second.named(there), on=second.match(there, counted), join_type="left")
+        .where(column(VALUE, there).is_(exp.null()))
     )
     rows = opened.engine.rows(missing.limit(_EXAMPLES))
     if rows:
@@ -341,15 +366,16 @@ def _rows_without_window(request: Request, opened: Opened) -> list[dict[str, Any
 
 def check_windows(request: Request, window: Window, opened: Opened, counts: exp.Expr) -> None:
     """Raise if a window would reach beyond the calendar."""
-    ends = {"earliest": exp.Min, "latest": exp.Max}
-    asked = [exp.alias_(how(this=column("bucket")), name) for name, how in ends.items()]
+    first, last = reserve("first"), reserve("last")
+    ends = {first: exp.Min, last: exp.Max}
+    asked = [exp.alias_(how(this=column(BUCKET)), name) for name, how in ends.items()]
     (row,) = opened.engine.rows(exp.select(*asked).from_(counts.copy()))
-    if row["earliest"] is None:
+    if row[first] is None:
         return
     words = ""
-    if window.step.year(int(row["earliest"]) - window.steps + 1) < date.min.year:
+    if window.step.year(int(row[first]) - window.steps + 1) < date.min.year:
         words = "the first window begins before the year 1"
-    elif window.step.year(int(row["latest"]) + 1) > date.max.year:
+    elif window.step.year(int(row[last]) + 1) > date.max.year:
         words = "the last window ends after the year 9999"
     if words:
         remedy = "Correct such dates, leave them out, or choose shorter windows"
@@ -394,7 +420,9 @@ def _example_rows(request: Request, opened: Opened, condition: exp.Expr) -> list
 def _shown(rows: Sequence[dict[str, Any]]) -> str:
     if not rows:
         return ""
-    written = [", ".join(f"{key}={_brief(value)}" for key, value in row.items()) for row in rows]
+    written = [
+        ", ".join(f"{plain(key)}={_brief(value)}" for key, value in row.items()) for row in rows
+    ]
     return " (for example " + "; ".join(written) + ")"
 
 

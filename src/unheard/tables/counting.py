@@ -16,7 +16,8 @@ from unheard.core.counts import LARGEST_COUNT
 from unheard.core.scale import Scale
 from unheard.tables.dialects import column
 from unheard.tables.expressions import number
-from unheard.tables.packing import packing, spellings
+from unheard.tables.names import BUCKET, N_BAD, N_NULL, N_ROWS, reserve
+from unheard.tables.packing import packed_total, packing, spellings
 from unheard.tables.request import Kind, Request, Window
 
 _LONG_SCALE = 13
@@ -40,9 +41,9 @@ def counting(
 ) -> Counting:
     """Write the query that counts.
 
-    Its columns: those of ``request.groups`` (of a window the number of the step, ``bucket``; see
-    :func:`windowed`), the counts, ``n_rows``, ``n_null`` (of long tables),
-    ``n_bad`` (of tables of counts), and the smallest and largest n and q where these are columns.
+    Its columns: those of ``request.groups`` (of a window the number of the step, ``BUCKET``; see
+    :func:`windowed`), the counts, ``N_ROWS``, ``N_NULL`` (of long tables),
+    ``N_BAD`` (of tables of counts), and the smallest and largest n and q where these are columns.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def counting(
         Whether to use the fast way if it applies.
     lean
         Whether to leave out, if the fast way applies, what only rows that were not counted make a
-        difference to: ``n_rows`` is then the number of ratings, and the caller compares its sum
+        difference to: ``N_ROWS`` is then the number of ratings, and the caller compares its sum
         with the number of rows.
     """
     source = rows_to_count(request, relation)
@@ -87,29 +88,44 @@ def counting(
 
 def _rows(request: Request) -> list[exp.Expr]:
     """Count all rows, and those with a rating, whatever it is."""
-    rows: list[exp.Expr] = [exp.alias_(exp.Count(this=exp.Star()), "n_rows")]
+    rows: list[exp.Expr] = [exp.alias_(exp.Count(this=exp.Star()), N_ROWS)]
     rows += [
-        exp.alias_(exp.Count(this=column(name)), f"n_answers_{index}")
+        exp.alias_(exp.Count(this=column(name)), _n_answers(index))
         for index, name in enumerate(request.rating)
     ]
     return rows
 
 
+def _n_answers(index: int) -> str:
+    return reserve(f"n_answers_{index}")
+
+
 def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
-    """Return the rows to count: of several ratings by one person the latest, if so asked."""
+    """Return the rows to count: of several ratings by one person the latest, if so asked.
+
+    Two that are equally late are both kept, and so is one without a time beside any other:
+    nobody can tell which is the latest, and :func:`unheard.tables.checks.check_duplicates` refuses
+    them. Somebody unknown cannot be told from others, and keeps all ratings.
+    """
     if request.duplicates != "latest":
         return relation
     assert request.rater is not None  # checked with the request
     assert request.time is not None
-    latest = exp.Window(
+    rater, time, recency = column(request.rater), column(request.time), reserve("recency")
+    untimed = exp.case().when(time.is_(exp.null()), number(1)).else_(number(0))
+    ranked = exp.Window(
         this=exp.func("rank"),
         partition_by=[column(name) for name in (*request.item, *request.strata, request.rater)],
-        order=exp.Order(expressions=[exp.Ordered(this=column(request.time), desc=True)]),
+        # Engines differ in where they put what is missing.
+        order=exp.Order(
+            expressions=[exp.Ordered(this=untimed), exp.Ordered(this=time.copy(), desc=True)]
+        ),
     )
-    # Somebody unknown cannot be told from others, and keeps all ratings.
-    ranked = exp.select("*", exp.alias_(latest, "x_place")).from_(relation)
-    kept = (column("x_place").eq(1)).or_(column(request.rater).is_(exp.null()))
-    return exp.select("*").from_(ranked.subquery("ranked")).where(kept).subquery("ratings")
+    names = dict.fromkeys(name for name, _ in request.columns_of_source())
+    inner = exp.select(*map(column, names), exp.alias_(ranked, recency)).from_(relation)
+    kept = exp.or_(column(recency).eq(1), time.copy().is_(exp.null()), rater.is_(exp.null()))
+    latest = exp.select(*map(column, names)).from_(inner.subquery(reserve("ranked"))).where(kept)
+    return latest.subquery(reserve("latest"))
 
 
 def _keys(request: Request) -> list[tuple[str, exp.Expr]]:
@@ -117,7 +133,7 @@ def _keys(request: Request) -> list[tuple[str, exp.Expr]]:
     keys: list[tuple[str, exp.Expr]] = [(name, column(name)) for name in names]
     if request.window is not None:
         assert request.time is not None  # checked with the request
-        keys.append(("bucket", _bucket(request.time, request.window)))
+        keys.append((BUCKET, _bucket(request.time, request.window)))
     return keys
 
 
@@ -141,9 +157,9 @@ def _per_item(request: Request) -> list[exp.Expr]:
         if made_of is not None and table is None:
             value = column(made_of)
             found += [
-                exp.alias_(exp.Min(this=value), f"{name}_low"),
-                exp.alias_(exp.Max(this=value.copy()), f"{name}_high"),
-                exp.alias_(exp.Count(this=value.copy()), f"{name}_known"),
+                exp.alias_(exp.Min(this=value), reserve(f"{name}_low")),
+                exp.alias_(exp.Max(this=value.copy()), reserve(f"{name}_high")),
+                exp.alias_(exp.Count(this=value.copy()), reserve(f"{name}_known")),
             ]
     return found
 
@@ -155,10 +171,11 @@ def _merged(request: Request) -> list[exp.Expr]:
     for given, name in zip(request.counts, request.count_columns, strict=True):
         wrong = bad_count(given)
         value = exp.case().when(wrong.copy(), exp.Literal.number(0)).else_(column(given))
-        sums.append(exp.alias_(exp.cast(exp.Sum(this=value), "bigint"), name))
+        # Not cast: sums too large for any type of whole numbers are found and refused.
+        sums.append(exp.alias_(exp.Sum(this=value), name))
         bad = wrong if isinstance(bad, exp.Boolean) else exp.or_(bad, wrong)
-    rows = exp.alias_(exp.Count(this=exp.Star()), "n_rows")
-    return [*sums, rows, exp.alias_(_count_if(bad), "n_bad")]
+    rows = exp.alias_(exp.Count(this=exp.Star()), N_ROWS)
+    return [*sums, rows, exp.alias_(_count_if(bad), N_BAD)]
 
 
 def bad_count(name: str) -> exp.Expr:
@@ -193,10 +210,10 @@ def _plain_counts(
     scale: Scale, name: str, kind: Kind, index: int
 ) -> tuple[list[exp.Expr], list[exp.Expr]]:
     inner: list[exp.Expr] = [
-        exp.alias_(_count_if(is_value(name, kind, value)), f"c_{index}_{place}")
-        for place, value in enumerate(scale.values)
+        exp.alias_(_count_if(is_value(name, kind, value)), reserve(f"count_{index}_{place}"))
+        for place, value in enumerate(scale.values, start=1)
     ]
-    return inner, [column(f"c_{index}_{place}") for place in range(scale.m)]
+    return inner, [column(one.alias) for one in inner]
 
 
 def _by_value(
@@ -206,14 +223,16 @@ def _by_value(
     kinds: dict[str, Kind],
 ) -> exp.Select:
     """Count a long scale: first the rows per item and rating, then side by side."""
-    (name,) = request.rating
-    rows = exp.alias_(exp.Count(this=exp.Star()), "n_rows")
-    inner = _grouped(source, [*keys, (name, column(name))], [rows, *_per_item(request)])
+    (given,) = request.rating
+    name = reserve("rating")
+    rows = exp.alias_(exp.Count(this=exp.Star()), N_ROWS)
+    rating = exp.alias_(column(given), name)
+    inner = _grouped(source, keys, [rating, rows, *_per_item(request)]).group_by(column(given))
     counts: list[exp.Expr] = [
         exp.alias_(
             exp.Sum(
                 this=exp.case()
-                .when(is_value(name, kinds[name], value), column("n_rows"))
+                .when(is_value(name, kinds[given], value), column(N_ROWS))
                 .else_(exp.Literal.number(0))
             ),
             count,
@@ -222,17 +241,17 @@ def _by_value(
     ]
     empty = exp.Sum(
         this=exp.case()
-        .when(column(name).is_(exp.null()), column("n_rows"))
+        .when(column(name).is_(exp.null()), column(N_ROWS))
         .else_(exp.Literal.number(0))
     )
     counts += [
-        exp.alias_(exp.Sum(this=column("n_rows")), "n_rows"),
-        exp.alias_(empty, "n_null"),
+        exp.alias_(exp.Sum(this=column(N_ROWS)), N_ROWS),
+        exp.alias_(empty, N_NULL),
     ]
     for kept, how in _kept(request):
         counts.append(exp.alias_(how(this=column(kept)), kept))
     outer_keys = [(key, column(key)) for key, _ in keys]
-    return _grouped(inner.subquery("by_value"), outer_keys, counts)
+    return _grouped(inner.subquery(reserve("by_value")), outer_keys, counts)
 
 
 def _kept(request: Request) -> list[tuple[str, type[exp.AggFunc]]]:
@@ -253,28 +272,27 @@ def _unfolded(
     lean: bool,
 ) -> exp.Select:
     """Give every attribute a row of its own, without reading the counts twice."""
-    keys = [*request.item, *request.strata, *(["bucket"] if request.window else [])]
+    keys = [*request.item, *request.strata, *([BUCKET] if request.window else [])]
     kept = [name for name, _ in _kept(request)]
-    nulls = [
-        column("n_rows") - column(f"n_answers_{index}") for index in range(len(request.rating))
-    ]
+    nulls = [column(N_ROWS) - column(_n_answers(index)) for index in range(len(request.rating))]
     if not request.attributes:
         named = [
             exp.alias_(count.copy(), name)
             for count, name in zip(counts[0], request.count_columns, strict=True)
         ]
-        rows = [column("n_rows"), exp.alias_(nulls[0], "n_null")]
+        rows = [column(N_ROWS), exp.alias_(nulls[0], N_NULL)]
         if lean:
             rows = [
-                exp.alias_(column("p_0_n"), "n_rows"),
-                exp.alias_(exp.cast(exp.Literal.number(0), "bigint"), "n_null"),
+                exp.alias_(column(packed_total(0)), N_ROWS),
+                exp.alias_(exp.cast(exp.Literal.number(0), "bigint"), N_NULL),
             ]
         return exp.select(*map(column, keys), *named, *rows, *map(column, kept)).from_(
-            grouped.subquery("grouped")
+            grouped.subquery(reserve("grouped"))
         )
+    number_of = reserve("attribute")
     which = [
         exp.select(
-            exp.alias_(exp.Literal.number(index), "x_attribute"),
+            exp.alias_(exp.Literal.number(index), number_of),
             exp.alias_(exp.Literal.string(name), "attribute"),
         )
         for index, name in enumerate(request.rating)
@@ -284,7 +302,7 @@ def _unfolded(
     def chosen(options: Sequence[exp.Expr]) -> exp.Expr:
         case = exp.case()
         for index, option in enumerate(options):
-            case = case.when(column("x_attribute").eq(index), option.copy())
+            case = case.when(column(number_of).eq(index), option.copy())
         return case
 
     named = [
@@ -296,12 +314,12 @@ def _unfolded(
             *map(column, keys),
             column("attribute"),
             *named,
-            column("n_rows"),
-            exp.alias_(chosen(nulls), "n_null"),
+            column(N_ROWS),
+            exp.alias_(chosen(nulls), N_NULL),
             *map(column, kept),
         )
-        .from_(grouped.subquery("grouped"))
-        .join(listed.subquery("attributes"), join_type="cross")
+        .from_(grouped.subquery(reserve("grouped")))
+        .join(listed.subquery(reserve("attributes")), join_type="cross")
     )
 
 
@@ -333,35 +351,34 @@ def windowed(request: Request, window: Window, counts: exp.Expr) -> exp.Select:
     """Write the query from counts per step of time to counts per window."""
     attribute = ["attribute"] if request.attributes else []
     keys = [*request.item, *request.strata, *attribute]
-    counted = [*request.count_columns, "n_rows", "n_null"]
+    counted = [*request.count_columns, N_ROWS, N_NULL]
     if window.steps > 1:
-        back = [
-            exp.select(exp.alias_(exp.Literal.number(k), "x_back")) for k in range(window.steps)
-        ]
-        last = exp.Window(this=exp.Max(this=column("bucket")))
-        ended = exp.select("*", exp.alias_(last, "x_last")).from_(counts)
+        earlier, last = reserve("earlier"), reserve("last_bucket")
+        back = [exp.select(exp.alias_(exp.Literal.number(k), earlier)) for k in range(window.steps)]
+        latest = exp.Window(this=exp.Max(this=column(BUCKET)))
+        ended = exp.select("*", exp.alias_(latest, last)).from_(counts)
         spread = (
             exp.select(
                 *map(column, keys),
-                exp.alias_(column("bucket") - column("x_back"), "bucket"),
-                *map(column, [*counted, *(name for name, _ in _kept(request)), "x_last"]),
+                exp.alias_(column(BUCKET) - column(earlier), BUCKET),
+                *map(column, [*counted, *(name for name, _ in _kept(request)), last]),
             )
-            .from_(ended.subquery("steps"))
-            .join(exp.union(*back, distinct=False).subquery("back"), join_type="cross")
+            .from_(ended.subquery(reserve("steps")))
+            .join(exp.union(*back, distinct=False).subquery(reserve("back")), join_type="cross")
         )
         # A window that ends after the last rating would be cut short by the calendar alone.
-        whole = (column("bucket") + (window.steps - 1)) <= column("x_last")
+        whole = (column(BUCKET) + (window.steps - 1)) <= column(last)
         sums: list[exp.Expr] = [exp.alias_(exp.Sum(this=column(name)), name) for name in counted]
         sums += [exp.alias_(how(this=column(name)), name) for name, how in _kept(request)]
         counts = (
-            exp.select(*map(column, keys), column("bucket"), *sums)
-            .from_(spread.subquery("spread"))
+            exp.select(*map(column, keys), column(BUCKET), *sums)
+            .from_(spread.subquery(reserve("spread")))
             .where(whole)
-            .group_by(*map(column, keys), column("bucket"))
-            .subquery("windows")
+            .group_by(*map(column, keys), column(BUCKET))
+            .subquery(reserve("windows"))
         )
-    start = _date(column("bucket"), window, 0)
-    end = _date(column("bucket"), window, window.steps)
+    start = _date(column(BUCKET), window, 0)
+    end = _date(column(BUCKET), window, window.steps)
     return exp.select(
         *map(column, keys),
         exp.alias_(start, "window_start"),

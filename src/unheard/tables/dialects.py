@@ -11,6 +11,7 @@ from typing import TypeVar
 from sqlglot import Dialect, exp
 
 from unheard.errors import OptionError
+from unheard.tables.names import reserve
 
 DIALECTS = (
     "bigquery",
@@ -101,13 +102,13 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
 
 def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:
     """Tell DuckDB which steps to work out once, and which anew where they are needed."""
-    combined = any(step.alias == "strata" for step in steps)
+    combined = any(step.alias == reserve("strata") for step in steps)
     for step in steps:
-        if step.alias == "rated":
+        if step.alias == reserve("rated"):
             # Ranks need few of the answers' columns: working these out again takes less memory
             # than keeping all. But summing over strata, DuckDB would take the steps apart.
             step.set("materialized", combined)
-        elif step.alias == "counts" and step.find(exp.Group) is not None:
+        elif step.alias == reserve("counts") and step.find(exp.Group) is not None:
             step.set("materialized", True)
 
 

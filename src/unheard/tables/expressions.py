@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from sqlglot import exp
 
 from unheard.tables.dialects import column
+from unheard.tables.names import reserve
 
 Operand: TypeAlias = "Cell | float"
 
@@ -249,7 +250,7 @@ class _Layout:
             self.level[id(cell)] = below + shared
             if shared:
                 self.named += 1
-                self.names[id(cell)] = f"x{self.named}"
+                self.names[id(cell)] = reserve(f"x{self.named}")
             elif cell.operation == "column":
                 self.names[id(cell)] = cell.arguments[0]
 

@@ -9,6 +9,7 @@ from sqlglot import exp
 from unheard.decide.words import name_of, never_text, plural, q_text
 from unheard.tables.dialects import column
 from unheard.tables.jobs import Job
+from unheard.tables.names import MANY
 from unheard.tables.request import Order
 from unheard.tables.standing import Standing
 
@@ -136,9 +137,9 @@ class Findings:
 
     def count(self, condition: exp.Condition) -> int:
         """Count the rows for which a condition holds."""
-        many = exp.alias_(exp.Count(this=exp.Star()), "many")
+        many = exp.alias_(exp.Count(this=exp.Star()), MANY)
         query = exp.select(many).from_(self.result.copy()).where(condition)
-        return int(self.engine.rows(query)[0]["many"])
+        return int(self.engine.rows(query)[0][MANY])
 
     def listed(self, condition: exp.Condition) -> str:
         """Name the first few items for which a condition holds, best first."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from unheard.core.estimate import Inquiry, inquire
 from unheard.errors import DataError, OptionError
+from unheard.tables.names import N
 from unheard.tables.request import Request
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _question(table: pa.Table, request: Request) -> Inquiry:
     cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
     n = request.n
     if request.n_known and n is None:
-        n = table["n"].to_numpy()
+        n = table[N].to_numpy()
     return inquire(
         cells,
         n=n,

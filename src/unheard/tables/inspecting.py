@@ -15,7 +15,8 @@ from unheard.errors import ScaleError
 from unheard.tables.dialects import column
 from unheard.tables.engines.base import Engine
 from unheard.tables.expressions import number
-from unheard.tables.request import Kind
+from unheard.tables.names import MANY, plain, reserve
+from unheard.tables.request import Kind, write_value
 from unheard.tables.sources import Opened
 
 _EXAMPLES = 3
@@ -99,8 +100,8 @@ class Guess:
 
 def inspect(opened: Opened) -> dict[str, Any]:
     """Look at a table: its rows, its columns, and what they may be."""
-    total = exp.select(exp.alias_(exp.Count(this=exp.Star()), "many"))
-    rows = int(opened.engine.rows(total.from_(opened.relation.copy()))[0]["many"])
+    total = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
+    rows = int(opened.engine.rows(total.from_(opened.relation.copy()))[0][MANY])
     columns = [
         _column(opened.engine, opened.relation, name, kind, rows)
         for name, kind in opened.kinds.items()
@@ -122,20 +123,21 @@ def _column(engine: Engine, relation: exp.Expr, name: str, kind: Kind, rows: int
     if kind in _NUMBERS:
         asked |= {"least": exp.Min(this=value.copy()), "greatest": exp.Max(this=value.copy())}
         asked |= {"low": _quantile(value, _RARE), "high": _quantile(value, 1 - _RARE)}
-    (found,) = engine.rows(
-        exp.select(*(exp.alias_(what, name) for name, what in asked.items())).from_(relation.copy())
-    )
+    selected = [exp.alias_(what, reserve(name)) for name, what in asked.items()]
+    (row,) = engine.rows(exp.select(*selected).from_(relation.copy()))
+    found = {plain(name): value for name, value in row.items()}
+    text = reserve("text")
     some = (
-        exp.select(exp.alias_(exp.cast(value.copy(), "text"), "value"))
+        exp.select(exp.alias_(exp.cast(value.copy(), "text"), text))
         .distinct()
         .from_(relation.copy())
         .where(value.copy().is_(exp.null()).not_())
-        .order_by(exp.Ordered(this=column("value")))
+        .order_by(exp.Ordered(this=column(text)))
         .limit(_EXAMPLES)
     )
     ends = [found.get(end) for end in ("least", "greatest", "low", "high")]
     least, greatest, low, high = (None if end is None else float(end) for end in ends)
-    examples = tuple(name_of(row["value"]) for row in engine.rows(some))
+    examples = tuple(name_of(row[text]) for row in engine.rows(some))
     missing = rows - int(found["there"])
     many = min(int(found["many"]), rows - missing)
     return Column(name, kind, many, missing, least, greatest, low, high, examples)
@@ -232,4 +234,4 @@ def _written(values: Sequence[float]) -> str | None:
         scale = Scale(values)
     except ScaleError:
         return None
-    return ",".join(f"{value:g}" for value in scale.values)
+    return ",".join(write_value(value) for value in scale.values)

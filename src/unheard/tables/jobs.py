@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from unheard.core.aggregators import default_method
 from unheard.core.balance import LIMIT_FROM, balance
+from unheard.core.counts import LARGEST_COUNT
 from unheard.core.estimate import stated
 from unheard.core.participation import PRESETS, Participation
 from unheard.core.scale import Scale
@@ -20,6 +21,7 @@ from unheard.tables import checks
 from unheard.tables.counting import counting, rows_to_count, windowed
 from unheard.tables.dialects import column
 from unheard.tables.engines.base import Engine
+from unheard.tables.names import BALANCE, MANY, N_NULL, N_ROWS, N, Q, reserve
 from unheard.tables.rating import Prepared, SecondTable, people, ranks, rating
 from unheard.tables.request import (
     Kind,
@@ -94,8 +96,9 @@ def read_request(
     off_scale: str = "refuse",
     duplicates: str = "refuse",
     ranks: bool = True,
+    only_counts: bool = False,
 ) -> Request:
-    """Read the arguments of :func:`rate`."""
+    """Read the arguments of :func:`rate`, or of :func:`counts`, whose result is the counts."""
     count_columns = names(counts)
     if isinstance(scale, str):
         values = Scale.parse(scale)
@@ -155,6 +158,7 @@ def read_request(
         off_scale=off_scale,
         duplicates=duplicates,
         ranks=ranks,
+        only_counts=only_counts,
     )
     check(request)
     return request
@@ -176,11 +180,14 @@ def _scale_of(count_columns: tuple[str, ...]) -> Scale | None:
 def _number_of_people(n: float) -> float:
     try:
         people = float(n)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         people = -1.0
-    if not (people >= 0 and people.is_integer() and people <= 2**53):
+    # The number itself is compared, too: 2**53 + 1 is rounded on the way.
+    if not (people.is_integer() and 0 <= people <= LARGEST_COUNT and n <= LARGEST_COUNT):
         raise PopulationError(
-            "n", f"{n!r} found", "Give a whole number of people, a column, or a table as n_table"
+            "n",
+            f"{n!r} found",
+            "Give a whole number of people up to 2**53, a column, or a table as n_table",
         )
     return people
 
@@ -246,8 +253,8 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, checks.Tally]:
 
 def number_of_rows(engine: Engine, relation: exp.Expr) -> int:
     """Count the rows of a table."""
-    many = exp.select(exp.alias_(exp.Count(this=exp.Star()), "many")).from_(relation.copy())
-    return int(engine.rows(many)[0]["many"])
+    many = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY)).from_(relation.copy())
+    return int(engine.rows(many)[0][MANY])
 
 
 def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepared:
@@ -310,16 +317,16 @@ def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Q
     import numpy as np
     import pyarrow as pa
 
-    wanted = [column("n")] if request.n is None else []
+    wanted = [column(N)] if request.n is None else []
     if request.q_column is not None:
-        wanted.append(column("q"))
-    distinct = exp.select(*wanted).distinct().from_(together.subquery("given"))
+        wanted.append(column(Q))
+    distinct = exp.select(*wanted).distinct().from_(together.subquery(reserve("given")))
     if request.n is None:
-        distinct = distinct.where(column("n") < LIMIT_FROM)
+        distinct = distinct.where(column(N) < LIMIT_FROM)
     rows = opened.engine.rows(distinct)
-    n = np.array([row.get("n", request.n) for row in rows], np.float64)
-    q = np.array([row.get("q", request.assumption.q) for row in rows], np.float64)
-    table = pa.table({"n": n, "q": q, "balance": balance(n, q) if len(n) else n})
+    n = np.array([row.get(N, request.n) for row in rows], np.float64)
+    q = np.array([row.get(Q, request.assumption.q) for row in rows], np.float64)
+    table = pa.table({N: n, Q: q, BALANCE: balance(n, q) if len(n) else n})
     return Prepared(
         given.counts, given.n_table, given.q_table, opened.engine.upload("balances", table)
     )
@@ -330,11 +337,14 @@ def _joint_level(request: Request, engine: Engine, together: exp.Query) -> float
     if request.order is None:
         return None
     within = [column(name) for name in request.compared_within]
-    items = exp.select(*map(column, request.result_keys)).distinct().from_(together.subquery("one"))
-    many = exp.select(exp.alias_(exp.Count(this=exp.Star()), "many")).from_(items.subquery("items"))
-    most = exp.select(exp.alias_(exp.Max(this=column("many")), "most"))
+    keys = map(column, request.result_keys)
+    items = exp.select(*keys).distinct().from_(together.subquery(reserve("given")))
+    many = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
+    many = many.from_(items.subquery(reserve("items")))
     groups = many.group_by(*within) if within else many
-    compared = int(engine.rows(most.from_(groups.subquery("groups")))[0]["most"] or 0)
+    most = exp.select(exp.alias_(exp.Max(this=column(MANY)), MANY))
+    (found,) = engine.rows(most.from_(groups.subquery(reserve("groups"))))
+    compared = int(found[MANY] or 0)
     if request.order.k is not None and compared:
         check_k(request.order.k, compared)
     return simultaneous_level(request.level, compared) if request.noise and request.level else None
@@ -375,10 +385,10 @@ def counts_query(job: Job) -> exp.Query:
     request = job.request
     made = job.query.find(exp.CTE)
     assert made is not None  # the first step of every result reads the counts
-    rows = ("n_rows", "n_null") if request.rating else ("n_rows",)
+    inside = (*request.count_columns, N_ROWS, N_NULL)
     selected = [column(name) for name in request.groups]
     selected += [
-        exp.alias_(exp.cast(column(name), "bigint"), name)  # type: ignore[misc]
-        for name in (*request.count_columns, *rows)
+        exp.alias_(exp.cast(column(ours), "bigint"), name)  # type: ignore[misc]
+        for ours, name in zip(inside, (*request.count_names, *request.row_names), strict=False)
     ]
-    return exp.select(*selected).from_(made.this.subquery("counted"))
+    return exp.select(*selected).from_(made.this.subquery(reserve("counted")))

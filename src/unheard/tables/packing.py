@@ -17,10 +17,16 @@ from sqlglot import exp
 from unheard.core.scale import Scale
 from unheard.tables.dialects import column
 from unheard.tables.expressions import number
-from unheard.tables.request import Kind
+from unheard.tables.names import reserve
+from unheard.tables.request import Kind, write_value
 
 _FIELDS = 4
 _WIDEST_LIST = 1000
+
+
+def packed_total(index: int) -> str:
+    """Name of the number of ratings of one rating column."""
+    return reserve(f"packed_{index}_total")
 
 
 @dataclass(frozen=True)
@@ -80,12 +86,12 @@ class Packing:
             total = exp.Coalesce(
                 this=exp.Sum(this=self._lookup(which)), expressions=[exp.Literal.number(0)]
             )
-            inner.append(exp.alias_(total, f"p_{index}_{which}"))
-        inner.append(exp.alias_(exp.Count(this=self._lookup(0)), f"p_{index}_n"))
+            inner.append(exp.alias_(total, reserve(f"packed_{index}_{which}")))
+        inner.append(exp.alias_(exp.Count(this=self._lookup(0)), packed_total(index)))
         for place in range(1, self.m):
             which, field = divmod(place - 1, self._fields)
-            counts.append(self._unpacked(f"p_{index}_{which}", field, which))
-        first: exp.Expr = column(f"p_{index}_n")
+            counts.append(self._unpacked(reserve(f"packed_{index}_{which}"), field, which))
+        first: exp.Expr = column(packed_total(index))
         for count in counts:
             first = first - count.copy()
         return inner, [first, *counts]
@@ -169,5 +175,5 @@ def _list(values: list[exp.Expr], kind: str) -> exp.Expr:
 
 def spellings(value: float) -> list[str]:
     """How a rating may be written as text: 4, 4.0 or 4.00."""
-    ways = dict.fromkeys((f"{value:g}", repr(float(value)), f"{value:.1f}", f"{value:.2f}"))
-    return [way for way in ways if float(way) == value]
+    ways = (write_value(value), f"{value:g}", repr(float(value)), f"{value:.1f}", f"{value:.2f}")
+    return [way for way in dict.fromkeys(ways) if float(way) == value]

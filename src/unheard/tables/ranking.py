@@ -11,10 +11,13 @@ from __future__ import annotations
 from sqlglot import exp
 
 from unheard.tables.dialects import column
+from unheard.tables.names import plain, reserve
 from unheard.tables.request import Request
 from unheard.tables.steps import Steps
 
 _ONE = exp.Literal.number(1)
+_PLACE, _IS_LOWER = reserve("place"), reserve("is_lower")
+_PASSED, _LOWERS, _OPENED = reserve("passed"), reserve("lowers"), reserve("opened")
 
 
 def add_ranks(request: Request, steps: Steps, latest: str) -> str:
@@ -26,8 +29,8 @@ def add_ranks(request: Request, steps: Steps, latest: str) -> str:
     ranks = _add_ranks(request, steps, latest, "")
     if not request.noise:
         return ranks
-    _add_ranks(request, steps, latest, "ci_")
-    return add_columns(request, steps, ranks, "ci_ranks", ["ci_best_rank", "ci_worst_rank"])
+    with_noise = _add_ranks(request, steps, latest, "ci_")
+    return add_columns(request, steps, ranks, with_noise, ["ci_best_rank", "ci_worst_rank"])
 
 
 def _add_ranks(request: Request, steps: Steps, latest: str, prefix: str) -> str:
@@ -36,8 +39,8 @@ def _add_ranks(request: Request, steps: Steps, latest: str, prefix: str) -> str:
         *(
             exp.select(
                 *keys,
-                exp.alias_(column(f"{prefix}{end}"), "place"),
-                exp.alias_(exp.Literal.number(is_lower), "is_lower"),
+                exp.alias_(column(f"{prefix}{end}"), _PLACE),
+                exp.alias_(exp.Literal.number(is_lower), _IS_LOWER),
             ).from_(latest)
             for end, is_lower in (("lower", 1), ("upper", 0))
         ),
@@ -45,25 +48,25 @@ def _add_ranks(request: Request, steps: Steps, latest: str, prefix: str) -> str:
     )
     words = "All ends of intervals, sorted once, tell the possible ranks."
     latest = steps.add(f"{prefix}ends", ends, words)
-    downwards = (exp.Ordered(this=column("place"), desc=True), exp.Ordered(this=column("is_lower")))
-    lower = exp.case().when(column("is_lower").eq(1), _ONE)
+    downwards = (exp.Ordered(this=column(_PLACE), desc=True), exp.Ordered(this=column(_IS_LOWER)))
+    lower = exp.case().when(column(_IS_LOWER).eq(1), _ONE)
     placed = exp.select(
         *keys,
-        column("is_lower"),
-        exp.alias_(_along(request, exp.RowNumber(), *downwards), "passed"),
-        exp.alias_(_counted(request, lower, *downwards), "lowers"),
+        column(_IS_LOWER),
+        exp.alias_(_along(request, exp.RowNumber(), *downwards), _PASSED),
+        exp.alias_(_counted(request, lower, *downwards), _LOWERS),
     ).from_(latest)
     latest = steps.add(f"{prefix}placed", placed)
     with_tiers = request.order is not None and not prefix
     if with_tiers:
         latest = _add_tiers(request, steps, latest)
-    at_upper, at_lower = (column("is_lower").eq(is_lower) for is_lower in (0, 1))
+    at_upper, at_lower = (column(_IS_LOWER).eq(is_lower) for is_lower in (0, 1))
     made = {
-        "best_rank": exp.case().when(at_upper, column("lowers") + 1),
-        "worst_rank": exp.case().when(at_lower, column("passed") - column("lowers")),
+        "best_rank": exp.case().when(at_upper, column(_LOWERS) + 1),
+        "worst_rank": exp.case().when(at_lower, column(_PASSED) - column(_LOWERS)),
     }
     if with_tiers:
-        made["tier"] = exp.case().when(at_upper, column("opened"))
+        made["tier"] = exp.case().when(at_upper, column(_OPENED))
     found = exp.select(*keys).from_(latest).group_by(*keys)
     for name, rank in made.items():
         found = found.select(exp.alias_(exp.Max(this=rank), f"{prefix}{name}"))
@@ -72,10 +75,10 @@ def _add_ranks(request: Request, steps: Steps, latest: str, prefix: str) -> str:
 
 def _add_tiers(request: Request, steps: Steps, latest: str) -> str:
     """Count the tiers opened so far, each by an upper end with no interval open before it."""
-    closed = column("passed").eq(column("lowers") * 2 + 1)
-    opens = exp.case().when(exp.and_(column("is_lower").eq(0), closed), _ONE)
-    opened = _counted(request, opens, exp.Ordered(this=column("passed")))
-    return steps.add("tiers", exp.select("*", exp.alias_(opened, "opened")).from_(latest))
+    closed = column(_PASSED).eq(column(_LOWERS) * 2 + 1)
+    opens = exp.case().when(exp.and_(column(_IS_LOWER).eq(0), closed), _ONE)
+    opened = _counted(request, opens, exp.Ordered(this=column(_PASSED)))
+    return steps.add("tiers", exp.select("*", exp.alias_(opened, _OPENED)).from_(latest))
 
 
 def _along(request: Request, what: exp.Expr, *order: exp.Expr, **frame: exp.Expr) -> exp.Window:
@@ -103,7 +106,7 @@ def add_columns(request: Request, steps: Steps, latest: str, other: str, names: 
             other, on=exp.and_(*(exp.EQ(this=a, expression=b) for a, b in pairs)), join_type="left"
         )
     )
-    return steps.add(f"{latest}_with_{other}", query)
+    return steps.add(f"{plain(latest)}_with_{plain(other)}", query)
 
 
 def rank_columns(request: Request) -> list[str]:

@@ -20,6 +20,7 @@ from unheard.core.strata import Answer, combined, terms
 from unheard.decide.breakdown import Claim, base_boxes, breakdown_formula
 from unheard.tables.dialects import column, identifier
 from unheard.tables.expressions import Layer, Operand, Sheet, layers, number
+from unheard.tables.names import BALANCE, N_NULL, N_ROWS, VALUE, N, Q, reserve
 from unheard.tables.ranking import add_columns, add_ranks, order_columns, rank_columns
 from unheard.tables.request import Request
 from unheard.tables.steps import Steps
@@ -51,6 +52,11 @@ class SecondTable:
     everything: bool
     as_text: tuple[str, ...] = ()
 
+    def named(self, alias: str) -> exp.Subquery:
+        """Read its keys and its value, ``VALUE``; no other column of it can be mistaken for one."""
+        taken = exp.select(*map(column, self.keys), exp.alias_(column(self.value), VALUE))
+        return taken.from_(self.relation.copy()).subquery(alias)
+
     def match(self, alias: str, anchor: str) -> exp.Expr:
         """Condition that a row of this table belongs to one of another."""
         conditions = []
@@ -73,7 +79,7 @@ class Prepared:
     n_table, q_table
         Second tables that hold n and q.
     balances
-        A table of BEA's lambda with columns n, q and balance.
+        A table of BEA's lambda with columns ``N``, ``Q`` and ``BALANCE``.
     ranks
         The ranks, as made by :func:`ranks`, where the engine keeps them; otherwise they are worked
         out in the same query.
@@ -121,7 +127,9 @@ def ranks(request: Request, given: Prepared, level: float | None = None) -> exp.
 def _answered(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]:
     steps = Steps()
     latest = steps.add(
-        "counts", exp.select("*").from_(given.counts), "How often each rating was given."
+        "counts",
+        exp.select("*").from_(given.counts),
+        f"How often each rating was given, {request.count_columns[0]} the lowest.",
     )
     latest = _join_numbers(request, given, steps, latest)
     latest, flags = _answer(request, given, steps, latest)
@@ -144,66 +152,61 @@ def _double(expression: exp.Expr, name: str) -> exp.Expr:
 
 def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) -> str:
     """Set n, q and lambda beside the counts, everything in double precision."""
-    n_table = given.n_table
+    n_table, q_table = given.n_table, given.q_table
+    n_named, q_named = reserve("n_table"), reserve("q_table")
     keys = request.groups
     outer = n_table is not None and n_table.everything
-    base = "people" if outer else "counts"
+    base = n_named if outer else latest
     zero = exp.Literal.number(0)
 
     def count(name: str) -> exp.Expr:
-        value = column(name, "counts")
+        value = column(name, latest)
         return exp.Coalesce(this=value, expressions=[zero]) if outer else value
 
     selected: list[exp.Expr] = [exp.alias_(column(key, base), key) for key in keys]
     selected += [_double(count(name), name) for name in request.count_columns]
-    rows = ["n_rows", "n_null"] if request.rating else ["n_rows"]
+    rows = [N_ROWS, N_NULL] if request.rating else [N_ROWS]
     selected += [_double(count(name), name) for name in rows]
     query = exp.select(*selected)
     if n_table is not None and outer:
-        query = query.from_(exp.alias_(n_table.relation.copy(), "people", table=True))
-        query = query.join(
-            exp.to_table("counts"), on=n_table.match("people", "counts"), join_type="left"
-        )
+        match = n_table.match(n_named, latest)
+        query = query.from_(n_table.named(n_named)).join(latest, on=match, join_type="left")
     else:
         query = query.from_(latest)
         if n_table is not None:
-            side = exp.alias_(n_table.relation.copy(), "people", table=True)
-            query = query.join(side, on=n_table.match("people", "counts"), join_type="left")
-    q_table = given.q_table
+            match = n_table.match(n_named, latest)
+            query = query.join(n_table.named(n_named), on=match, join_type="left")
     if q_table is not None:
-        side = exp.alias_(q_table.relation.copy(), "voices", table=True)
-        query = query.join(side, on=q_table.match("voices", base), join_type="left")
-        query = query.select(_double(column(q_table.value, "voices"), "q"))
+        match = q_table.match(q_named, base)
+        query = query.join(q_table.named(q_named), on=match, join_type="left")
+        query = query.select(_double(column(VALUE, q_named), Q))
     elif request.q_column is not None:
-        query = query.select(_double(column("q_low", "counts"), "q"))
-    n = _n_column(request, n_table)
+        query = query.select(_double(column(reserve("q_low"), latest), Q))
+    n = column(VALUE, n_named) if n_table is not None else _n_column(request, latest)
     if n is not None:
-        query = query.select(_double(n, "n"))
+        query = query.select(_double(n, N))
     latest = steps.add("people", query, "The number of people beside the counts.")
     if given.balances is None:
         return latest
     # BEA's lambda depends on n and q alone: a small table of those that occur.
-    same: exp.Condition = exp.EQ(this=column("n", "people"), expression=column("n", "balances"))
-    if request.q_column is not None:
-        same = exp.and_(
-            same, exp.EQ(this=column("q", "people"), expression=column("q", "balances"))
-        )
+    balances = reserve("balances")
+    shared = [N, Q] if request.q_column is not None else [N]
+    same = (exp.EQ(this=column(x, latest), expression=column(x, balances)) for x in shared)
+    small = exp.alias_(given.balances.copy(), balances, table=True)
     joined = (
-        exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("people")))
-        .select(column("balance", "balances"))
-        .from_("people")
-        .join(exp.alias_(given.balances.copy(), "balances", table=True), on=same, join_type="left")
+        exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(latest)))
+        .select(column(BALANCE, balances))
+        .from_(latest)
+        .join(small, on=exp.and_(*same), join_type="left")
     )
     return steps.add("balanced", joined, "BEA's lambda, which depends on n and q alone.")
 
 
-def _n_column(request: Request, n_table: SecondTable | None) -> exp.Expr | None:
-    if n_table is not None:
-        return column(n_table.value, "people")
+def _n_column(request: Request, counts: str) -> exp.Expr | None:
     if request.n_column is not None:
-        return column("n_low", "counts")
+        return column(reserve("n_low"), counts)
     if request.n_from_rows:
-        return column("n_rows", "counts")
+        return column(N_ROWS, counts)
     return None
 
 
@@ -226,7 +229,7 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
     q = _stated_q(request, sheet)
     n = None
     if request.n_known:
-        n = float(request.n) if request.n is not None else sheet.column("n")
+        n = float(request.n) if request.n is not None else sheet.column(N)
     items = Items(counts, q, n, _balance(request, sheet, n, q))
     found = answers(items, _setting(request), [request.method], sheet)
     lower, upper, *rest = found
@@ -251,15 +254,23 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
     if request.order is not None and request.order.claim is not None:
         outputs["breakdown_q"] = _breakdown(request, request.order.claim, items, sheet)
     flags = _flags(request, given, sheet, items, outputs)
-    raised = {f"flag_{name}": flag for name, flag in flags.items()}
+    raised = {_flag(name): flag for name, flag in flags.items()}
     if request.strata:
         size = outputs["n"]
         part = Answer(estimate, lower, upper, ci[0], ci[1])
-        sums = {f"sum_{i}": term for i, term in enumerate(terms(size, part))}
-        sums["sum_ratings"] = weighted(request.scale.values, counts)
+        sums = {_sum(i): term for i, term in enumerate(terms(size, part))}
+        sums[_sum("ratings")] = weighted(request.scale.values, counts)
         outputs = sums | {"n_ratings": outputs["n_ratings"]}
     plan = layers(outputs | raised, request.groups)
     return _write_layers(plan, steps, latest, "rated"), list(flags)
+
+
+def _flag(name: str) -> str:
+    return reserve(f"flag_{name}")
+
+
+def _sum(of: int | str) -> str:
+    return reserve(f"sum_{of}")
 
 
 def _breakdown(request: Request, claim: Claim, items: Items, sheet: Sheet) -> Operand:
@@ -273,7 +284,7 @@ def _breakdown(request: Request, claim: Claim, items: Items, sheet: Sheet) -> Op
 
 def _stated_q(request: Request, sheet: Sheet) -> Any:
     if request.q_column is not None:
-        return sheet.column("q")
+        return sheet.column(Q)
     return None if request.assumption.q is None else float(request.assumption.q)
 
 
@@ -282,7 +293,7 @@ def _balance(request: Request, sheet: Sheet, n: Any, q: Any) -> Any:
         return None
     if request.n is not None and request.q_column is None:
         return float(balance(float(request.n), q))
-    small = sheet.column("balance")
+    small = sheet.column(BALANCE)
     if request.n is not None:
         return limit_balance(n, q) if n >= LIMIT_FROM else small
     return sheet.where(n >= float(LIMIT_FROM), limit_balance(n, q), small)
@@ -318,7 +329,7 @@ def _flags(
         above = found["estimate"] - found["upper"] > slack
         flags["outside_interval"] = sheet.where(below, 1.0, sheet.where(above, 1.0, 0.0))
     if request.rating:
-        rows, empty = sheet.column("n_rows"), sheet.column("n_null")
+        rows, empty = sheet.column(N_ROWS), sheet.column(N_NULL)
         dropped = rows - seen
         if request.nulls == "nonresponse":
             dropped = dropped - empty
@@ -353,8 +364,8 @@ def _combine(request: Request, steps: Steps, latest: str, flags: Sequence[str]) 
     count = 4 if request.level is None else 6
     keys = request.result_keys
     # Added up: sizes, sums and ratings; a flag is raised if it is in any stratum.
-    names = [*(f"sum_{i}" for i in range(count)), "sum_ratings", "n_ratings"]
-    raised = [f"flag_{name}" for name in flags]
+    names = [*map(_sum, range(count)), _sum("ratings"), "n_ratings"]
+    raised = [_flag(name) for name in flags]
     summed = (
         exp.select(*map(column, keys))
         .select(*(exp.alias_(exp.Sum(this=column(name)), name) for name in names))
@@ -363,11 +374,11 @@ def _combine(request: Request, steps: Steps, latest: str, flags: Sequence[str]) 
         .group_by(*map(column, keys))
     )
     latest = steps.add("strata", summed, "Groups of known size put together.")
-    whole = combined([sheet.column(f"sum_{i}") for i in range(count)], sheet)
-    ratings, seen = sheet.column("sum_ratings"), sheet.column("n_ratings")
+    whole = combined([sheet.column(_sum(i)) for i in range(count)], sheet)
+    ratings, seen = sheet.column(_sum("ratings")), sheet.column("n_ratings")
     outputs: dict[str, Operand] = {
         "n_ratings": seen,
-        "n": sheet.column("sum_0"),
+        "n": sheet.column(_sum(0)),
         "average": sheet.where(seen > 0.0, sheet.divide(ratings, seen), sheet.missing()),
         "estimate": whole.estimate,
         "lower": whole.lower,
@@ -407,7 +418,7 @@ def _flag_text(flags: Sequence[str]) -> exp.Expr:
     for name in flags:
         spelled = (
             exp.case()
-            .when(column(f"flag_{name}").eq(number(1)), exp.Literal.string(f" {name}"))
+            .when(column(_flag(name)).eq(number(1)), exp.Literal.string(f" {name}"))
             .else_(exp.Literal.string(""))
         )
         text = spelled if text is None else exp.DPipe(this=text, expression=spelled, safe=True)

@@ -15,6 +15,7 @@ from unheard.core.scale import Scale
 from unheard.decide.breakdown import Claim
 from unheard.decide.ranking import check_k
 from unheard.errors import ColumnError, MethodError, OptionError
+from unheard.tables.names import PREFIX, is_reserved, reserve
 
 Kind: TypeAlias = Literal["whole", "real", "single", "text", "time", "other"]
 """What a column holds: whole numbers, other numbers (``single``: in single precision), text, ..."""
@@ -45,7 +46,8 @@ ORDER_COLUMNS = (
 )
 """Further columns, before the flags, of a result about the order of the items."""
 
-_OURS = re.compile(r"x\d+|count_.*|n_rows|n_null|n_dropped|bucket", re.IGNORECASE)
+WITHIN_COLUMNS = ("attribute", "window_start", "window_end")
+"""Further columns that name a row of a result, after those of the item."""
 
 _SPAN = re.compile(r"\s*(\d+)?\s*(day|week|month|quarter|year)s?\s*", re.IGNORECASE)
 _UNITS = {"day": ("day", 1), "week": ("day", 7)}
@@ -158,6 +160,8 @@ class Request:
         Whether to work out best and worst possible ranks.
     order
         What else is asked about the order of the items; None for nothing.
+    only_counts
+        Whether the counts themselves are the result.
     """
 
     item: tuple[str, ...]
@@ -182,11 +186,22 @@ class Request:
     duplicates: str = "refuse"
     ranks: bool = True
     order: Order | None = None
+    only_counts: bool = False
 
     @property
     def count_columns(self) -> tuple[str, ...]:
-        """Names of the counts, one per value of the scale."""
-        return tuple(count_name(value) for value in self.scale.values)
+        """Names of the counts inside a query, one per value of the scale, lowest first."""
+        return tuple(reserve(f"count_{place}") for place in range(1, self.scale.m + 1))
+
+    @property
+    def count_names(self) -> tuple[str, ...]:
+        """Names of the counts where they are the result, after the values of the scale."""
+        return tuple(f"count_{write_value(value)}" for value in self.scale.values)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows read, and of those without a rating, where counts are the result."""
+        return ("n_rows", "n_null") if self.rating else ("n_rows",)
 
     @property
     def attributes(self) -> bool:
@@ -242,9 +257,10 @@ class Request:
         return wanted
 
 
-def count_name(value: float) -> str:
-    """Name of the column that counts one value of the scale."""
-    return f"count_{value:g}"
+def write_value(value: float) -> str:
+    """Write a value of the scale as short as it can be read back: 4, 0.5, 1000001."""
+    whole = float(value).is_integer() and abs(value) < 1e16
+    return str(int(value)) if whole else repr(float(value))
 
 
 def check_what(item: Sequence[str], rating: Sequence[str], counts: Sequence[str]) -> None:
@@ -317,6 +333,16 @@ def ordered(
     return request
 
 
+def check_table_name(place: str, name: str) -> None:
+    """Raise if a table could be mistaken for a step of a query; with its schema it cannot."""
+    if is_reserved(name):
+        raise OptionError(
+            place,
+            f"{name!r} begins with {PREFIX}, which is reserved for steps of the query",
+            "Rename the table, or read it through a view of another name",
+        )
+
+
 def _check_names(request: Request) -> None:
     for name, given in (("n", request.n_column), ("q", request.q_column)):
         own = getattr(request, f"{name}_table") is None
@@ -324,15 +350,25 @@ def _check_names(request: Request) -> None:
             raise ColumnError(
                 name, f"{given!r} is also named as rating or item", "Name the column that holds it"
             )
+    second = [(request.n_column, "n"), (request.q_column, "q")]
+    for wanted, place in (*request.columns_of_source(), *second):
+        if wanted is not None and is_reserved(wanted):
+            raise ColumnError(
+                place,
+                f"{wanted!r} begins with {PREFIX}, which is reserved for columns of the query",
+                "Rename that column of the table",
+            )
     seen: set[str] = set()
-    ours = {*RESULT_COLUMNS, *request.compared_within}
+    ours = {*RESULT_COLUMNS, *WITHIN_COLUMNS}
     if request.order is not None:
         ours |= {*ORDER_COLUMNS}
+    if request.only_counts:
+        ours |= {*request.count_names, *request.row_names}
     for name in (*request.item, *request.strata):
         if name.lower() in seen:
             raise ColumnError("item", f"{name!r} named twice", "Name each column once")
         seen.add(name.lower())
-        if name.lower() in ours or _OURS.fullmatch(name):
+        if name.lower() in ours:
             raise ColumnError(
                 "item",
                 f"{name!r} is also the name of a column of the result",

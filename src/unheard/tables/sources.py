@@ -20,7 +20,7 @@ from unheard.tables.engines.base import Engine
 from unheard.tables.engines.duckdb import DuckDB, Relation
 from unheard.tables.engines.sqlite import SQLite, is_sqlite
 from unheard.tables.files import form_of, head_of, matching, not_found, read_file
-from unheard.tables.request import Kind, Request
+from unheard.tables.request import Kind, Request, check_table_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -106,6 +106,7 @@ def second_table(source: Any, main: Opened, place: str, as_text: tuple[str, ...]
         if not matching(text):
             if form_of(text) is not None or text.startswith(("/", ".")):
                 raise not_found(text)
+            check_table_name(place, text)
             relation = main.engine.lookup(place, text)
             return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
         if isinstance(main.engine, DuckDB):
@@ -241,6 +242,7 @@ def _of_database(engine: Any, text: str, where: Where) -> tuple[exp.Expr, str]:
         raise OptionError(
             "table", f"{text} has no table {name!r}", f"{guess}It has: {', '.join(there[:12])}"
         )
+    check_table_name("table", name)
     return engine.lookup("table", name), f"table {name} of {text}"
 
 
@@ -251,6 +253,7 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
         raise OptionError("query", "Spark reads files and tables here", "Name one of them instead")
     engine = Spark(session(where.spark_master))
     if where.table is not None:
+        check_table_name("table", where.table)
         return _opened(engine, engine.lookup("table", where.table), f"table {where.table}")
     form = form_of(text)
     if form is None:

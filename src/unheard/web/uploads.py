@@ -205,7 +205,7 @@ def counts(upload: Given, given: Given, as_csv: bool) -> Answer:
     per_rating = (arguments[name] for name in ("participation", "g"))
     if arguments["q"] is None and all(one is None for one in per_rating):
         arguments["q"] = 1.0  # counting needs no assumption
-    request = read_request(**arguments, ranks=False)
+    request = read_request(**arguments, ranks=False, only_counts=True)
     with Upload(**upload).job(request) as (job, _):
         rows = list(documents(job.opened.engine, in_order(counts_query(job), request)))
     return _as_csv(rows, "counts.csv") if as_csv else as_json(rows)

@@ -12,6 +12,7 @@ from sqlglot import exp
 from unheard.errors import QueryError, SourceError
 from unheard.tables.dialects import identifier, render
 from unheard.tables.expressions import number
+from unheard.tables.names import reserve
 from unheard.tables.request import Kind
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Engine(ABC):
 
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """Store a result inside the engine; by default it is a subquery, worked out when used."""
-        return query.subquery(name)
+        return query.subquery(reserve(name))
 
     def upload(self, name: str, table: pa.Table) -> exp.Expr:
         """Bring a small table into the engine; by default it is written into the query."""
@@ -145,26 +146,25 @@ def table(name: str, *qualifiers: str) -> exp.Table:
     """Refer to a table by its name, and where it is."""
     parts = [identifier(part) for part in (*qualifiers, name)]
     keys = ("this", "db", "catalog")
-    made = exp.Table(**dict(zip(keys, reversed(parts), strict=False)))
-    made.meta["given"] = True
-    return made
+    return exp.Table(**dict(zip(keys, reversed(parts), strict=False)))
 
 
 def inline(name: str, rows: pa.Table) -> exp.Expr:
     """Write a small table into the query."""
     if not rows.num_rows:
         nothing = [exp.alias_(exp.cast(exp.null(), "double"), key) for key in rows.column_names]
-        return exp.select(*nothing).where(exp.false()).subquery(name)
+        return exp.select(*nothing).where(exp.false()).subquery(reserve(name))
     listed = exp.Values(
         expressions=[
             exp.Tuple(expressions=[literal(value) for value in row.values()])
             for row in rows.to_pylist()
         ],
         alias=exp.TableAlias(
-            this=identifier("listed"), columns=[identifier(key) for key in rows.column_names]
+            this=identifier(reserve("listed")),
+            columns=[identifier(key) for key in rows.column_names],
         ),
     )
-    return exp.select("*").from_(listed).subquery(name)
+    return exp.select("*").from_(listed).subquery(reserve(name))
 
 
 def literal(value: object) -> exp.Expr:
@@ -223,16 +223,14 @@ RESULT_TYPES |= dict.fromkeys(
 
 
 def schema_of(names: list[str], first: list[Any]) -> pa.Schema:
-    """Guess a schema from names, where they are ours, and from the first rows."""
+    """Guess a schema from the first rows; of columns that are empty there, from their names."""
     import pyarrow as pa
 
     fields = []
     for index, name in enumerate(names):
-        if name in RESULT_TYPES:
-            fields.append(pa.field(name, pa.type_for_alias(RESULT_TYPES[name])))
-        elif name.startswith("count_") or name in ("n_rows", "n_null"):
-            fields.append(pa.field(name, pa.int64()))
-        else:
-            guessed = pa.array([row[index] for row in first]).type
-            fields.append(pa.field(name, pa.string() if pa.types.is_null(guessed) else guessed))
+        kind = pa.array([row[index] for row in first]).type
+        stated = RESULT_TYPES.get(name, "int64" if name.startswith(("count_", "n_")) else "string")
+        if pa.types.is_null(kind) or stated == "date32":
+            kind = pa.type_for_alias(stated)
+        fields.append(pa.field(name, kind))
     return pa.schema(fields)

@@ -12,6 +12,7 @@ from sqlglot.errors import TokenError
 from unheard.errors import MissingEngineError, OptionError, SourceError
 from unheard.tables.dialects import identifier
 from unheard.tables.engines.base import Database, batches, failed, fresh, schema_of, table
+from unheard.tables.names import reserve
 from unheard.tables.request import Kind
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Postgres(Database):
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """Store a result in a temporary table, with statistics for the planner."""
         if not self.keeps:
-            return query.subquery(name)
+            return query.subquery(reserve(name))
         stored, sql = fresh(name), self.text(query)
         self._make(f"create temp table {stored} as {sql} with no data")
         self.execute(f"insert into {stored} {sql}")
@@ -114,7 +115,7 @@ class Postgres(Database):
     def from_query(self, sql: str) -> exp.Expr:
         """Read from a query in the user's own words: one, and nothing but a query."""
         asked = exp.Var(this=f"\n{_without_end(sql)}\n")
-        relation = exp.Subquery(this=asked, alias=exp.TableAlias(this=identifier("asked")))
+        relation = exp.Subquery(this=asked, alias=exp.TableAlias(this=identifier(reserve("asked"))))
         look = self.text(exp.select("*").from_(relation.copy()).limit(0))
         try:
             # What is prepared is one statement, and what stands behind FROM is a query.
