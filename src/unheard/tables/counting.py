@@ -351,7 +351,7 @@ def windowed(request: Request, window: Window, counts: exp.Expr) -> exp.Select:
     """Write the query from counts per step of time to counts per window."""
     attribute = ["attribute"] if request.attributes else []
     keys = [*request.item, *request.strata, *attribute]
-    counted = [*request.count_columns, N_ROWS, N_NULL]
+    counted = [*request.count_columns, *request.row_columns]
     if window.steps > 1:
         earlier, last = reserve("earlier"), reserve("last_bucket")
         back = [exp.select(exp.alias_(exp.Literal.number(k), earlier)) for k in range(window.steps)]

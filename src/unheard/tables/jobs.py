@@ -21,7 +21,7 @@ from unheard.tables import checks
 from unheard.tables.counting import counting, rows_to_count, windowed
 from unheard.tables.dialects import column
 from unheard.tables.engines.base import Engine
-from unheard.tables.names import BALANCE, MANY, N_NULL, N_ROWS, N, Q, reserve
+from unheard.tables.names import BALANCE, MANY, N, Q, reserve
 from unheard.tables.rating import Prepared, SecondTable, people, ranks, rating
 from unheard.tables.request import (
     Kind,
@@ -385,10 +385,10 @@ def counts_query(job: Job) -> exp.Query:
     request = job.request
     made = job.query.find(exp.CTE)
     assert made is not None  # the first step of every result reads the counts
-    inside = (*request.count_columns, N_ROWS, N_NULL)
+    inside = (*request.count_columns, *request.row_columns)
     selected = [column(name) for name in request.groups]
     selected += [
         exp.alias_(exp.cast(column(ours), "bigint"), name)  # type: ignore[misc]
-        for ours, name in zip(inside, (*request.count_names, *request.row_names), strict=False)
+        for ours, name in zip(inside, (*request.count_names, *request.row_names), strict=True)
     ]
     return exp.select(*selected).from_(made.this.subquery(reserve("counted")))

@@ -165,8 +165,7 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
 
     selected: list[exp.Expr] = [exp.alias_(column(key, base), key) for key in keys]
     selected += [_double(count(name), name) for name in request.count_columns]
-    rows = [N_ROWS, N_NULL] if request.rating else [N_ROWS]
-    selected += [_double(count(name), name) for name in rows]
+    selected += [_double(count(name), name) for name in request.row_columns]
     query = exp.select(*selected)
     if n_table is not None and outer:
         match = n_table.match(n_named, latest)
@@ -190,7 +189,7 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
         return latest
     # BEA's lambda depends on n and q alone: a small table of those that occur.
     balances = reserve("balances")
-    shared = [N, Q] if request.q_column is not None else [N]
+    shared = [N] * (request.n is None) + [Q] * (request.q_column is not None)
     same = (exp.EQ(this=column(x, latest), expression=column(x, balances)) for x in shared)
     small = exp.alias_(given.balances.copy(), balances, table=True)
     joined = (

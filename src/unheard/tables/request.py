@@ -15,7 +15,7 @@ from unheard.core.scale import Scale
 from unheard.decide.breakdown import Claim
 from unheard.decide.ranking import check_k
 from unheard.errors import ColumnError, MethodError, OptionError
-from unheard.tables.names import PREFIX, is_reserved, reserve
+from unheard.tables.names import N_NULL, N_ROWS, PREFIX, is_reserved, reserve
 
 Kind: TypeAlias = Literal["whole", "real", "single", "text", "time", "other"]
 """What a column holds: whole numbers, other numbers (``single``: in single precision), text, ..."""
@@ -202,6 +202,11 @@ class Request:
     def row_names(self) -> tuple[str, ...]:
         """Names of the rows read, and of those without a rating, where counts are the result."""
         return ("n_rows", "n_null") if self.rating else ("n_rows",)
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Names of the same inside a query."""
+        return (N_ROWS, N_NULL) if self.rating else (N_ROWS,)
 
     @property
     def attributes(self) -> bool:
@@ -404,6 +409,12 @@ def _check_choices(request: Request) -> None:
     if request.duplicates == "latest" and (request.rater is None or request.time is None):
         raise OptionError(
             "duplicates", "latest asked for without a rater and a time", "Name both columns"
+        )
+    if request.counts and request.rater is not None:
+        raise OptionError(
+            "rater",
+            f"{request.rater!r} named together with counts",
+            "Counts have no raters: leave it out",
         )
     if request.counts and request.nulls == "nonresponse":
         raise OptionError(
