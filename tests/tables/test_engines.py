@@ -377,6 +377,69 @@ def test_a_billion_of_one_rating(engine: Bench) -> None:
     check(engine, table, wanted, counts=[f"c{v}" for v in range(1, 6)], q=0.3, n=3 * 10**9)
 
 
+def test_values_that_differ_late(engine: Bench) -> None:
+    values = (0.1234567, 0.1234568, 1000000.0, 1000001.0)
+    table = ratings(36, values=values)
+    wanted = expected(table, ["item"], "rating", values, q=0.3)
+    source, where = engine.load(table)
+    counted = engine.rows(uh.counts(source, "item", "rating", scale=list(values), **where))
+    names = ["count_0.1234567", "count_0.1234568", "count_1000000", "count_1000001"]
+    assert counted.column_names == ["item", *names, "n_rows", "n_null"]
+    check(engine, counted, wanted, counts=names, q=0.3)
+    words = pa.array([f"{value!r}".removesuffix(".0") for value in table["rating"].to_pylist()])
+    table = table.set_column(1, "rating", words)
+    check(engine, table, wanted, rating="rating", scale=list(values), q=0.3)
+
+
+def test_whole_values_that_differ_late(engine: Bench) -> None:
+    table = ratings(37, values=(1000000, 1000001))
+    wanted = expected(table, ["item"], "rating", (1000000.0, 1000001.0), q=0.3)
+    check(engine, table, wanted, rating="rating", scale=[1000000, 1000001], q=0.3)
+
+
+MOST = 2**53
+
+
+def test_counts_above_the_largest(sql_engine: Bench) -> None:
+    table = pa.table(
+        {
+            "item": ["full", "full", "over", "over"],
+            "bad": pa.array([MOST - 1, 1, MOST, 1], pa.int64()),
+            "good": pa.array([MOST, 0, 5, 5], pa.int64()),
+        }
+    )
+    asked: dict[str, Any] = {"counts": ["bad", "good"], "q": 0.3}
+    wanted = answers([("full",)], np.array([[MOST, MOST]]), (1.0, 2.0), q=0.3)
+    check(sql_engine, table.slice(0, 2), wanted, **asked)
+    source, where = sql_engine.load(table)
+    words = r"^counts of .*: the counts of an item add up to more than 2\*\*53 of one rating "
+    with pytest.raises(uh.DataError, match=rf"{words}\(for example item='over'\)\. A count is at"):
+        uh.rate(source, "item", **asked, **where)
+    with pytest.raises(uh.DataError, match=words):
+        uh.counts(source, "item", counts=["bad", "good"], **where)
+
+
+def test_more_people_than_the_largest_count(sql_engine: Bench) -> None:
+    people = {"full": MOST, "over": MOST + 1}
+    table = pa.table({"item": [*people], "rating": [1, 5], "guests": [*people.values()]})
+    full, hotels = table.slice(0, 1), table.select(["item", "guests"])
+    wanted = expected(full, ["item"], "rating", FIVE, q=0.3, n=MOST)
+    ways: list[dict[str, Any]] = [{"n": "guests"}, {"n": "guests", "n_table": hotels.slice(0, 1)}]
+    for asked in (*ways, {"n": MOST}):
+        check(sql_engine, full, wanted, rating="rating", q=0.3, **asked)
+    source, where = sql_engine.load(table)
+    words = rf"n is no number of people \(for example item='over', (n_high|guests)={MOST + 1}\)"
+    for asked in ({"n": "guests"}, {"n": "guests", "n_table": hotels}):
+        with pytest.raises(uh.PopulationError, match=words):
+            uh.rate(source, "item", "rating", q=0.3, **asked, **where)
+
+
+@pytest.mark.parametrize("n", [MOST + 1, MOST + 2, 2.0**54, 10**400])
+def test_one_number_of_people_above_the_largest_count(n: float) -> None:
+    with pytest.raises(uh.PopulationError, match=r"^n: .* found\. Give a whole .* up to 2\*\*53"):
+        uh.rate(ratings(38), "item", "rating", q=0.3, n=n)
+
+
 def test_several_attributes(engine: Bench) -> None:
     table = ratings(13)
     rng = np.random.default_rng(13)
@@ -656,6 +719,52 @@ def test_somebody_rated_twice(engine: Bench) -> None:
             time="day",
             duplicates="latest",
         )
+
+
+FIRST, LAST = date(2024, 1, 1), date(2024, 1, 2)
+Rated = list[tuple[int, date | None]]
+
+
+def by_one_person(items: dict[str, Rated]) -> pa.Table:
+    """Ratings of each item by one person, who is not known if the item says so."""
+    rows = [(item, *one) for item, rated in items.items() for one in rated]
+    return pa.table(
+        {
+            "item": [item for item, _, _ in rows],
+            "rating": [stars for _, stars, _ in rows],
+            "who": pa.array([None if "unknown" in item else "Ann" for item, _, _ in rows]),
+            "day": pa.array([day for _, _, day in rows], pa.date32()),
+        }
+    )
+
+
+LATEST: dict[str, Any] = {"rater": "who", "time": "day", "duplicates": "latest"}
+
+
+def test_no_rating_is_the_latest(sql_engine: Bench) -> None:
+    items: dict[str, Rated] = {
+        "two latest": [(5, FIRST), (1, LAST), (2, LAST)],
+        "two alike": [(4, LAST), (4, LAST)],
+        "no time before a time": [(5, None), (1, LAST)],
+        "no time after a time": [(5, FIRST), (1, None)],
+        "no time at all": [(5, None), (1, None)],
+    }
+    source, where = sql_engine.load(by_one_person(items))
+    words = r"5 pairs of rater and item occur more than once \(for example .*who='Ann', times=2.*\)"
+    with pytest.raises(uh.DataError, match=rf"{words}\. They have the same time or none, so that"):
+        uh.rate(source, "item", "rating", q=0.3, **LATEST, **where)
+
+
+def test_one_rating_is_the_latest(sql_engine: Bench) -> None:
+    items: dict[str, Rated] = {
+        "earlier ones alike": [(5, FIRST), (4, FIRST), (1, LAST)],
+        "one without a time": [(5, None)],
+        "unknown people": [(5, LAST), (1, LAST), (2, FIRST), (4, None)],
+    }
+    kept = {**items, "earlier ones alike": [(1, LAST)]}
+    wanted = expected(by_one_person(kept), ["item"], "rating", FIVE, q=0.3)
+    with pytest.warns(uh.RowsLeftOutWarning, match="2 earlier ratings were left out"):
+        check(sql_engine, by_one_person(items), wanted, rating="rating", q=0.3, **LATEST)
 
 
 def test_no_rows(engine: Bench) -> None:
