@@ -212,6 +212,16 @@ def test_one_n_for_all_and_bea(engine: Bench) -> None:
         check(engine, table, wanted, rating="rating", n=400, q=0.2, method=method)
 
 
+def test_one_n_and_q_by_column_with_bea(sql_engine: Bench) -> None:
+    table = ratings(39)
+    voices = {"A": 0.1, "B": 0.2, "C": 0.3, "D": 0.5, "E": 0.9, "F": 1.0, "alone": 0.05}
+    asked: dict[str, Any] = {"n": 900, "method": "bea", "level": None}
+    q = {(k,): v for k, v in voices.items()}
+    wanted = expected(table, ["item"], "rating", FIVE, q=q, **asked)
+    table = table.append_column("voice", pa.array([voices[i] for i in table["item"].to_pylist()]))
+    check(sql_engine, table, wanted, rating="rating", q="voice", **asked)
+
+
 def test_q_by_column(engine: Bench) -> None:
     table = ratings(4)
     voices = {"A": 0.1, "B": 0.2, "C": 0.3, "D": 0.5, "E": 0.9, "F": 1.0, "alone": 0.05}
@@ -761,7 +771,7 @@ def test_one_rating_is_the_latest(sql_engine: Bench) -> None:
         "one without a time": [(5, None)],
         "unknown people": [(5, LAST), (1, LAST), (2, FIRST), (4, None)],
     }
-    kept = {**items, "earlier ones alike": [(1, LAST)]}
+    kept = items | {"earlier ones alike": [(1, LAST)]}
     wanted = expected(by_one_person(kept), ["item"], "rating", FIVE, q=0.3)
     with pytest.warns(uh.RowsLeftOutWarning, match="2 earlier ratings were left out"):
         check(sql_engine, by_one_person(items), wanted, rating="rating", q=0.3, **LATEST)

@@ -147,6 +147,23 @@ def test_counts_of_the_same_item_are_added_up() -> None:
         same(row, wanted[key], key)
 
 
+def test_counts_by_window() -> None:
+    days = pa.array([date(2024, 1, 5), date(2024, 2, 5), date(2024, 2, 6)])
+    table = totals([1, 2, 3]).append_column("day", days)
+    result = uh.rate(table, "hotel", counts=COUNTS, q=0.3, time="day", window="month")
+    cells = np.array([[4, 4, 1, 4, 4], [11, 11, 5, 11, 11]])
+    for key, row in rows_by(result, ["hotel"]).items():
+        at = "AB".index(key[0])
+        assert row["window_start"] == date(2024, 1 + at, 1)
+        wanted = answers([key], cells[at : at + 1], FIVE, q=0.3)
+        same(row, wanted[key], key)
+
+
+def test_counts_have_no_raters() -> None:
+    with pytest.raises(uh.OptionError, match=r"^rater: 'hotel' named together with counts"):
+        uh.rate(totals([1, 2, 3]), "hotel", counts=COUNTS, q=0.3, rater="hotel")
+
+
 def with_column(name: str, values: dict[str, Any] | list[Any]) -> pa.Table:
     if isinstance(values, dict):
         values = [values[hotel] for hotel in STAYS["hotel"].to_pylist()]
