@@ -175,7 +175,7 @@ def _difference(sums: Floats) -> Floats:
     return difference
 
 
-def _best_between(start: Floats, stop: Floats) -> tuple[Floats, Floats]:
+def best_between(start: Floats, stop: Floats) -> tuple[Floats, Floats]:
     """Go from some sums to others; return how far is best, from 0 to 1, and the difference there.
 
     Differences of means may cancel, but then so little is at stake that the error in the
@@ -204,7 +204,7 @@ def _best_monotone(terms: Floats, q: float, falling: bool) -> Floats:
         corners = corners[:, ::-1]
     sums = (terms[:, None, :] * corners).sum(axis=-1)
     i, j = np.triu_indices(m)
-    far, value = _best_between(sums[:, i], sums[:, j])
+    far, value = best_between(sums[:, i], sums[:, j])
     best = int(np.argmax(value))
     return _mixed(corners[i[best]], corners[j[best]], far[best])
 
@@ -221,7 +221,7 @@ def _best_edge(terms: Floats, low: Floats, high: Floats) -> Floats:
     best, weights = -np.inf, low
     for place, r in enumerate(free):
         pairs = sums.reshape(4, -1, 2, 2**place)
-        far, value = _best_between(pairs[:, :, 0], pairs[:, :, 1])
+        far, value = best_between(pairs[:, :, 0], pairs[:, :, 1])
         if value.max() > best:
             best = float(value.max())
             i, j = np.unravel_index(int(np.argmax(value)), value.shape)
@@ -298,7 +298,7 @@ def _ceilings(
         falls = _line(terms, corner, ratios[rows])[1] < 0
         falling[rows[falls]] = corner[falls]
         rising[rows[~falls]] = corner[~falls]
-    far, values = _best_between(terms @ falling.T, terms @ rising.T)
+    far, values = best_between(terms @ falling.T, terms @ rising.T)
     i = int(np.argmax(values))
     return s, upper, _mixed(falling[i], rising[i], far[i]), float(values[i])
 
@@ -335,7 +335,7 @@ def _polished(terms: Floats, weights: Floats, low: Floats, high: Floats) -> tupl
         start, stop = (np.tile(weights, (len(low), 1)) for _ in range(2))
         np.fill_diagonal(start, low)
         np.fill_diagonal(stop, high)
-        far, values = _best_between(terms @ start.T, terms @ stop.T)
+        far, values = best_between(terms @ start.T, terms @ stop.T)
         r = int(np.argmax(values))
         if not values[r] > value + ROUNDING / 1000:
             break
