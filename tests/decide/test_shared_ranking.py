@@ -15,7 +15,7 @@ import unheard as uh
 from tests.strategies import Floats, assumptions, scales
 from unheard.core.estimate import Inquiry, inquire
 from unheard.core.participation import fixed_box
-from unheard.decide import dominance, shared_ranking
+from unheard.decide import dominance, shared_plans
 from unheard.decide.ranking import ranking
 from unheard.decide.shared import shared_range
 from unheard.decide.shared_pairs import Crowd
@@ -91,7 +91,7 @@ def test_ranks_by_definition(question: Inquiry, k: int) -> None:
 def test_few_corners_and_pair_by_pair_agree(question: Inquiry) -> None:
     by_corners = rank_shared(question, pairs=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shared_ranking, "_MOST_CORNERS", 0)
+        patch.setattr(shared_plans, "_MOST_CORNERS", 0)
         by_pairs = rank_shared(question, pairs=True)
     assert by_pairs.settled == by_corners.settled
     np.testing.assert_array_equal(by_pairs.best_rank, by_corners.best_rank)
@@ -128,7 +128,7 @@ def pair_table(found: SharedRanking) -> np.ndarray:
 def test_many_items_by_corners_and_pair_by_pair(q: float, monkeypatch: pytest.MonkeyPatch) -> None:
     question = inquire(random_items(250, 5, 9), q)
     by_corners = rank_shared(question, pairs=True)
-    monkeypatch.setattr(shared_ranking, "_MOST_CORNERS", 0)
+    monkeypatch.setattr(shared_plans, "_MOST_CORNERS", 0)
     by_pairs = rank_shared(question, pairs=True)
     np.testing.assert_array_equal(by_pairs.pairs, by_corners.pairs)
 
@@ -137,7 +137,7 @@ def test_many_items_by_corners_and_pair_by_pair(q: float, monkeypatch: pytest.Mo
 def test_chords_of_a_direction_settle_nothing_wrong(
     stretch: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared_ranking, "_STRETCH", stretch)
+    monkeypatch.setattr(shared_plans, "_STRETCH", stretch)
     question = inquire(random_items(300, 5, 10), 0.05, quiet="low")
     crowd = Crowd.of(question)
     i, j = np.indices((len(crowd.items),) * 2)

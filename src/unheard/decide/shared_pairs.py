@@ -30,7 +30,7 @@ on each segment. The breakdown q is found by bisection, as a smaller q allows mo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -66,6 +66,8 @@ class Crowd:
     shares
         One row per such item, one column per rating that anybody gave: how often it was given.
         Proportional histograms become the same numbers, bit by bit.
+    seen
+        How many ratings each of these items has.
     places
         Where these ratings lie, as a share of the scale's width. For a direction the first column
         is the end whose weights are largest, and lies at 0.
@@ -79,6 +81,7 @@ class Crowd:
 
     items: Index
     shares: Floats
+    seen: Floats
     places: Floats
     low: Floats
     high: Floats
@@ -86,16 +89,17 @@ class Crowd:
     falling: bool
 
     @classmethod
-    def of(cls, question: Inquiry) -> Crowd:
+    def of(cls, question: Inquiry, *, unseen: bool = False) -> Crowd:
         """Read the items and the weights out of a question.
 
-        A known number of people is not used: with one participation ratio for all items, it could
-        only narrow what is allowed, so what is sure without it is sure with it.
+        Ratings that nobody gave are left out, unless the ``unseen`` are asked for. A known number
+        of people is not used: with one participation ratio for all items, it could only narrow
+        what is allowed, so what is sure without it is sure with it.
         """
         counts, assumption = question.counts, question.assumption
         q = 1.0 if assumption.q is None else _one_q(assumption.q)
         cells = np.asarray(counts.cells, np.float64)
-        used = cells.any(axis=0) if cells.any() else np.ones(cells.shape[1], bool)
+        used = cells.any(axis=0) | (unseen or not cells.any())
         values = np.array(counts.scale.values)
         places = (values - values[0]) / (values[-1] - values[0])
         fixed = fixed_box(assumption)
@@ -113,6 +117,7 @@ class Crowd:
         return cls(
             items,
             shares,
+            counts.n_ratings[items],
             places[order],
             low[order],
             high[order],
@@ -168,9 +173,7 @@ class Crowd:
 
     def _box_breakdowns(self, above: Index, below: Index) -> Floats:
         at_one = np.maximum(self.low, self.loosened)
-        stated = Crowd(
-            self.items, self.shares, self.places, self.low, at_one, self.loosened, falling=False
-        )
+        stated = replace(self, high=at_one)
         found = np.where(stated.surely_above(above, below), 0.0, np.nan)
         rows = np.flatnonzero(found == 0)
         for some in _portions(len(rows), len(self.places) ** 2):

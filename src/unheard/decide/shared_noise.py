@@ -1,0 +1,143 @@
+"""Sampling error of an order under one participation: all claims hold together at one level.
+
+Seen ratings are a sample. Claimed is "i is above j" for many pairs, and the probability that any
+claim is wrong must be at most the miss probability, whatever the true participation is, however few
+the ratings are.
+
+**One pair.** Suppose the claim is wrong: under the true weights, mean_i <= mean_j. Then by the
+argument of :mod:`unheard.decide.shared_pairs`, applied to the true shares, mean_i <= mean_j at some
+corner too, which does not depend on the sample. So a claim that is made only if a test rejects
+"mean_i <= mean_j" at *every* corner is wrong with no larger probability than one test: there is no
+price for looking at many corners, and the weights between them need no look.
+
+**The test at a corner.** Let p_i(t) and p_j(t) be the p-values of "mean_i <= t" and "mean_j >= t",
+by :mod:`unheard.decide.mean_limits`. Both statements are true at any t between the two means, and
+the p-values are independent, so their product is too small by chance with a known probability
+[F32]. The pair is rejected if the product is small at every t. With levels ρ, ρ², ..., ρ^S instead
+of p-values, that is
+
+    lower limit of i at ρ^a >= upper limit of j at ρ^b    for all a + b = S + 1,
+
+and its miss probability is ρ^S (1 + S (1 - ρ)). This needs a gap 1.05 to 1.15 times the one of a
+normal test of the difference; two limits at half the miss probability each need up to 1.48 times.
+
+**All pairs.** Each of the N(N - 1) claims could be wrong: by Bonferroni's inequality it is tested
+at that share of the miss probability. Claims made are then taken out of the number and the others
+are tested again [H79]: the first wrong one would be made while all that are wrong are counted.
+The bootstrap of the largest statistic over all pairs [RW05, MRSW24] is sharper, and breaks the
+level where ratings are few: docs/confidence.md has both side by side.
+
+**Directions.** A wrong claim is wrong on a segment between thresholds, at a mixture that is not
+known. Let weights on it grow by a factor R from one point to the next. In between a mean leaves its
+chord by at most κ² scale widths, κ = (√R - 1)/(√R + 1): it moves by no more than κ, and leaves the
+chord by no more than κ times that. So at one of the two points mean_i <= mean_j + 2κ², and this is
+tested at all points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from unheard.core.columns import Floats
+from unheard.decide.dominance import Progress
+from unheard.decide.mean_limits import lower_limits, upper_limits
+from unheard.decide.shared_pairs import Crowd
+from unheard.decide.shared_plans import (
+    MOST_COMPARISONS,
+    Plan,
+    check_work,
+    extreme_weights,
+    points_on_segments,
+)
+from unheard.errors import OptionError
+
+MOST_LEVELS = 8
+"""Levels at which limits are found, S above: more are sharper, and cost more."""
+
+_WEAKEST = 0.2
+"""Limits at weaker levels are next to the mean, and slow to find."""
+
+_MOST_LIMITS = 2 * 10**7
+_STRETCH = 1.1
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """What is tested.
+
+    Attributes
+    ----------
+    above, below
+        Weights of the one above and of the one below, as many of each.
+    ahead
+        By how much the one above must be ahead, as a share of the scale's width.
+    """
+
+    above: Floats
+    below: Floats
+    ahead: float
+
+    @classmethod
+    def of(cls, crowd: Crowd, alike: float) -> Trials:
+        """List what must be tested to claim that one item is above another."""
+        if crowd.falling and alike == 1:
+            points = np.array(list(points_on_segments(crowd, _STRETCH)))
+            root = np.sqrt(_STRETCH)
+            return cls(points, points, 2 * float((root - 1) / (root + 1)) ** 2)
+        return cls(*extreme_weights(crowd, alike), ahead=0.0)
+
+
+def levels_of_limits(miss: float) -> Floats:
+    """Return levels for the limits of two items, whose product is too small with probability miss.
+
+    Examples
+    --------
+    >>> levels_of_limits(1e-6)[[0, 1, -1]].round(9)
+    array([1.37337031e-01, 1.88614600e-02, 1.27000000e-07])
+    >>> len(levels_of_limits(1e-6)), len(levels_of_limits(0.01))
+    (8, 3)
+    """
+    for many in range(MOST_LEVELS, 0, -1):
+        ratio = brentq(lambda x, s=many: x**s * (1 + s * (1 - x)) / miss - 1, 0, 1, xtol=1e-15)
+        if ratio <= _WEAKEST:
+            break
+    return np.asarray(ratio ** np.arange(1, many + 1))
+
+
+def plan_with_noise(
+    crowd: Crowd, trials: Trials, miss: float, progress: Progress | None = None
+) -> Plan:
+    """Plan how to claim pairs, each of which is wrong with probability ``miss`` at most."""
+    items, many = len(crowd.items), len(trials.above)
+    _check_size(items, many)
+    levels = levels_of_limits(miss)
+    lower, upper = np.empty((2, many, len(levels), items))
+    counts, bottom = crowd.shares * crowd.seen[:, None], crowd.places.min()
+    places = crowd.places - bottom
+    for c, (above, below) in enumerate(zip(trials.above, trials.below, strict=True)):
+        lower[c] = lower_limits(counts, places, above, levels)
+        upper[c] = upper_limits(counts, places, below, levels)
+        if progress is not None:
+            progress((c + 1) / many)
+    lower -= trials.ahead
+
+    def scores(condition: int) -> tuple[Floats, Floats]:
+        c, step = divmod(condition, len(levels))
+        return lower[c, step], upper[c, -1 - step]
+
+    return Plan((scores, many * len(levels)))
+
+
+def _check_size(items: int, many: int) -> None:
+    each = 2 * many * MOST_LEVELS
+    if items * each > _MOST_LIMITS:
+        raise OptionError(
+            "shared",
+            f"{items:,} items are too many to allow for sampling error under one participation",
+            f"Rank at most {_MOST_LIMITS // each:,} items on this scale, ignore sampling error, or "
+            "rank with separate participation",
+        )
+    check_work(items, many * MOST_LEVELS, MOST_COMPARISONS)

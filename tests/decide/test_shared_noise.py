@@ -1,0 +1,189 @@
+"""Claims about an order with sampling error: by definition, and how often any of them is wrong."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import beta
+
+import unheard as uh
+from tests.decide.test_shared_ranking import books, pair_table
+from tests.strategies import Floats
+from unheard.core.estimate import inquire
+from unheard.decide import shared_noise
+from unheard.decide.shared_noise import levels_of_limits
+from unheard.decide.shared_ranking import rank_shared
+
+__all__ = ["books"]  # a fixture
+
+
+@pytest.mark.parametrize("miss", [0.05, 1e-4, 1e-9])
+def test_levels_use_up_the_miss_probability(miss: float) -> None:
+    levels = levels_of_limits(miss)
+    many = len(levels)
+    # How many levels each of two items is beyond, by chance alone.
+    beyond = -np.diff(np.concatenate([[1.0], levels, [0.0]]))
+    together = sum(
+        beyond[a] * beyond[b] for a, b in product(range(many + 1), repeat=2) if a + b >= many
+    )
+    assert together == pytest.approx(miss, rel=1e-9)
+
+
+def test_claims_about_two_ratings_by_definition() -> None:
+    """With two ratings p-values are beta distributions: look at their product along the scale."""
+    rng = np.random.default_rng(1)
+    n = rng.integers(20, 400, 24)
+    k = rng.binomial(n, rng.uniform(0.1, 0.95, 24))
+    q = 0.4
+    found = pair_table(rank_shared(inquire(np.stack([n - k, k], 1), q), noise=True, pairs=True))
+    claims = 0
+    for _ in range(2):
+        levels = levels_of_limits(0.05 / (24 * 23 - claims))
+        t = np.linspace(1e-4, 1 - 1e-4, 4001)
+        lower, upper = (
+            beta.cdf(t, k[:, None], n[:, None] - k[:, None] + 1),
+            beta.sf(t, k[:, None] + 1, n[:, None] - k[:, None]),
+        )
+        steps = [
+            np.floor(np.log(np.maximum(p, 1e-300)) / np.log(levels[0]) * (1 + f))
+            for p in (lower, upper)
+            for f in (-0.02, 0.02)
+        ]
+        sure, maybe = (
+            (
+                np.minimum(steps[f], len(levels))[:, None] + np.minimum(steps[2 + f], len(levels))
+                >= len(levels)
+            ).all(axis=2)
+            for f in (0, 1)
+        )
+        claims = int(found.sum())
+    # Weights move t, the same way for both: there is no corner to tell apart.
+    assert (found | ~sure).all()
+    assert (maybe | ~found).all()
+    assert sure.sum() > 100
+    assert (~maybe).sum() > 100
+
+
+def mixed_shapes(rng: np.random.Generator, items: int, weights: Floats, mean: float) -> Floats:
+    """Shares of five ratings, unlike each other, that all have the same mean under some weights."""
+    places = np.linspace(0, 1, 5)
+
+    def tilted(share: Floats) -> Floats:
+        def shares(tilt: float) -> Floats:
+            found: Floats = share * np.exp(tilt * (places - mean))
+            return np.asarray(found / found.sum())
+
+        def excess(tilt: float) -> float:
+            seen = shares(tilt) * weights
+            return float((seen * (places - mean)).sum() / seen.sum())
+
+        return shares(brentq(excess, -300, 300))
+
+    drawn = rng.dirichlet([0.4, 0.2, 0.5, 1.5, 3], items) + 1e-7
+    return np.array([tilted(share) for share in drawn])
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [np.ones(5), np.array([4.0, 4, 1, 1, 1]), np.array([1.0, 4, 1, 4, 1])],
+    ids=["everybody", "low ones rarely", "some rarely"],
+)
+def test_equal_items_are_hardly_ever_claimed_to_differ(weights: Floats) -> None:
+    """Known participation: what every corner of a box is tested as. All claims are wrong."""
+    rng = np.random.default_rng(int(weights.sum()))
+    runs, wrong = 60, 0
+    g = 1 / weights
+    for _ in range(runs):
+        shares = mixed_shapes(rng, 20, weights, 0.85)
+        seen = np.array([rng.multinomial(rng.integers(5, 31), share) for share in shares])
+        wrong += rank_shared(inquire(seen, g=g.tolist()), noise=True).settled > 0
+    assert wrong <= 0.05 * runs + 2 * np.sqrt(0.05 * 0.95 * runs)
+
+
+def test_hardly_anything_claimed_of_books_is_wrong(books: np.ndarray) -> None:
+    rng = np.random.default_rng(5)
+    some = books[rng.choice(len(books), 15, replace=False)]
+    shares = some / some.sum(axis=1, keepdims=True)
+    truth = shares @ np.arange(5)
+    runs = wrong = said = 0
+    for q, quiet, g in (
+        (0.5, "any", np.array([1, 0.5, 0.5, 1, 1])),
+        (0.3, "any", np.array([0.3, 0.3, 1, 1, 1])),
+        (0.3, "low", np.array([0.3, 0.5, 0.6, 0.7, 1])),
+        (0.3, "high", np.array([1, 1, 0.3, 0.3, 0.3])),
+        (0.3, "middle", np.array([1, 0.3, 0.5, 0.3, 1])),
+    ):
+        for ratings in (30, 3000) if quiet == "any" else (3000,):
+            drawn = shares * g / (shares @ g)[:, None]
+            seen = np.array([rng.multinomial(ratings, share) for share in drawn])
+            question = inquire(seen, q, quiet=quiet)
+            found = pair_table(rank_shared(question, noise=True, pairs=True))
+            exact = pair_table(rank_shared(question, pairs=True))
+            assert (exact | ~found).all()
+            wrong += bool((found & (truth[:, None] <= truth)).any())
+            said += int(found.sum())
+            runs += 1
+    assert said > 150
+    assert wrong <= 1
+
+
+def test_ranks_and_tiers_follow_from_claims() -> None:
+    cells = np.array([[0, 0, 5, 90, 905], [0, 5, 200, 500, 300], [10, 200, 600, 180, 10], [0] * 5])
+    found = rank_shared(inquire(cells, 0.3), k=2, noise=True, pairs=True)
+    assert found.pairs is not None
+    assert found.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert found.worst_rank.tolist() == [2, 3, 4, 4]
+    assert found.surely is not None
+    assert found.surely.tolist() == [True, False, False, False]
+    rated = rank_shared(inquire(cells[:3], 0.3), noise=True)
+    assert rated.tier.tolist() == [1, 2, 3]
+
+
+def test_nearly_alike_with_noise_lies_between() -> None:
+    rng = np.random.default_rng(3)
+    seen = np.array([rng.multinomial(2000, share) for share in rng.dirichlet([1, 1, 3], 12)])
+    settled = [
+        rank_shared(inquire(seen, 0.3), noise=True, alike=alike).settled for alike in (0.3, 0.8, 1)
+    ]
+    assert settled == sorted(settled)
+    assert settled[0] < settled[1] < settled[2]
+
+
+def test_a_rating_nobody_gave_may_exist() -> None:
+    """What no rating shows, a longer scale still allows."""
+    cells = np.array([[0, 0, 60], [0, 25, 35]])
+    assert rank_shared(inquire(cells[:, 1:], 0.5, scale=(2, 3)), noise=True).settled
+    assert not rank_shared(inquire(cells, 0.5, scale=(-20, 2, 3)), noise=True).settled
+
+
+def test_later_claims_count_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def noted(miss: float) -> Floats:
+        asked.append(miss)
+        return levels_of_limits(miss)
+
+    monkeypatch.setattr(shared_noise, "levels_of_limits", noted)
+    cells = np.array([[0, 0, 100], [100, 0, 0], [99, 1, 0], [0, 0, 0]])
+    assert rank_shared(inquire(cells, 0.5, level=0.9), noise=True).settled == 2
+    assert asked == pytest.approx([0.1 / 6, 0.1 / 4])
+
+
+def test_progress_rises_to_one() -> None:
+    told: list[float] = []
+    rank_shared(inquire(np.eye(4, dtype=int) + 3, 0.3), noise=True, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1
+    assert len(told) == 30
+
+
+def test_refused() -> None:
+    with pytest.raises(uh.OptionError, match="level: None found, with noise"):
+        rank_shared(inquire([[1, 5], [5, 1]], 0.3, level=None), noise=True)
+    with pytest.raises(uh.OptionError, match="noise: asked for, with weighted counts"):
+        rank_shared(inquire([[1.5, 5.0], [5.0, 1.0]], 0.3, effective=[5, 5]), noise=True)
+    with pytest.raises(uh.OptionError, match="100,000 items are too many to allow for sampling"):
+        rank_shared(inquire(np.ones((10**5, 5)), 0.3), noise=True)
