@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import balance, calibration, coverage, decide, game, imports, kernels, tables, web
+from benchmarks import (
+    balance,
+    calibration,
+    coverage,
+    decide,
+    game,
+    imports,
+    kernels,
+    shared,
+    tables,
+    web,
+)
 
 ALL = {
     "imports": imports.run,
@@ -12,6 +23,7 @@ ALL = {
     "balance": balance.run,
     "calibration": calibration.run,
     "decide": decide.run,
+    "shared": shared.run,
     "game": game.run,
     "tables": tables.run,
     "web": web.run,

@@ -13,8 +13,8 @@ import unheard as uh
 from tests.decide.test_shared_ranking import books, pair_table
 from tests.strategies import Floats
 from unheard.core.estimate import inquire
-from unheard.decide import shared_noise
-from unheard.decide.shared_noise import levels_of_limits
+from unheard.decide import shared_ranking
+from unheard.decide.shared_noise import levels_of_limits, number_of_levels
 from unheard.decide.shared_ranking import rank_shared
 
 __all__ = ["books"]  # a fixture
@@ -22,8 +22,8 @@ __all__ = ["books"]  # a fixture
 
 @pytest.mark.parametrize("miss", [0.05, 1e-4, 1e-9])
 def test_levels_use_up_the_miss_probability(miss: float) -> None:
-    levels = levels_of_limits(miss)
-    many = len(levels)
+    many = number_of_levels(miss)
+    levels = levels_of_limits(miss, many)
     # How many levels each of two items is beyond, by chance alone.
     beyond = -np.diff(np.concatenate([[1.0], levels, [0.0]]))
     together = sum(
@@ -41,7 +41,7 @@ def test_claims_about_two_ratings_by_definition() -> None:
     found = pair_table(rank_shared(inquire(np.stack([n - k, k], 1), q), noise=True, pairs=True))
     claims = 0
     for _ in range(2):
-        levels = levels_of_limits(0.05 / (24 * 23 - claims))
+        levels = levels_of_limits(0.05 / (24 * 23 - claims), number_of_levels(0.05 / (24 * 23)))
         t = np.linspace(1e-4, 1 - 1e-4, 4001)
         lower, upper = (
             beta.cdf(t, k[:, None], n[:, None] - k[:, None] + 1),
@@ -160,16 +160,17 @@ def test_a_rating_nobody_gave_may_exist() -> None:
 
 
 def test_later_claims_count_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[float] = []
+    asked: list[tuple[float, int]] = []
 
-    def noted(miss: float) -> Floats:
-        asked.append(miss)
-        return levels_of_limits(miss)
+    def noted(miss: float, many: int) -> Floats:
+        asked.append((miss, many))
+        return levels_of_limits(miss, many)
 
-    monkeypatch.setattr(shared_noise, "levels_of_limits", noted)
+    monkeypatch.setattr(shared_ranking, "levels_of_limits", noted)
     cells = np.array([[0, 0, 100], [100, 0, 0], [99, 1, 0], [0, 0, 0]])
     assert rank_shared(inquire(cells, 0.5, level=0.9), noise=True).settled == 2
-    assert asked == pytest.approx([0.1 / 6, 0.1 / 4])
+    assert [miss for miss, _ in asked] == pytest.approx([0.1 / 6, 0.1 / 4])
+    assert asked[0][1] == asked[1][1]
 
 
 def test_progress_rises_to_one() -> None:

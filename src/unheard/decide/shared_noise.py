@@ -90,30 +90,45 @@ class Trials:
         return cls(*extreme_weights(crowd, alike), ahead=0.0)
 
 
-def levels_of_limits(miss: float) -> Floats:
-    """Return levels for the limits of two items, whose product is too small with probability miss.
+def number_of_levels(miss: float) -> int:
+    """Return how many levels are worth their cost, none of them too weak.
 
     Examples
     --------
-    >>> levels_of_limits(1e-6)[[0, 1, -1]].round(9)
-    array([1.37337031e-01, 1.88614600e-02, 1.27000000e-07])
-    >>> len(levels_of_limits(1e-6)), len(levels_of_limits(0.01))
+    >>> number_of_levels(1e-6), number_of_levels(0.01)
     (8, 3)
     """
-    for many in range(MOST_LEVELS, 0, -1):
-        ratio = brentq(lambda x, s=many: x**s * (1 + s * (1 - x)) / miss - 1, 0, 1, xtol=1e-15)
-        if ratio <= _WEAKEST:
-            break
+    for many in range(MOST_LEVELS, 1, -1):
+        if levels_of_limits(miss, many)[0] <= _WEAKEST:
+            return many
+    return 1
+
+
+def levels_of_limits(miss: float, many: int) -> Floats:
+    """Return levels for the limits of two items, whose product is too small with probability miss.
+
+    With the same number of levels, whatever is claimed with a smaller miss probability is claimed
+    with a larger one: each level rises.
+
+    Examples
+    --------
+    >>> levels_of_limits(1e-6, 8)[[0, 1, -1]].round(9)
+    array([1.37337031e-01, 1.88614600e-02, 1.27000000e-07])
+    """
+
+    def excess(ratio: float) -> float:
+        return float(ratio**many * (1 + many * (1 - ratio)) / miss - 1)
+
+    ratio = brentq(excess, 0.0, 1.0, xtol=1e-15)
     return np.asarray(ratio ** np.arange(1, many + 1))
 
 
 def plan_with_noise(
-    crowd: Crowd, trials: Trials, miss: float, progress: Progress | None = None
+    crowd: Crowd, trials: Trials, levels: Floats, progress: Progress | None = None
 ) -> Plan:
-    """Plan how to claim pairs, each of which is wrong with probability ``miss`` at most."""
+    """Plan how to claim pairs by limits at some levels, see :func:`levels_of_limits`."""
     items, many = len(crowd.items), len(trials.above)
     _check_size(items, many)
-    levels = levels_of_limits(miss)
     lower, upper = np.empty((2, many, len(levels), items))
     counts, bottom = crowd.shares * crowd.seen[:, None], crowd.places.min()
     places = crowd.places - bottom

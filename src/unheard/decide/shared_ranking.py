@@ -20,7 +20,7 @@ import numpy as np
 from unheard.core.estimate import Inquiry
 from unheard.decide.dominance import Progress
 from unheard.decide.ranking import Ranking, Whole, check_k
-from unheard.decide.shared_noise import Trials, plan_with_noise
+from unheard.decide.shared_noise import Trials, levels_of_limits, number_of_levels, plan_with_noise
 from unheard.decide.shared_pairs import Crowd
 from unheard.decide.shared_plans import Plan, plan_exact, settle
 from unheard.errors import OptionError
@@ -123,13 +123,14 @@ def _with_noise(
         )
     crowd = Crowd.of(question, unseen=True)
     trials = Trials.of(crowd, alike)
-    rated, claims = len(crowd.items), 0
+    rated = len(crowd.items)
+    miss = (1 - question.level) / max(rated * (rated - 1), 1)
+    many = number_of_levels(miss)
     for last in (False, True):
-        miss = (1 - question.level) / max(rated * (rated - 1) - claims, 1)
         share = None if progress is None else partial(_half, progress, last)
-        plan = plan_with_noise(crowd, trials, miss, share)
+        plan = plan_with_noise(crowd, trials, levels_of_limits(miss, many), share)
         found = _count(plan, crowd, question.counts.rows, pairs and last, None)
-        claims = int(found[0].sum())
+        miss = (1 - question.level) / max(rated * (rated - 1) - int(found[0].sum()), 1)
     return found
 
 
