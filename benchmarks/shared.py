@@ -12,7 +12,7 @@ import unheard as uh
 from benchmarks.timing import report, seconds
 from unheard.core.estimate import inquire
 from unheard.decide.ranking import ranking, simultaneous_level
-from unheard.decide.shared_pairs import shared_breakdown
+from unheard.decide.shared_claims import shared_breakdown
 from unheard.decide.shared_ranking import rank_shared
 
 _Q = 0.3

@@ -14,7 +14,15 @@ from tests.decide.test_shared_ranking import books, pair_table
 from tests.strategies import Floats
 from unheard.core.estimate import inquire
 from unheard.decide import shared_ranking
-from unheard.decide.shared_noise import levels_of_limits, number_of_levels
+from unheard.decide.shared_claims import shared_breakdown
+from unheard.decide.shared_noise import (
+    Trials,
+    levels_of_limits,
+    number_of_levels,
+    plan_with_noise,
+)
+from unheard.decide.shared_pairs import Crowd
+from unheard.decide.shared_plans import Plan
 from unheard.decide.shared_ranking import rank_shared
 
 __all__ = ["books"]  # a fixture
@@ -160,17 +168,30 @@ def test_a_rating_nobody_gave_may_exist() -> None:
 
 
 def test_later_claims_count_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[float, int]] = []
+    used: list[Floats] = []
 
-    def noted(miss: float, many: int) -> Floats:
-        asked.append((miss, many))
-        return levels_of_limits(miss, many)
+    def noted(crowd: Crowd, trials: Trials, levels: Floats, progress: None) -> Plan:
+        used.append(levels)
+        return plan_with_noise(crowd, trials, levels, progress)
 
-    monkeypatch.setattr(shared_ranking, "levels_of_limits", noted)
+    monkeypatch.setattr(shared_ranking, "plan_with_noise", noted)
     cells = np.array([[0, 0, 100], [100, 0, 0], [99, 1, 0], [0, 0, 0]])
     assert rank_shared(inquire(cells, 0.5, level=0.9), noise=True).settled == 2
-    assert [miss for miss, _ in asked] == pytest.approx([0.1 / 6, 0.1 / 4])
-    assert asked[0][1] == asked[1][1]
+    many = number_of_levels(0.1 / 6)
+    for levels, claims in zip(used, (6, 4), strict=True):
+        np.testing.assert_allclose(levels, levels_of_limits(0.1 / claims, many))
+
+
+@pytest.mark.parametrize("quiet", ["any", "low"])
+def test_breakdown_with_noise_is_where_claims_end(quiet: str) -> None:
+    cells = np.array([[5, 10, 60, 200, 300], [20, 30, 90, 150, 160], [0, 0, 0, 0, 0]])
+    question = inquire(cells, 0.5, quiet=quiet)
+    exact = shared_breakdown(question, [0, 1, 0], [1, 0, 2])
+    (q, *none) = shared_breakdown(question, [0, 1, 0], [1, 0, 2], noise=True)
+    assert exact[0] < q < 1
+    assert np.isnan(none).all()
+    for at, claimed in ((q * 1.01, 1), (q * 0.99, 0)):
+        assert rank_shared(inquire(cells, at, quiet=quiet), noise=True).settled == claimed
 
 
 def test_progress_rises_to_one() -> None:

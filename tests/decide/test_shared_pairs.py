@@ -15,7 +15,8 @@ from tests.strategies import Floats, assumptions, box_of, scales
 from unheard.core.estimate import Inquiry, inquire
 from unheard.core.participation import fixed_box
 from unheard.decide.shared import shared_range
-from unheard.decide.shared_pairs import Crowd, shared_breakdown
+from unheard.decide.shared_claims import shared_breakdown
+from unheard.decide.shared_pairs import Crowd
 
 
 @st.composite

@@ -47,32 +47,32 @@ def lower_limits(counts: Floats, places: Floats, weights: Floats, levels: ArrayL
     places
         Where these ratings lie, from 0 to 1, in any order; one of them is at 0.
     weights
-        How much each of them counts.
+        How much each of them counts; one row per set of weights.
     levels
         Probabilities to lie above the mean, each below 1/2.
 
     Returns
     -------
     Floats
-        One row per level, one column per item; 0 where nothing better can be said.
+        Limits by weights, level and item; 0 where nothing better can be said.
 
     Examples
     --------
     Eight of ten, and what Clopper and Pearson say:
 
-    >>> found = lower_limits(np.array([[2.0, 8.0]]), np.array([0.0, 1.0]), np.ones(2), [0.025])
+    >>> found = lower_limits(np.array([[2.0, 8.0]]), np.array([0.0, 1.0]), np.ones((1, 2)), [0.025])
     >>> found.round(3), 0.444
-    (array([[0.443]]), 0.444)
+    (array([[[0.443]]]), 0.444)
     """
     z = -ndtri(np.asarray(levels, np.float64))
-    found = np.empty((len(z), len(counts)))
-    rows = max(1, _CELLS // (len(z) * len(places)))
-    for start in range(0, len(counts), rows):
-        some = np.tile(counts[start : start + rows].T, len(z))
-        limits = _search(
-            some, places[:, None], weights[:, None], np.repeat(z, some.shape[1] // len(z))
-        )
-        found[:, start : start + rows] = limits.reshape(len(z), -1)
+    found = np.empty((len(weights), len(z), len(counts)))
+    columns, sides = np.ascontiguousarray(counts.T), np.ascontiguousarray(weights.T)
+    portion = max(1, _CELLS // len(places))
+    for start in range(0, found.size, portion):
+        some = np.arange(start, min(start + portion, found.size))
+        w, level, item = np.unravel_index(some, found.shape)
+        limits = _search(columns[:, item], places[:, None], sides[:, w], z[level])
+        found.reshape(-1)[some] = limits
     return found
 
 
@@ -92,7 +92,7 @@ def _search(counts: Floats, places: Floats, weights: Floats, z: Floats) -> Float
     spread = np.sqrt((weights**2 * counts).sum(axis=0))[left] / mass[left]
     t, share = mean[left] / (1 + z[left] * spread), np.full(len(left), 0.5)
     for _ in range(_MOST_ROUNDS):
-        evidence, slope, share = _evidence(counts[:, left], places, weights, t, share)
+        evidence, slope, share = _evidence(counts[:, left], places, weights[:, left], t, share)
         rejected = evidence >= z[left]
         limit[left] = np.where(rejected, t, limit[left])
         high[left] = np.where(rejected, high[left], t)

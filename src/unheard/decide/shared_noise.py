@@ -42,9 +42,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from unheard.core.columns import Floats
+from unheard.core.estimate import Inquiry
 from unheard.decide.dominance import Progress
 from unheard.decide.mean_limits import lower_limits, upper_limits
-from unheard.decide.shared_pairs import Crowd
+from unheard.decide.shared_pairs import Crowd, Index
 from unheard.decide.shared_plans import (
     MOST_COMPARISONS,
     Plan,
@@ -89,6 +90,40 @@ class Trials:
             return cls(points, points, 2 * float((root - 1) / (root + 1)) ** 2)
         return cls(*extreme_weights(crowd, alike), ahead=0.0)
 
+    def limits(
+        self, crowd: Crowd, rows: Index, levels: Floats, some: slice = slice(None)
+    ) -> tuple[Floats, Floats]:
+        """Return lower and upper limits of some rows, by trial, level and row."""
+        counts = crowd.shares[rows] * crowd.seen[rows, None]
+        places = crowd.places - crowd.places.min()
+        lower = lower_limits(counts, places, self.above[some], levels) - self.ahead
+        return lower, upper_limits(counts, places, self.below[some], levels)
+
+    def margin(self, crowd: Crowd, above: int, below: int, levels: Floats) -> float:
+        """Return by how much the claim that one row is above another holds; negative if not."""
+        lower, upper = self.limits(crowd, np.array([above, below]), levels)
+        return float((lower[:, :, 0] - upper[:, ::-1, 1]).min())
+
+
+def levels_for_all_pairs(question: Inquiry, crowd: Crowd, claimed: int = 0) -> Floats:
+    """Return the levels of limits at which all claims hold together with the question's level.
+
+    ``claimed`` is how many have been made already.
+    """
+    if question.level is None:
+        raise OptionError("level", "None found, with noise", "Give a level, such as 0.95")
+    if question.counts.effective is not None:
+        raise OptionError(
+            "noise",
+            "asked for, with weighted counts",
+            "Ignore sampling error: how weights add to it is not known",
+        )
+    rated = len(crowd.items)
+    all_claims = max(rated * (rated - 1), 1)
+    miss = 1 - question.level
+    many = number_of_levels(miss / all_claims)
+    return levels_of_limits(miss / max(all_claims - claimed, 1), many)
+
 
 def number_of_levels(miss: float) -> int:
     """Return how many levels are worth their cost, none of them too weak.
@@ -130,14 +165,12 @@ def plan_with_noise(
     items, many = len(crowd.items), len(trials.above)
     _check_size(items, many)
     lower, upper = np.empty((2, many, len(levels), items))
-    counts, bottom = crowd.shares * crowd.seen[:, None], crowd.places.min()
-    places = crowd.places - bottom
-    for c, (above, below) in enumerate(zip(trials.above, trials.below, strict=True)):
-        lower[c] = lower_limits(counts, places, above, levels)
-        upper[c] = upper_limits(counts, places, below, levels)
+    rows = np.arange(items)
+    for c in range(many):
+        one = slice(c, c + 1)
+        lower[one], upper[one] = trials.limits(crowd, rows, levels, one)
         if progress is not None:
             progress((c + 1) / many)
-    lower -= trials.ahead
 
     def scores(condition: int) -> tuple[Floats, Floats]:
         c, step = divmod(condition, len(levels))

@@ -33,14 +33,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from unheard.core.columns import Floats
 from unheard.core.estimate import Inquiry
 from unheard.core.participation import boxes, fixed_box
 from unheard.decide.breakdown import smallest_q
 from unheard.decide.shared import best_between
-from unheard.errors import OptionError, ParticipationError
+from unheard.errors import ParticipationError
 
 TIE = 1e-12
 """Means that differ by no more than this share of the scale's width are equal."""
@@ -125,6 +125,10 @@ class Crowd:
             falling=fixed is None and assumption.kind in ("low", "high"),
         )
 
+    def at(self, q: float) -> Crowd:
+        """Return the same items with another participation ratio."""
+        return replace(self, high=np.maximum(self.low, self.loosened / q))
+
     @property
     def free(self) -> int:
         """Number of weights that are not known."""
@@ -158,7 +162,7 @@ class Crowd:
         return found
 
     def breakdowns(self, above: Index, below: Index) -> Floats:
-        """Return the breakdown q of pairs of rows; see :func:`shared_breakdown`."""
+        """Return the breakdown q of pairs of rows; see :mod:`unheard.decide.shared_claims`."""
         if self.falling:
 
             def margin(q: Floats, rows: Index) -> Floats:
@@ -172,63 +176,15 @@ class Crowd:
         return self._box_breakdowns(above, below)
 
     def _box_breakdowns(self, above: Index, below: Index) -> Floats:
-        at_one = np.maximum(self.low, self.loosened)
-        stated = replace(self, high=at_one)
+        stated = self.at(1.0)
         found = np.where(stated.surely_above(above, below), 0.0, np.nan)
         rows = np.flatnonzero(found == 0)
         for some in _portions(len(rows), len(self.places) ** 2):
             pairs = rows[some]
             a, b = self.shares[above[pairs]], self.shares[below[pairs]]
-            growth = _first_failure(a, b, self.places, self.low, at_one, self.loosened)
+            growth = _first_failure(a, b, self.places, self.low, stated.high, self.loosened)
             found[pairs] = 1 / (1 + growth)
         return found
-
-
-def shared_breakdown(question: Inquiry, above: ArrayLike, below: ArrayLike) -> Floats:
-    """Find how unequally people may respond before an item is no longer surely above another.
-
-    Parameters
-    ----------
-    question
-        All items; what it says about q is not used: one q holds for all items, and is sought.
-    above, below
-        Pairs of items, from 0: claimed is that the first is above the second, whatever one
-        participation distorts both.
-
-    Returns
-    -------
-    Floats
-        The claim holds at every larger q. 0 if it holds at every q; NaN if it does not even hold
-        at q = 1, because the second is ahead, both are equal, or one has no ratings.
-
-    Examples
-    --------
-    >>> from unheard import inquire
-    >>> hotels = inquire([[1, 2, 6, 8, 4], [3, 3, 2, 7, 5], [1, 3, 5, 5, 6]], 0.3)
-    >>> shared_breakdown(hotels, [0, 2, 1], [1, 0, 2]).round(3)
-    array([0.538, 0.84 ,   nan])
-    """
-    first, second = (_pair_side(side, question.counts.rows) for side in (above, below))
-    if first.shape != second.shape:
-        raise OptionError(
-            "below", f"{len(second)} items for {len(first)} above them", "Give as many of each"
-        )
-    crowd = Crowd.of(question)
-    row = np.full(question.counts.rows, -1, np.intp)
-    row[crowd.items] = np.arange(len(crowd.items))
-    rated = np.flatnonzero((row[first] >= 0) & (row[second] >= 0))
-    found = np.full(len(first), np.nan)
-    found[rated] = crowd.breakdowns(row[first[rated]], row[second[rated]])
-    return found
-
-
-def _pair_side(side: ArrayLike, items: int) -> Index:
-    rows = np.atleast_1d(np.asarray(side))
-    if rows.dtype.kind not in "iu" or rows.ndim != 1 or ((rows < 0) | (rows >= items)).any():
-        raise OptionError(
-            "pairs", f"{side!r} found", f"Give whole numbers from 0 to {items - 1}, one per pair"
-        )
-    return rows.astype(np.intp)
 
 
 def _in_order(cells: Floats, places: Floats) -> tuple[Index, Floats]:

@@ -20,7 +20,7 @@ import numpy as np
 from unheard.core.estimate import Inquiry
 from unheard.decide.dominance import Progress
 from unheard.decide.ranking import Ranking, Whole, check_k
-from unheard.decide.shared_noise import Trials, levels_of_limits, number_of_levels, plan_with_noise
+from unheard.decide.shared_noise import Trials, levels_for_all_pairs, plan_with_noise
 from unheard.decide.shared_pairs import Crowd
 from unheard.decide.shared_plans import Plan, plan_exact, settle
 from unheard.errors import OptionError
@@ -113,24 +113,14 @@ def _with_noise(
     question: Inquiry, alike: float, pairs: bool, progress: Progress | None
 ) -> tuple[Whole, Whole, Whole | None]:
     """Claim pairs; then, with those that were claimed out of the way, try the others again."""
-    if question.level is None:
-        raise OptionError("level", "None found, with noise", "Give a level, such as 0.95")
-    if question.counts.effective is not None:
-        raise OptionError(
-            "noise",
-            "asked for, with weighted counts",
-            "Ignore sampling error: how weights add to it is not known",
-        )
     crowd = Crowd.of(question, unseen=True)
     trials = Trials.of(crowd, alike)
-    rated = len(crowd.items)
-    miss = (1 - question.level) / max(rated * (rated - 1), 1)
-    many = number_of_levels(miss)
+    levels = levels_for_all_pairs(question, crowd)
     for last in (False, True):
         share = None if progress is None else partial(_half, progress, last)
-        plan = plan_with_noise(crowd, trials, levels_of_limits(miss, many), share)
+        plan = plan_with_noise(crowd, trials, levels, share)
         found = _count(plan, crowd, question.counts.rows, pairs and last, None)
-        miss = (1 - question.level) / max(rated * (rated - 1) - int(found[0].sum()), 1)
+        levels = levels_for_all_pairs(question, crowd, claimed=int(found[0].sum()))
     return found
 
 
