@@ -10,10 +10,10 @@ from scipy.optimize import brentq
 from scipy.stats import beta
 
 import unheard as uh
-from tests.decide.test_shared_ranking import books, pair_table
+from tests.decide.test_shared_ranking import books, pair_table, random_items
 from tests.strategies import Floats
 from unheard.core.estimate import inquire
-from unheard.decide import shared_ranking
+from unheard.decide import shared_noise, shared_ranking
 from unheard.decide.shared_claims import shared_breakdown
 from unheard.decide.shared_noise import (
     Trials,
@@ -136,6 +136,24 @@ def test_hardly_anything_claimed_of_books_is_wrong(books: np.ndarray) -> None:
             runs += 1
     assert said > 150
     assert wrong <= 1
+
+
+@pytest.mark.parametrize("stretch", [1.1, 4.0, 1e9])
+def test_between_the_points_of_a_direction(stretch: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is behind somewhere on a segment is hardly ahead at one of its points."""
+    monkeypatch.setattr(shared_noise, "_STRETCH", stretch)
+    cells = random_items(300, 5, 10)
+    crowd = Crowd.of(inquire(cells, 0.05, quiet="low"), unseen=True)
+    trials = Trials.of(crowd, 1.0)
+    i, j = (x.ravel() for x in np.indices((len(crowd.items),) * 2))
+    behind = crowd.least_differences(i, j, 0.05) <= 0
+    means = np.stack([crowd.means(weights) for weights in trials.above])
+    least = (means[:, i] - means[:, j]).min(axis=0)[behind]
+    assert least.max() <= trials.ahead
+    if stretch == 1e9:
+        assert least.max() > 0  # so that being ahead at the points is not enough
+    lower, _ = trials.limits(crowd, np.arange(20), np.array([0.1]), slice(0, 5))
+    assert (lower[:, 0] < np.maximum(means[:5, :20], 1e-9) - trials.ahead).all()
 
 
 def test_ranks_and_tiers_follow_from_claims() -> None:
