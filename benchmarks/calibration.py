@@ -75,7 +75,7 @@ def stated(observed: Floats, n: Floats) -> dict[str, uh.Estimate]:
         "average": uh.estimate(observed, 1.0, method="average"),
         "--q 0.3": uh.estimate(observed, 0.3),
         "--q 0.1 --quiet low": uh.estimate(observed, 0.1, quiet="low"),
-        "--q 0.02 --quiet low, n known": uh.estimate(observed, 0.02, quiet="low", n=n),
+        "--q 0.1 --quiet low, n known": uh.estimate(observed, 0.1, quiet="low", n=n),
     }
 
 

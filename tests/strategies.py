@@ -51,9 +51,16 @@ def boxes(draw: st.DrawFn, m: int) -> list[tuple[float, float]]:
     return [(lo, hi) for lo, hi in ends]
 
 
+DIRECTIONS = ("any", "low", "high", "middle")
+
+
 @st.composite
-def assumptions(draw: st.DrawFn, m: int) -> dict[str, Any]:
-    kind = draw(st.sampled_from(["any", "low", "high", "middle", "box", "known"]))
+def assumptions(draw: st.DrawFn, m: int, *, n_known: bool = False) -> dict[str, Any]:
+    """Any kind of assumption; those that require n only where it is known."""
+    kinds = [*DIRECTIONS, "box", "known", *(["floor"] if n_known else [])]
+    kind = draw(st.sampled_from(kinds))
+    if kind == "floor":
+        return {"floor": draw(voice_ratios)}
     if kind == "box":
         return {"participation": draw(boxes(m))}
     if kind == "known":
@@ -69,8 +76,10 @@ def box_of(assumption: dict[str, Any], m: int) -> tuple[Floats, Floats]:
     if "g" in assumption:
         g = np.array(assumption["g"])
         return g, g
+    if "floor" in assumption:
+        return np.full(m, assumption["floor"]), np.ones(m)
     lo, hi = np.full(m, assumption["q"]), np.ones(m)
-    if assumption["quiet"] == "middle":
+    if assumption.get("quiet") == "middle":
         lo[[0, -1]] = 1.0
     return lo, hi
 

@@ -331,7 +331,6 @@ def test_presets(run: Any, preset: str, q: float) -> None:
     ("words", "message"),
     [
         ([*PEOPLE, "--n", "900"], "--n: given with an audit"),
-        ([*PEOPLE, "--q", "0.3"], "--q: given with an audit"),
         ([*PEOPLE, "--window", "month"], "--window: given with an audit"),
         ([*PEOPLE, "-o", "audit.txt"], "--output: audit.txt has an unknown ending"),
         ([*PEOPLE, "-o", "no/audit.json"], "--output: there is no folder no"),
@@ -351,20 +350,9 @@ def test_presets(run: Any, preset: str, q: float) -> None:
         (["--response-rate", *TABLE, "--segment", "x"], "--segment: given with --response-rate"),
         (["--response-rate", *TYPED, "--n", "199"], "--n: 199 people for 200 ratings"),
         (["--response-rate", *TYPED, "--n", "x"], "--n: 'x' is not a number"),
-        (["--response-rate", *TYPED, "--n", "900", "--q", "review"], "Did you mean reviews?"),
-        (["--response-rate", *TYPED, "--n", "900", "--q", "2"], "--q: 2 found"),
-        (["--response-rate", *TYPED, "--n", "900", "--q", "1", "-o", "q.csv"], "--output: q.csv"),
+        (["--response-rate", *TYPED, "--n", "900", "-o", "q.csv"], "--output: given with"),
         (["--response-rate", *TABLE], "--n: the number of people is not known"),
-        (["--response-rate", *TABLE, "--n", "100", "-o", "q.csv"], "--output: q.csv found"),
-        (["--response-rate", *TABLE, "--n", "41", "--q", "0.3"], "more than n = 41 ratings"),
-        (
-            ["--response-rate", *TABLE, "--n", "90", "--q", "0.3", "-o", "stays.csv"],
-            "--output: stays.csv is read as a table",
-        ),
-        (
-            ["--response-rate", *TABLE, "--n", "90", "--q", "0.3", "-o", "q.json"],
-            "--output: q.json found",
-        ),
+        (["--response-rate", *TABLE, "--n", "41"], "more than n = 41 ratings"),
     ],
 )
 def test_refused(run: Any, words: list[str], message: str) -> None:
@@ -393,7 +381,6 @@ def test_misspelt_options(run: Any) -> None:
     [
         [*PEOPLE, "-o", "out.json"],
         [*PEOPLE, "--segment", "region", "-o", "out.csv"],
-        ["--response-rate", *TABLE, "--n", "90", "--q", "0.3", "-o", "out.csv"],
     ],
 )
 @pytest.mark.parametrize("there", [False, True])
@@ -423,56 +410,43 @@ def test_half_written_output_never_stays(
 
 
 def test_response_rate_of_counts(run: Any) -> None:
-    found = uh.response_rates(200, 900, ratio=0.3, level=0.9)
-    words = ["calibrate", "--response-rate", "--n", "900", "--q", "reviews", "--level", "0.9"]
+    found = uh.response_rates(200, 900, level=0.9)
+    words = ["calibrate", "--response-rate", "--n", "900", "--level", "0.9"]
     for typed in (TYPED, [",".join(TYPED)]):
         document = strict(run(*words, *typed, "--json").out)
         assert list(document) == ["drift_p", "rows"]
-        assert found.q is not None
         assert document["rows"] == [
             {
                 "n_ratings": 200,
                 "n": 900,
                 "rate": 200 / 900,
-                "q_most": found.q_most[0],
-                "q": found.q[0],
+                "largest_floor": found.largest_floor[0],
             }
         ]
     shown = run(*words, *TYPED)
     assert (shown.code, shown.err) == (0, "")
-    assert re.search(rf"\n +200 +900 +22\.2% +{found.q_most[0]:.3f} +0\.067\n", shown.out)
+    assert re.search(rf"\n +200 +900 +22\.2% +{found.largest_floor[0]:.3f}\n", shown.out)
     assert "90% confidence" in shown.out
     assert "same everywhere" not in shown.out
-    assert strict(run("calibrate", *TYPED, "--n", "900", "--response-rate", "--json").out)["rows"][
-        0
-    ]["q"] is None  # fmt: skip
 
 
-def test_response_rate_of_a_table_and_back(run: Any) -> None:
+def test_response_rate_of_a_table(run: Any) -> None:
     guests = {"Alder": 300, "Birch": 60, "Cedar": 14, "Elm": 90}
     write("guests.csv", ["hotel", "n"], *([name, n] for name, n in guests.items()))
-    words = ["calibrate", "--response-rate", *TABLE, "--n-table", "guests.csv", "--q", "0.4"]
-    document = strict(run(*words, "--json", "-o", "q.csv").out)
+    words = ["calibrate", "--response-rate", *TABLE, "--n-table", "guests.csv"]
+    document = strict(run(*words, "--json").out)
     seen = {name: sum(counts) for name, counts in STAYS.items()}
-    found = uh.response_rates(list(seen.values()), list(guests.values()), ratio=0.4)
+    found = uh.response_rates(list(seen.values()), list(guests.values()))
     assert document["drift_p"] == pytest.approx(found.drift_p)
     rows = {row["hotel"]: row for row in document["rows"]}
     assert list(rows) == list(STAYS)
     for where, (name, row) in enumerate(rows.items()):
         assert (row["n_ratings"], row["n"]) == (seen[name], guests[name])
-        assert row["q_most"] == pytest.approx(found.q_most[where], rel=1e-12)
-        assert row["q"] == pytest.approx(0.4 * seen[name] / guests[name], rel=1e-12)
+        assert row["largest_floor"] == pytest.approx(found.largest_floor[where], rel=1e-12)
     assert "The response rate is not the same everywhere" in " ".join(run(*words).out.split())
-    rated = strict(
-        run("rate", *TABLE, "--n-table", "guests.csv", "--q-table", "q.csv", "--json").out
-    )
-    assert len(rated) == 4
-    for row in rated:
-        name = row["hotel"]
-        agrees(row, uh.estimate(STAYS[name], rows[name]["q"], n=guests[name]))
 
 
-def test_response_rate_by_month_and_back(run: Any) -> None:
+def test_response_rate_by_month(run: Any) -> None:
     months = {
         ("7", "2024-01"): ([3, 0, 1, 6, 20], 60),
         ("7", "2024-02"): ([1, 2, 0, 4, 5], 130),
@@ -487,20 +461,15 @@ def test_response_rate_by_month_and_back(run: Any) -> None:
     ]
     write("stays.csv", ["hotel", "day", "stars", "guests"], *rows)
     words = [*TABLE, "--time", "day", "--window", "month", "--n-column", "guests"]
-    done = run("calibrate", "--response-rate", *words, "--q", "0.5", "-o", "q.csv", "--json")
+    done = run("calibrate", "--response-rate", *words, "--json")
     found = {(row["hotel"], row["window_start"][:7]): row for row in strict(done.out)["rows"]}
-    assert found.keys() == months.keys()
+    assert {key: row["rate"] for key, row in found.items()} == {
+        key: pytest.approx(sum(counts) / n) for key, (counts, n) in months.items()
+    }
     assert re.search(
         r"\n12 +2024-03-01 +2024-04-01 +5 +400 ",
         run("calibrate", "--response-rate", *words).out,
     )
-    rated = strict(run("rate", *words, "--q-table", "q.csv", "--json").out)
-    assert len(rated) == 4
-    for row in rated:
-        key = row["hotel"], row["window_start"][:7]
-        counts, n = months[key]
-        assert found[key]["q"] == pytest.approx(0.5 * sum(counts) / n, rel=1e-12)
-        agrees(row, uh.estimate(counts, found[key]["q"], n=n))
 
 
 def test_many_rows_are_cut(run: Any) -> None:

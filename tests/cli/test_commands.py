@@ -34,7 +34,7 @@ def test_json_is_the_contract(run: Any) -> None:
     assert document["level"] == 0.95
     assert document["assumption"]["kind"] == "any"
     assert document["assumption"]["q"] == 0.3
-    assert "0.3 times as likely" in document["assumption"]["words"]
+    assert "0.3 times as often" in document["assumption"]["words"]
     (one,) = document["estimates"]
     assert list(one) == [
         *("method", "estimate", "lower", "upper", "ci_lower", "ci_upper", "flags"),
@@ -62,6 +62,7 @@ def test_all_methods_with_n(run: Any) -> None:
     ("words", "method", "stated"),
     [
         (["--q", "0.3", "--n", "2400"], "midpoint", {"kind": "any", "q": 0.3}),
+        (["--floor", "0.3", "--n", "2400"], "midpoint", {"kind": "floor", "floor": 0.3}),
         (["--q", "0.3", "--quiet", "low"], "paa", {"kind": "low", "q": 0.3}),
         (
             ["--g", "0.2,0.3,0.4,0.5,0.6"],
@@ -94,9 +95,9 @@ def test_screen_tells_the_story(run: Any) -> None:
     assert re.search(r"5 █+ 605  60\.5%", out)
     assert re.search(r"Average of those who answered +4\.14", out)
     assert re.search(r"Estimate \(paa\) +4\.00", out)
-    assert re.search(r"Interval +3\.35 to 4\.64", out)
+    assert re.search(r"Bounds +3\.35 to 4\.64", out)
     assert re.search(r"Confidence interval \(95%\) +3\.21 to 4\.68", out)
-    assert "Assumption: Whatever their rating, people are at least 0.3 times" in out
+    assert "Assumption: Whatever their rating, people respond at least 0.3 times" in out
     axis, row = (line for line in out.splitlines() if "┼" in line or line.startswith("  paa"))
     # The estimate 4.00 stands below the tick of 4.
     assert axis[row.index("●")] == "┼"
@@ -104,10 +105,11 @@ def test_screen_tells_the_story(run: Any) -> None:
 
 
 def test_screen_warns(run: Any) -> None:
-    out = run("estimate", *COUNTS, "--q", "0.6", "--n", "2400").out
+    out = run("estimate", *COUNTS, "--floor", "0.6", "--n", "2400").out
     assert "refutes the assumption" in out
-    assert "may be 0.433 at the most" in " ".join(out.split())
-    out = run("estimate", *COUNTS, "--q", "0.3", "--n", "2400", "--method", "all").out
+    assert "can be 0.433 at the most" in " ".join(out.split())
+    assert "n is not used" in out
+    out = run("estimate", *COUNTS, "--floor", "0.3", "--n", "2400", "--method", "all").out
     assert "outside everything that the assumption allows (bea)" in " ".join(out.split())
     out = run("estimate", "0", "0", "0", "--q", "0.3").out
     assert "nobody rated this" in out
@@ -115,8 +117,27 @@ def test_screen_warns(run: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("n", "words"),
+    [
+        (
+            "1200",
+            "n (a response rate of 83.3%) narrows the bounds from 3.35–4.64 to 3.62–4.28.",
+        ),
+        ("100000", "The response rate, 1%, is too low for n to narrow the bounds."),
+    ],
+)
+def test_the_answer_says_what_n_adds(run: Any, n: str, words: str) -> None:
+    asked = ["estimate", *COUNTS, "--q", "0.3", "--n", n]
+    assert json.loads(run(*asked, "--json").out)["response"]["words"] == words
+    assert f"What n adds: {words}" in " ".join(run(*asked).out.split())
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["1", "2", "--floor", "0.3"], "--floor: requires n"),
+        (["1", "2", "--floor", "0.3", "--q", "0.3", "--n", "9"], "q and floor stated together"),
+        (["1", "2", "--floor", "1.3", "--n", "9"], "--floor: 1.3 found"),
         (["1", "2", "-5", "--q", "0.3"], "counts[2]: -5 found"),
         (["1", "2", "x", "--q", "0.3"], "counts[2]: 'x' is not a number"),
         (["1", "2.5", "--q", "0.3"], "counts[1]: 2.5 found"),

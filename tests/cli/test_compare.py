@@ -54,7 +54,7 @@ def test_json_is_the_contract(run: Any) -> None:
         assert (row["name"], row["counts"], row["n"]) == (name, counts, n)
         assert (row["method"], row["estimate"]) == (one.method, one.estimate)
         assert (row["lower"], row["ci_upper"]) == (one.lower, one.ci_upper)
-        assert row["flags"] == list(one.flags) == ["low_response", "refuted"]
+        assert row["flags"] == list(one.flags) == []
     assert document["assumption"]["q"] == 0.5
 
 
@@ -88,7 +88,7 @@ def test_screen(run: Any) -> None:
         "noise aside; with sampling noise, as long as q is above 0.633." in said
     )
     assert "if one participation is shared by both, at every q, noise aside; with sampling" in said
-    assert "Assumption: Whatever their rating, people are at least 0.5 times" in said
+    assert "Assumption: Whatever their rating, people respond at least 0.5 times" in said
     assert max(len(line) for line in out.splitlines()) <= 80
 
 
@@ -97,6 +97,8 @@ def test_screen_of_a_tie_and_of_a_contradiction(run: Any) -> None:
     assert "Neither is ahead" in said
     assert "is ahead of" not in said
     said = " ".join(run("compare", "1,2,9", "5,0,5", "--q", "0.5", "--n", "500,12").out.split())
+    assert "refuted: " not in said  # a ratio holds at any response rate
+    said = " ".join(run("compare", "1,2,9", "5,0,5", "--floor", "0.5", "--n", "500,12").out.split())
     assert "refuted: " in said
 
 

@@ -101,7 +101,7 @@ def test_sentences(run: Any, stays: Path) -> None:
     assert "Surely with noise: Alder. Possibly: Cedar, Birch, Dune." in done.text
     assert "In the top 2 by plain average, but not for sure: Cedar." in done.text
     assert "all items together with 95% confidence" in done.text
-    assert "0.6 times as likely" in done.text
+    assert "0.6 times as often" in done.text
 
 
 def test_settled_top(run: Any, stays: Path) -> None:
@@ -134,12 +134,15 @@ def test_who(run: Any, stays: Path) -> None:
         # Rounded up: at a q above what is written the claim holds.
         assert exact <= float(written) < exact * 1.011
     done = run(stays, *RANK, "--who", "Elm, old")
-    assert "Elm, old is not surely in the top 2, not even if all people answer alike" in done.text
+    assert (
+        "Elm, old is not surely in the top 2, not even if everybody responds equally often"
+        in done.text
+    )
 
 
 def test_who_where_people_are_known(run: Any, stays: Path) -> None:
     done = run(stays, *RANK, "--n", "2000", "--who", "Elm, old")
-    assert "not even if all people answer alike (q = 1)" in done.text
+    assert "not even if everybody responds equally often (q = 1)" in done.text
 
 
 def test_who_with_participation_per_rating(run: Any, stays: Path) -> None:

@@ -97,12 +97,12 @@ def test_screen(run: Any) -> None:
     assert "The mean is above 3.5 at every q, noise aside" in " ".join(out.split())
     out = run("sweep", "9", "9", "1", "--above", "2.5").out
     assert (
-        "It cannot be said that the mean is above 2.5, not even if all people answer alike"
+        "It cannot be said that the mean is above 2.5, not even if everybody responds equally often"
         in " ".join(out.split())
     )
-    out = run("sweep", *COUNTS, "--n", "2400", "--below", "4.5", "--q", "0.9,0.3").out
+    out = run("sweep", *COUNTS, "--n", "2400", "--below", "4.5", "--floor", "0.9,0.3").out
     assert "refuted" in out
-    assert "everybody answers with a probability of at least q" in " ".join(out.split())
+    assert "everybody responds with a probability of at least q" in " ".join(out.split())
 
 
 def test_items_of_a_table(run: Any) -> None:

@@ -103,7 +103,7 @@ def test_screen(run: Any, stays: Path) -> None:
     row = WANTED["Astoria",]
     numbers = [f"{row[name]:.2f}" for name in ("average", "estimate", "lower", "upper")]
     assert re.findall(r"\d\.\d\d", line)[:4] == numbers
-    assert "0.3 times as likely" in " ".join(done.out.split())
+    assert "0.3 times as often" in " ".join(done.out.split())
     assert "more rows" not in done.out
 
 

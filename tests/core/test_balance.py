@@ -142,14 +142,14 @@ def test_bea_is_the_brute_force(data: st.DataObject, n: int, q: float) -> None:
         counts = [c // 2 for c in counts]
     if sum(counts) == 0:
         counts[-1] = 1
-    found = uh.estimate(counts, q, n=n, method="bea").estimate
+    found = uh.estimate(counts, floor=q, n=n, method="bea").estimate
     width = len(counts) - 1
     assert found == pytest.approx(brute_force_bea(counts, q, n), abs=1e-6 * width)
 
 
 def test_bea_reference_value() -> None:
     # 40-digit arithmetic gives 3.66391366633026.
-    found = uh.estimate([2, 1, 0, 3, 6], 0.3, n=20, method="bea").estimate
+    found = uh.estimate([2, 1, 0, 3, 6], floor=0.3, n=20, method="bea").estimate
     assert found == pytest.approx(3.66391366633026, abs=1e-12)
 
 
@@ -164,3 +164,13 @@ def test_bea_does_not_overflow() -> None:
     found = uh.estimate(counts, 0.01, n=10**9, method="bea").estimate
     assert np.isfinite(found).all()
     assert found[0] == pytest.approx(4 - found[1])
+
+
+def test_a_ratio_implies_a_floor_for_bea() -> None:
+    """With q alone, the least participation is at least q times the response rate."""
+    counts = [[2, 1, 0, 3, 6], [1, 0, 0, 0, 2], [0, 0, 0, 0, 0]]
+    found = uh.estimate(counts, 0.5, n=20, method="bea").estimate
+    for row, rate in enumerate((12 / 20, 3 / 20)):
+        expected = uh.estimate(counts[row], floor=0.5 * rate, n=20, method="bea").estimate
+        assert found[row] == pytest.approx(expected, rel=1e-14)
+    assert found[2] == 3

@@ -12,7 +12,15 @@ from scipy.optimize import linprog
 from scipy.stats import expectile
 
 import unheard as uh
-from tests.strategies import Floats, Histogram, assumptions, box_of, histograms, voice_ratios
+from tests.strategies import (
+    DIRECTIONS,
+    Floats,
+    Histogram,
+    assumptions,
+    box_of,
+    histograms,
+    voice_ratios,
+)
 
 
 def interval(histogram: Histogram, assumption: dict[str, Any], n: float | None = None) -> Floats:
@@ -25,8 +33,9 @@ def interval(histogram: Histogram, assumption: dict[str, Any], n: float | None =
 def program(histogram: Histogram, assumption: dict[str, Any], n: float | None) -> Floats | None:
     """Smallest and largest mean by a linear program, None if no participation fits.
 
-    The unknowns are s/g_r, where s makes the people add up to one (n unknown, Charnes and Cooper)
-    or is 1 (n known).
+    The unknowns are s/g_r, where s makes the people add up to one (Charnes and Cooper): free if n
+    is unknown; 1/n if n is known and participation itself is stated; at least 1/n if its ratios
+    are, since the ratings then stand for no more than n people.
     """
     m, counts, values = histogram.m, histogram.counts.astype(float), np.array(histogram.values)
     lo, hi = box_of(assumption, m)
@@ -39,22 +48,19 @@ def program(histogram: Histogram, assumption: dict[str, Any], n: float | None) -
             row = np.zeros(m + 1)
             row[r], row[r + 1] = -sign, sign
             rows.append(row)
-    size = 1.0 if n is None else n / counts.sum()
-    totals = [np.append(counts / counts.sum(), 0.0)]
-    amounts = [size]
-    if n is not None:
-        totals.append(np.append(np.zeros(m), 1.0))
-        amounts.append(1.0)
+    # In shares of those seen, so that all numbers are of one size.
+    share = 0.0 if n is None else counts.sum() / n
+    most = None if n is None or "q" in assumption else share
     ends = []
     for direction in (1, -1):
-        objective = np.append(direction * values * counts / counts.sum() / size, 0.0)
+        objective = np.append(direction * values * counts / counts.sum(), 0.0)
         found = linprog(
             objective,
             A_ub=np.array(rows),
             b_ub=np.zeros(len(rows)),
-            A_eq=np.array(totals),
-            b_eq=amounts,
-            bounds=[(0, None)] * (m + 1),
+            A_eq=np.array([np.append(counts / counts.sum(), 0.0)]),
+            b_eq=[1.0],
+            bounds=[*[(0, None)] * m, (share, most)],
             method="highs",
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )
@@ -76,9 +82,11 @@ def test_interval_without_n_is_the_linear_program(
 
 @given(st.data(), histograms(most=50))
 def test_interval_with_n_is_the_linear_program(data: st.DataObject, histogram: Histogram) -> None:
-    assumption = data.draw(assumptions(histogram.m).filter(lambda a: "g" not in a))
+    assumption = data.draw(assumptions(histogram.m, n_known=True).filter(lambda a: "g" not in a))
     lo, hi = box_of(assumption, histogram.m)
     fewest, most = histogram.counts @ (1 / hi), histogram.counts @ (1 / lo)
+    if "q" in assumption:
+        most = 2 * most + 1  # a ratio holds at any response rate
     assume(np.ceil(fewest) <= np.floor(most))
     n = data.draw(st.integers(int(np.ceil(fewest)), int(np.floor(most))))
     expected = program(histogram, assumption, n)
@@ -153,11 +161,36 @@ def test_every_participation_in_the_set_gives_a_mean_inside(
     assert lower - 1e-9 <= mean <= upper + 1e-9
 
 
-@given(histograms(), voice_ratios, st.integers(0, 2000))
-def test_knowing_n_never_widens_the_interval(histogram: Histogram, q: float, unseen: int) -> None:
-    free = interval(histogram, {"q": q})
-    known = interval(histogram, {"q": q}, n=float(histogram.counts.sum() + unseen))
+@given(st.data(), histograms(), st.integers(0, 2000))
+def test_knowing_n_never_widens_the_interval(
+    data: st.DataObject, histogram: Histogram, unseen: int
+) -> None:
+    assumption = data.draw(assumptions(histogram.m))
+    free = interval(histogram, assumption)
+    known = interval(histogram, assumption, n=float(histogram.counts.sum() + unseen))
     assert free[0] - 1e-9 <= known[0] <= known[1] <= free[1] + 1e-9
+
+
+@given(
+    histograms(),
+    voice_ratios,
+    st.sampled_from(DIRECTIONS),
+    st.tuples(st.integers(0, 2000), st.integers(0, 2000)),
+)
+def test_a_ratio_never_narrows_as_n_grows(
+    histogram: Histogram, q: float, quiet: str, unseen: tuple[int, int]
+) -> None:
+    few, many = (float(histogram.counts.sum() + u) for u in sorted(unseen))
+    inner, outer = (interval(histogram, {"q": q, "quiet": quiet}, n) for n in (few, many))
+    assert outer[0] <= inner[0] + 1e-9
+    assert inner[1] <= outer[1] + 1e-9
+
+
+@given(histograms(), voice_ratios, st.sampled_from(DIRECTIONS))
+def test_with_endless_people_n_says_nothing(histogram: Histogram, q: float, quiet: str) -> None:
+    stated = {"q": q, "quiet": quiet}
+    known = interval(histogram, stated, n=float(histogram.counts.sum() * 1000))
+    np.testing.assert_array_equal(known, interval(histogram, stated))
 
 
 @given(histograms(), st.sampled_from(["any", "low", "high", "middle"]), st.data())
@@ -178,26 +211,46 @@ def test_q_of_one_is_exactly_the_average(histogram: Histogram, quiet: str) -> No
         assert (found.lower, found.estimate, found.upper) == (mean, mean, mean)
 
 
-def test_at_q_equal_to_the_response_rate_the_interval_is_the_average() -> None:
-    found = uh.estimate([120, 30, 45, 200, 605], q=0.4, n=2500)
+def test_at_a_floor_equal_to_the_response_rate_the_interval_is_the_average() -> None:
+    found = uh.estimate([120, 30, 45, 200, 605], floor=0.4, n=2500)
     np.testing.assert_allclose([found.lower, found.upper], 4.14, rtol=1e-14)
     assert found.flags == ()
 
 
-@pytest.mark.parametrize("assumption", [{"q": 0.6}, {"participation": [(0.6, 0.9)] * 3}])
-def test_a_response_rate_too_low_relaxes_the_box_and_says_so(assumption: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("assumption", "ratio"),
+    [({"floor": 0.6}, {"q": 0.6}), ({"participation": [(0.4, 0.8)] * 3}, {"q": 0.5})],
+)
+def test_a_contradicted_assumption_is_read_as_a_ratio_and_says_so(
+    assumption: dict[str, Any], ratio: dict[str, Any]
+) -> None:
     found = uh.estimate([10, 20, 30], **assumption, n=1000)
-    average = 140 / 60
-    np.testing.assert_allclose([found.lower, found.estimate, found.upper], average, rtol=1e-14)
+    expected = uh.estimate([10, 20, 30], **ratio)
+    for name in ("lower", "upper", "estimate", "ci_lower", "ci_upper"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-12)
     assert found.flags == ("low_response", "refuted")
+    assert uh.estimate([10, 20, 30], **ratio, n=1000).flags == ()
 
 
-def test_a_response_rate_too_high_relaxes_the_box_and_says_so() -> None:
-    found = uh.estimate([10, 20, 30], participation=[(0.2, 0.5), (0.2, 0.4), (0.2, 0.25)], n=61)
-    people = np.array([10 / 0.5, 20 / 0.4, 30 / 0.25])
-    expected = people @ [1, 2, 3] / people.sum()
-    np.testing.assert_allclose([found.lower, found.upper], expected, rtol=1e-14)
+def test_too_high_a_response_rate_is_no_reason_to_narrow_either() -> None:
+    box = [(0.2, 0.5), (0.2, 0.4), (0.2, 0.25)]
+    found = uh.estimate([10, 20, 30], participation=box, n=61)
+    expected = uh.estimate([10, 20, 30], participation=box)
+    assert (found.lower, found.upper) == (expected.lower, expected.upper)
     assert found.flags == ("high_response", "refuted")
+
+
+def test_how_n_narrows_in_numbers() -> None:
+    """Of 12 people, 8 responded; at most 4 more can rate low (or high)."""
+    counts, values = np.array([2, 2, 4]), np.array([1, 2, 3])
+    found = uh.estimate(counts, 0.25, n=12, level=None)
+    assert found.lower == pytest.approx((counts @ values + 4 * 1) / 12)
+    assert found.upper == pytest.approx((counts @ values + 4 * 3) / 12)
+    # With 8 more the lowest mean does not need them all: 2 * 4 + 2 + 4 ratings are enough.
+    free = uh.estimate(counts, 0.25, level=None)
+    assert free.lower == pytest.approx((2 * 4 * 1 + 2 * 2 + 4 * 3) / (2 * 4 + 2 + 4))
+    assert uh.estimate(counts, 0.25, n=14, level=None).lower == pytest.approx(free.lower)
+    assert uh.estimate(counts, 0.25, n=13, level=None).lower > free.lower + 0.01
 
 
 def test_spec_reference_values() -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
 import unheard as uh
-from tests.strategies import Floats, Histogram, assumptions, histograms, voice_ratios
+from tests.strategies import DIRECTIONS, Floats, Histogram, assumptions, histograms, voice_ratios
 
 TINY = 1e-9
 
@@ -63,9 +63,10 @@ def test_three_ratings_keep_the_level_against_the_worst_participation(n: int, q:
                 assert probability @ covered >= 0.945
 
 
+@pytest.mark.parametrize("stated", ["q", "floor"])
 @pytest.mark.parametrize("q", [0.3, 0.6, 1.0])
-def test_known_n_keeps_the_level_for_the_mean_and_for_the_people(q: float) -> None:
-    """Every outcome of eight people with three ratings, answering as little as allowed."""
+def test_known_n_keeps_the_level_for_the_mean_and_for_the_people(q: float, stated: str) -> None:
+    """Every outcome of eight people with three ratings, responding as little as allowed."""
     n, m = 8, 3
     values = np.array([1.0, 2.0, 3.0])
     everybody = all_histograms(n, m)
@@ -76,13 +77,14 @@ def test_known_n_keeps_the_level_for_the_mean_and_for_the_people(q: float) -> No
     ]
     held = np.array([h for h, _ in pairs])
     seen = np.array([s for _, s in pairs])
-    mean = uh.estimate(seen, q, n=n)
-    people = uh.estimate(seen, q, n=n, covers="people")
+    mean = uh.estimate(seen, **{stated: q}, n=n)
+    people = uh.estimate(seen, **{stated: q}, n=n, covers="people")
+    levels = (1.0, 0.7, 0.2) if stated == "q" else (1.0,)
     truth = held @ values / n
     for p in ([0.6, 0.1, 0.3], [0.05, 0.05, 0.9], [0.5, 0.0, 0.5]):
         log_p = gammaln(n + 1) - gammaln(held + 1).sum(axis=1) + xlogy(held, p).sum(axis=1)
-        for g in ([q, q, q], [q, 1, 1], [1, 1, q], [q, q, 1]):
-            given_held = np.prod(binom.pmf(seen, held, np.array(g)), axis=1)
+        for g, level in product(([q, q, q], [q, 1, 1], [1, 1, q], [q, q, 1]), levels):
+            given_held = np.prod(binom.pmf(seen, held, level * np.array(g)), axis=1)
             probability = np.exp(log_p) * given_held
             assert probability.sum() == pytest.approx(1)
             mu = float(np.array(p) @ values)
@@ -124,23 +126,41 @@ def test_never_narrower_when_q_falls(
 def test_holds_the_interval_and_stays_on_the_scale(
     data: st.DataObject, histogram: Histogram, unseen: int | None
 ) -> None:
-    assumption = data.draw(assumptions(histogram.m))
+    assumption = data.draw(assumptions(histogram.m, n_known=unseen is not None))
     n = None if unseen is None else int(histogram.counts.sum()) + unseen
     found = uh.estimate(histogram.counts, **assumption, n=n, scale=histogram.values)
     assert histogram.values[0] <= found.ci_lower <= found.lower
     assert found.lower <= found.upper <= found.ci_upper <= histogram.values[-1]
 
 
-def test_neighbouring_ratings_near_an_end_do_not_fool_two_tests_at_once() -> None:
+@pytest.mark.parametrize("stated", ["q", "floor"])
+def test_neighbouring_ratings_near_an_end_do_not_fool_two_tests_at_once(stated: str) -> None:
     """A structure in which the limits with and without n both bite."""
     rng = np.random.default_rng(8)
     scale, p, g, q, n = (0, 0.95, 1), [0.0, 0.2, 0.8], [1.0, 1.0, 0.3], 0.3, 30_000
     held = rng.multinomial(n, p, size=20_000)
-    found = uh.estimate(rng.binomial(held, g), q, n=n, scale=scale)
+    found = uh.estimate(rng.binomial(held, g), **{stated: q}, n=n, scale=scale)
     mu = float(np.dot(p, scale))
     covered = (found.ci_lower <= mu) & (found.ci_upper >= mu)
     # Three standard errors of the simulation below the level.
     assert covered.mean() >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / len(held))
+
+
+@settings(max_examples=300)
+@given(histograms(), voice_ratios, st.sampled_from(DIRECTIONS), st.integers(0, 3000))
+@example(Histogram(np.array([0, 0, 1, 1, 3]), (1.0, 2.0, 3.0, 4.0, 5.0)), 0.3, "any", 5)
+def test_knowing_n_never_widens(histogram: Histogram, q: float, quiet: str, unseen: int) -> None:
+    n = int(histogram.counts.sum()) + unseen
+    known = uh.estimate(histogram.counts, q, quiet=quiet, n=n, scale=histogram.values)
+    free = uh.estimate(histogram.counts, q, quiet=quiet, scale=histogram.values)
+    assert free.ci_lower - TINY <= known.ci_lower
+    assert known.ci_upper <= free.ci_upper + TINY
+
+
+def test_n_sharpens_the_limits_of_a_near_census() -> None:
+    free = uh.estimate([120, 30, 45, 200, 605], 0.3)
+    known = uh.estimate([120, 30, 45, 200, 605], 0.3, n=1200)
+    assert known.ci_upper - known.ci_lower < 0.65 * (free.ci_upper - free.ci_lower)
 
 
 @given(histograms(), voice_ratios, st.tuples(st.floats(0.5, 0.999), st.floats(0.5, 0.999)))
@@ -176,17 +196,18 @@ def test_not_wasteful(shape: str, q: float, size: int) -> None:
     assert (found.ci_upper - found.ci_lower) / plain <= 1.15
 
 
-@pytest.mark.parametrize("quiet", ["any", "low"])
+@pytest.mark.parametrize("stated", [{}, {"quiet": "any"}, {"quiet": "low"}])
 @pytest.mark.parametrize(
     ("low", "high", "q"), [(2, 18, 0.95), (7, 93, 0.98), (16, 100, 0.99), (150, 5000, 0.999)]
 )
 def test_these_people_when_hardly_anybody_is_unseen(
-    low: int, high: int, q: float, quiet: str
+    low: int, high: int, q: float, stated: dict[str, str]
 ) -> None:
     """One whole person unseen is more than the variance w (w - 1) tells."""
     seen = np.arange(low + 1)
     counts = np.column_stack([seen, np.full(low + 1, high)])
-    found = uh.estimate(counts, q, quiet=quiet, n=low + high, covers="people")
+    assumption = {"q": q, **stated} if stated else {"floor": q}
+    found = uh.estimate(counts, **assumption, n=low + high, covers="people")
     truth = (low + 2 * high) / (low + high)
     covered = (found.ci_lower <= truth + TINY) & (found.ci_upper >= truth - TINY)
     assert binom.pmf(seen, low, q) @ covered >= 0.95

@@ -31,7 +31,7 @@ def test_one_histogram_gets_the_numbers_that_it_gets_among_others(
     data: st.DataObject, histogram: Histogram, unseen: int | None, covers: str
 ) -> None:
     # One row is worked out with Python's numbers, several with NumPy's.
-    assumption = data.draw(assumptions(histogram.m))
+    assumption = data.draw(assumptions(histogram.m, n_known=unseen is not None))
     n = None if unseen is None else int(histogram.counts.sum()) + unseen
     covers = "mean" if n is None else covers
     alone = answers(histogram, assumption, n, covers=covers)
@@ -56,7 +56,7 @@ def test_scales_beyond_all_numbers_are_refused(values: list[float]) -> None:
 def test_turning_the_scale_over_mirrors_everything(
     data: st.DataObject, histogram: Histogram, unseen: int | None
 ) -> None:
-    assumption = data.draw(assumptions(histogram.m))
+    assumption = data.draw(assumptions(histogram.m, n_known=unseen is not None))
     n = None if unseen is None else int(histogram.counts.sum()) + unseen
     turned = Histogram(histogram.counts[::-1], tuple(-v for v in histogram.values[::-1]))
     here, there = answers(histogram, assumption, n), answers(turned, mirrored(assumption), n)
@@ -73,7 +73,7 @@ def test_turning_the_scale_over_mirrors_everything(
 def test_a_change_of_scale_carries_through(
     data: st.DataObject, histogram: Histogram, unseen: int | None, factor: float, shift: float
 ) -> None:
-    assumption = data.draw(assumptions(histogram.m))
+    assumption = data.draw(assumptions(histogram.m, n_known=unseen is not None))
     n = None if unseen is None else int(histogram.counts.sum()) + unseen
     moved = Histogram(histogram.counts, tuple(shift + factor * v for v in histogram.values))
     here, there = answers(histogram, assumption, n), answers(moved, assumption, n)
@@ -160,7 +160,7 @@ def test_known_participation_reweights() -> None:
 
 
 def test_an_estimate_outside_its_interval_is_flagged() -> None:
-    found = uh.estimate([120, 30, 45, 200, 605], 0.3, n=2400, method="bea")
+    found = uh.estimate([120, 30, 45, 200, 605], floor=0.3, n=2400, method="bea")
     assert found.estimate < found.lower
     assert found.flags == ("outside_interval",)
 

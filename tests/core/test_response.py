@@ -12,18 +12,18 @@ import unheard as uh
 
 
 @given(st.integers(1, 400), st.integers(0, 400), st.floats(0.01, 0.99))
-def test_p_value_and_largest_q(seen: int, unseen: int, q: float) -> None:
-    about = uh.inquire([seen, 0], q, n=seen + unseen).response()
+def test_p_value_and_largest_floor(seen: int, unseen: int, q: float) -> None:
+    about = uh.inquire([seen, 0], floor=q, n=seen + unseen).response()
     assert about is not None
     test = binomtest(seen, seen + unseen, q, alternative="less")
     assert about.p_value[0] == pytest.approx(test.pvalue, rel=1e-9, abs=1e-300)
     limit = test.proportion_ci(0.95).high
-    assert about.q_allowed[0] == pytest.approx(limit, rel=1e-9)
+    assert about.largest_floor[0] == pytest.approx(limit, rel=1e-9)
 
 
 @given(st.integers(1, 400), st.integers(0, 400), st.floats(0.01, 0.99))
 def test_refuted_exactly_when_the_test_rejects(seen: int, unseen: int, q: float) -> None:
-    flags = uh.estimate([seen, 0], q, n=seen + unseen).flags
+    flags = uh.estimate([seen, 0], floor=q, n=seen + unseen).flags
     p_value = binomtest(seen, seen + unseen, q, alternative="less").pvalue
     # The flag uses a closed form that is right to the third digit of the p-value.
     assume(abs(p_value - 0.05) > 0.002)
@@ -37,7 +37,7 @@ def test_closed_form_of_the_test_decides_as_the_exact_one(level: float) -> None:
         for q in np.linspace(0.02, 0.98, 25):
             seen = np.unique(np.linspace(max(0, n * q - 8 * np.sqrt(n)), n * q, 60).astype(int))
             cells = np.column_stack([seen, np.zeros_like(seen)])
-            about = uh.inquire(cells, q, n=n, level=level).response()
+            about = uh.inquire(cells, floor=q, n=n, level=level).response()
             assert about is not None
             exact = binom.cdf(seen, n, q)
             clear = np.abs(exact / (1 - level) - 1) > 0.05
@@ -45,8 +45,15 @@ def test_closed_form_of_the_test_decides_as_the_exact_one(level: float) -> None:
 
 
 def test_everybody_answers_is_refuted_by_one_silent_person() -> None:
-    assert "refuted" in uh.estimate([3, 6], 1.0, n=10).flags
-    assert uh.estimate([3, 6], 1.0, n=9).flags == ()
+    assert "refuted" in uh.estimate([3, 6], floor=1.0, n=10).flags
+    assert uh.estimate([3, 6], floor=1.0, n=9).flags == ()
+
+
+@given(st.integers(1, 400), st.integers(0, 4000), st.floats(0.01, 1.0))
+def test_no_response_rate_refutes_a_ratio(seen: int, unseen: int, q: float) -> None:
+    question = uh.inquire([seen, 1], q, n=seen + 1 + unseen)
+    assert question.response() is None
+    assert question.answer(["midpoint"])[0].flags == ()
 
 
 def test_too_many_answers_refute_a_box_below_one() -> None:
@@ -61,9 +68,9 @@ def test_too_many_answers_refute_a_box_below_one() -> None:
 def test_many_items_at_once_give_what_one_gives() -> None:
     counts = np.array([[3, 4, 1], [0, 0, 0], [50, 5, 5], [1, 0, 0]])
     n = np.array([20, 30, 61, 1000])
-    together = uh.estimate(counts, 0.4, n=n)
+    together = uh.estimate(counts, floor=0.4, n=n)
     for row in range(4):
-        alone = uh.estimate(counts[row], 0.4, n=n[row])
+        alone = uh.estimate(counts[row], floor=0.4, n=n[row])
         assert together.flags[row] == alone.flags
         assert together.estimate[row] == alone.estimate
         assert together.ci_lower[row] == alone.ci_lower

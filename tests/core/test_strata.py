@@ -14,7 +14,7 @@ VALUES = np.arange(1.0, 6.0)
 
 
 def together(counts: np.ndarray, n: np.ndarray, q: float) -> Answer:
-    got = uh.estimate(counts, q, n=n)
+    got = uh.estimate(counts, floor=q, n=n)
     part = Answer(got.estimate, got.lower, got.upper, got.ci_lower, got.ci_upper)
     return combined([np.sum(term) for term in terms(n, part)], NUMPY)
 
@@ -40,7 +40,7 @@ def test_interval_is_everything_that_the_strata_allow() -> None:
 
 
 def test_one_stratum_is_itself() -> None:
-    got = uh.estimate([3, 1, 0, 6, 9], 0.2, n=60)
+    got = uh.estimate([3, 1, 0, 6, 9], floor=0.2, n=60)
     found = together(np.array([[3, 1, 0, 6, 9]]), np.array([60.0]), 0.2)
     for name in Answer._fields:
         assert getattr(found, name) == pytest.approx(getattr(got, name), rel=1e-12)

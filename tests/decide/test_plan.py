@@ -156,7 +156,7 @@ def test_nobody_missing_needs_no_assumption_and_somebody_does() -> None:
     assert "0.5" in some.words
     # One missing answer changes little: no jump from one formula to another.
     assert some.ci_lower == pytest.approx(alone.ci_lower, abs=0.25)
-    assert follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=30, q=0.9).flags == (
+    assert follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=30, floor=0.9).flags == (
         *("low_response", "refuted"),
     )
 
@@ -366,9 +366,9 @@ def test_the_power_is_there(
 
 
 def test_the_scenarios_are_what_the_assumption_allows() -> None:
-    plan = plan_follow_up(HOTEL, 2400, q=0.3, above=4)
+    plan = plan_follow_up(HOTEL, 2400, floor=0.3, above=4)
     low, middle, high = plan.scenarios
-    core = uh.estimate(HOTEL, 0.3, n=2400)
+    core = uh.estimate(HOTEL, floor=0.3, n=2400)
     assert [one.name for one in plan.scenarios] == ["lower", "estimate", "upper"]
     assert [one.mean for one in plan.scenarios] == pytest.approx(
         [core.lower, core.estimate, core.upper]
@@ -376,8 +376,22 @@ def test_the_scenarios_are_what_the_assumption_allows() -> None:
     assert [one.shows for one in plan.scenarios] == ["below", "above", "above"]
     assert sum(middle.silent) == pytest.approx(1)
     assert low.mean_silent < middle.mean_silent < high.mean_silent == 5
-    other = plan_follow_up(HOTEL, 2400, q=0.3, below=4)
+    other = plan_follow_up(HOTEL, 2400, floor=0.3, below=4)
     assert [one.ask for one in other.scenarios] == [one.ask for one in plan.scenarios]
+
+
+@given(st.data(), histograms(), st.integers(1, 3000))
+def test_people_at_the_ends_have_the_means_of_the_ends(
+    data: st.DataObject, histogram: Histogram, unseen: int
+) -> None:
+    assumption = data.draw(assumptions(histogram.m, n_known=True))
+    n = int(histogram.counts.sum()) + unseen
+    question = uh.inquire(histogram.counts, **assumption, n=n, scale=histogram.values, level=None)
+    lower, upper = question.intervals()
+    values = np.array(histogram.values)
+    for people, end in zip(people_at_ends(question), (lower, upper), strict=True):
+        assert people.sum() == pytest.approx(n)
+        assert people[0] @ values / n == pytest.approx(end[0], abs=1e-9)
 
 
 def test_nothing_to_ask() -> None:
@@ -390,12 +404,12 @@ def test_nothing_to_ask() -> None:
 
 
 def test_a_refuted_assumption_settles_nothing() -> None:
-    plan = plan_follow_up(HOTEL, 2400, q=0.9, width=0.3)
+    plan = plan_follow_up(HOTEL, 2400, floor=0.9, width=0.3)
     assert "refuted" in plan.now.flags
     assert plan.now.ci_upper - plan.now.ci_lower < 0.3
     assert all(one.ask for one in plan.scenarios)
-    low, middle, high = plan_follow_up(HOTEL, 2400, q=0.9, above=3.5).scenarios
-    assert (low.mean_silent, middle.mean_silent, high.mean_silent) == pytest.approx((1, 4.14, 5))
+    low, _, high = plan_follow_up(HOTEL, 2400, floor=0.9, above=3.5).scenarios
+    assert (low.mean_silent, high.mean_silent) == (1, 5)
 
 
 def test_out_of_reach() -> None:
@@ -543,7 +557,7 @@ def test_command_puts_answers_together() -> None:
     shown = run(*words, "--asked", "30", "--q", "0.3")
     assert f"{some.lower:.2f} to {some.upper:.2f}" in shown
     assert "30 of the silent were asked, 16 of them answered" in shown
-    assert "Note: " in run(*words, "--asked", "30", "--q", "0.9")
+    assert "Note: " in run(*words, "--asked", "30", "--floor", "0.9")
 
 
 @pytest.mark.parametrize(

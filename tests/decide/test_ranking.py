@@ -145,7 +145,7 @@ def test_top_k_breakdown_against_a_scan(
 def test_nothing_is_claimed_at_a_q_that_a_response_rate_rules_out() -> None:
     # The first two need a q above 0.38 to part, and a tenth of the third's people answered.
     cells = [[2, 3, 5, 30, 60], [5, 5, 15, 40, 35], [60, 20, 10, 5, 5]]
-    plenty, few = (inquire(cells, 0.3, n=[200, 200, n]) for n in (150, 1000))
+    plenty, few = (inquire(cells, floor=0.3, n=[200, 200, n]) for n in (150, 1000))
     assert top_k_breakdown(plenty, 0, 1) == pytest.approx(23 / 60)
     assert np.isnan(top_k_breakdown(few, 0, 1))
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2_contingency
 
-import unheard as uh
 from unheard.core.estimate import inquire
 from unheard.decide.rates import response_rates
 from unheard.errors import InputError, OptionError, PopulationError
@@ -23,15 +22,14 @@ def sizes(draw: st.DrawFn) -> tuple[int, int]:
 
 
 @given(size=sizes(), level=st.sampled_from([0.8, 0.95, 0.999]))
-def test_the_largest_q_is_the_limit_of_clopper_and_pearson(
+def test_the_largest_floor_is_the_limit_of_clopper_and_pearson(
     size: tuple[int, int], level: float
 ) -> None:
     seen, n = size
     found = response_rates(seen, n, level=level)
     limits = binomtest(seen, n, alternative="less").proportion_ci(level, method="exact")
-    assert found.q_most[0] == pytest.approx(limits.high, rel=1e-9)
+    assert found.largest_floor[0] == pytest.approx(limits.high, rel=1e-9)
     assert found.rate[0] == seen / n
-    assert found.q is None
     assert found.drift_p == 1
 
 
@@ -49,24 +47,15 @@ def test_drift_is_pearsons_test(some: list[tuple[int, int]]) -> None:
 def test_rates_that_are_all_or_nothing_do_not_drift() -> None:
     assert response_rates([0, 0, 0], [5, 9, 70]).drift_p == 1
     assert response_rates([5, 9], [5, 9]).drift_p == 1
-    assert response_rates([5, 9], [5, 9]).q_most.tolist() == [1, 1]
+    assert response_rates([5, 9], [5, 9]).largest_floor.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(("seen", "n"), [(30, 100), (3, 400), (17, 18)])
-def test_a_larger_q_is_what_estimate_calls_refuted(seen: int, n: int) -> None:
-    most = float(response_rates(seen, n).q_most[0])
-    for q, refuted in ((min(1.0, most * 1.01), True), (most * 0.99, False)):
-        flags = inquire([seen, 0], q, n=n).answer(["midpoint"])[0].flags
+def test_a_larger_floor_is_what_estimate_calls_refuted(seen: int, n: int) -> None:
+    most = float(response_rates(seen, n).largest_floor[0])
+    for floor, refuted in ((min(1.0, most * 1.01), True), (most * 0.99, False)):
+        flags = inquire([seen, 0], floor=floor, n=n).answer(["midpoint"])[0].flags
         assert ("refuted" in flags) == refuted
-
-
-def test_a_voice_ratio_follows_the_rate() -> None:
-    found = uh.response_rates([300, 80, 0], [1000, 1000, 50], ratio=0.5)
-    assert found.q is not None
-    assert found.q[:2].tolist() == pytest.approx([0.15, 0.04])
-    # Nobody answered: next to nothing, and still a q.
-    assert 0 < found.q[2] < 1e-6
-    assert found.n.tolist() == [1000, 1000, 50]
 
 
 def test_one_n_for_all() -> None:
@@ -84,8 +73,6 @@ def test_one_n_for_all() -> None:
         ({"n": [1000, None]}, PopulationError, "n: "),
         ({"n": ["many", 3]}, PopulationError, "n: .*not a number"),
         ({"n": [1000, 1000, 1000]}, PopulationError, "n: 3 numbers for 2"),
-        ({"ratio": 0}, OptionError, "q: 0 found"),
-        ({"ratio": 1.2}, OptionError, "q: 1.2 found"),
         ({"level": 1}, OptionError, "level: 1 found"),
     ],
 )

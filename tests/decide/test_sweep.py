@@ -36,8 +36,22 @@ def test_rows_are_estimates(quiet: str, n: int | None, covers: str) -> None:
         for name in NUMBERS:
             assert getattr(found, name)[row] == pytest.approx(getattr(one, name), abs=1e-12)
         assert found.flags[row] == one.flags
-    # With n known, q = 1 says that everybody answers, and they did not.
-    assert ("refuted" in found.flags[0]) == (n is not None)
+        assert one.flags == ()  # no response rate contradicts a ratio
+
+
+def test_floors_above_the_response_rate_are_refuted_and_narrow_nothing() -> None:
+    found = sweep(COUNTS, floor=[1, 0.6, 0.4, 0.2], n=2400, level=0.9)
+    assert ["refuted" in flags for flags in found.flags] == [True, True, False, False]
+    for row, q in enumerate(found.q):
+        one = uh.estimate(COUNTS, floor=q, n=2400, level=0.9)
+        ratio = uh.estimate(COUNTS, q, level=0.9)
+        for name in NUMBERS:
+            expected = getattr(ratio if "refuted" in one.flags else one, name)
+            assert getattr(found, name)[row] == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(ParticipationError, match="floor: stated together"):
+        sweep(COUNTS, [0.5], floor=[0.5], n=2400)
+    with pytest.raises(ParticipationError, match="floor: requires n"):
+        sweep(COUNTS, floor=[0.5])
 
 
 @given(histogram=histograms(), data=st.data())
@@ -51,9 +65,11 @@ def test_intervals_are_nested(histogram: Histogram, data: st.DataObject) -> None
     found = sweep(histogram.counts, qs, n=n, scale=histogram.values, **stated)
     assert found.q.tolist() == sorted(qs, reverse=True)
     width = histogram.values[-1] - histogram.values[0]
+    # Where participation itself is stated, a q that the response rate contradicts stands apart.
+    fits = ["low_response" not in flags for flags in found.flags]
     for low, high in ((found.lower, found.upper), (found.ci_lower, found.ci_upper)):
-        assert (np.diff(low) <= 1e-9 * width).all()
-        assert (np.diff(high) >= -1e-9 * width).all()
+        assert (np.diff(low[fits]) <= 1e-9 * width).all()
+        assert (np.diff(high[fits]) >= -1e-9 * width).all()
     assert (found.ci_lower <= found.lower + 1e-9 * width).all()
     assert (found.upper <= found.ci_upper + 1e-9 * width).all()
     assert (found.lower <= found.estimate).all()

@@ -157,18 +157,22 @@ def test_the_extension_averages_over_replacements() -> None:
 
 def test_minimax_is_a_method_of_estimate() -> None:
     counts = np.array([[2, 1, 0, 3, 6], [0, 0, 0, 0, 0], [1, 0, 0, 0, 0]])
-    found = uh.estimate(counts, 0.3, n=[20, 9, 12], method="minimax")
+    found = uh.estimate(counts, floor=0.3, n=[20, 9, 12], method="minimax")
     assert found.estimate[1] == 3
     for row, n in ((0, 20), (2, 12)):
         game = minimax(n, 0.3, Scale.points(5), tolerance=1e-3)
         assert found.estimate[row] == pytest.approx(game.answer(counts[row : row + 1] * 1.0)[0])
-    turned = uh.estimate(counts[:, ::-1], 0.3, n=[20, 9, 12], method="minimax")
+    turned = uh.estimate(counts[:, ::-1], floor=0.3, n=[20, 9, 12], method="minimax")
     np.testing.assert_allclose(found.estimate, 6 - turned.estimate, atol=1e-9)
     full = uh.estimate([3, 0, 4], 0.3, n=7, method="minimax")
     assert full.estimate == pytest.approx(15 / 7)
     with pytest.raises(uh.MethodError, match="n up to 100, and n is 101"):
         uh.estimate([3, 4], 0.3, n=101, method="minimax")
     assert "minimax" not in uh.inquire([3, 4], 0.3, n=101).methods()
+    # With q alone, the floor is q times the response rate.
+    ratio = uh.estimate(counts[:1], 0.5, n=20, method="minimax")
+    floor = uh.estimate(counts[:1], floor=0.5 * 12 / 20, n=20, method="minimax")
+    assert ratio.estimate == floor.estimate
 
 
 def test_everybody_seen_is_no_game() -> None:

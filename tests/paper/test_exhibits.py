@@ -117,7 +117,7 @@ def test_bea_of_a_histogram_is_the_packages() -> None:
     shares = counts / counts.sum()
     lam = float(balance(hotel_table.PEOPLE, hotel_table.Q))
     ours = hotel_table.bea_at(shares, int(counts.sum()), lam)
-    theirs = estimate(counts, hotel_table.Q, n=hotel_table.PEOPLE, method="bea", level=None)
+    theirs = estimate(counts, floor=hotel_table.Q, n=hotel_table.PEOPLE, method="bea", level=None)
     assert ours == pytest.approx(theirs.estimate, abs=1e-12)
 
 

@@ -200,10 +200,10 @@ def test_sweep_agrees_with_the_order_at_the_q_assumed() -> None:
 
 def test_sweep_with_people_counts_refutations() -> None:
     n = [400, 500, 500, 60, 90]
-    found = facts_about(table_of(COUNTS, n=n), q=0.3, n="n").overturn
+    found = facts_about(table_of(COUNTS, n=n), floor=0.3, n="n").overturn
     assert found is not None
     for step in found.steps:
-        flags = uh.estimate(list(COUNTS.values()), step.q, n=n).flags
+        flags = uh.estimate(list(COUNTS.values()), floor=step.q, n=n).flags
         assert step.refuted == sum("refuted" in one for one in flags)
     assert found.steps[0].refuted == 5
 
@@ -252,16 +252,17 @@ def test_claims_break_down_where_they_say() -> None:
 def test_claims_hold_at_no_q_that_a_response_rate_refutes() -> None:
     counts = {"A": [0, 1, 2, 4, 7], "B": [2, 2, 3, 5, 4]}
     n = [140, 40]
-    # Of A one in ten answered, so q is 0.1 at the most; there the silent around B leave it open.
-    at_most = intervals(list(counts.values()), 0.1, None, n=n)
+    # Of A one in ten responded, so a floor is 0.1 at the most; there B is still open.
+    bounds = uh.estimate(list(counts.values()), floor=0.1, n=n, level=None)
+    at_most = list(zip(bounds.lower, bounds.upper, strict=True))
     assert at_most[0][0] < at_most[1][1]
-    found = facts_about(table_of(counts, n=n), q=0.05, n="n").overturn
+    found = facts_about(table_of(counts, n=n), floor=0.05, n="n").overturn
     assert found is not None
     assert found.tested[0].claim == "A is first"
     assert found.tested[0].breakdown_q is None
-    assert "at no q that the response rate allows" in found.tested[0].words
+    assert "at no floor that the response rate allows" in found.tested[0].words
     # Where everybody answered, every q is possible.
-    sure = facts_about(table_of(counts, n=[14, 16]), q=0.2, n="n").overturn
+    sure = facts_about(table_of(counts, n=[14, 16]), floor=0.2, n="n").overturn
     assert sure is not None
     assert sure.tested[0].breakdown_q is not None
 

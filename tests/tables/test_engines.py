@@ -184,6 +184,9 @@ def test_without_n(engine: Bench, assumption: dict[str, Any]) -> None:
             {"q": 0.3, "method": "bea"},
             {"q": 0.2, "covers": "people"},
             {"q": 0.3, "method": "paa"},
+            {"floor": 0.3},
+            {"floor": 0.2, "method": "bea"},
+            {"floor": 0.1, "covers": "people"},
         ],
     ),
     indirect=["engine"],
@@ -207,9 +210,9 @@ def test_with_n_of_a_column(engine: Bench, assumption: dict[str, Any]) -> None:
 
 def test_one_n_for_all_and_bea(engine: Bench) -> None:
     table = ratings(3)
-    for method in ("midpoint", "bea"):
-        wanted = expected(table, ["item"], "rating", FIVE, n=400, q=0.2, method=method)
-        check(engine, table, wanted, rating="rating", n=400, q=0.2, method=method)
+    for asked in ({"q": 0.2}, {"q": 0.2, "method": "bea"}, {"floor": 0.2, "method": "bea"}):
+        wanted = expected(table, ["item"], "rating", FIVE, n=400, **asked)
+        check(engine, table, wanted, rating="rating", n=400, **asked)
 
 
 def test_one_n_and_q_by_column_with_bea(sql_engine: Bench) -> None:

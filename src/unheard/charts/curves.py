@@ -27,8 +27,8 @@ from unheard.charts.marks import (
     tips,
 )
 from unheard.charts.style import Look
+from unheard.core.format import range_text, rating_text
 from unheard.core.scale import Scale
-from unheard.decide.words import range_text, rating_text
 
 _LEFT, _RIGHT, _HEIGHT = 46, 18, 250
 _TICKS = (1, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
@@ -111,7 +111,7 @@ def draw_sweep(
     layers = [*_bands(rows, plane, look), *_ends(words[1:], plane, look)]
     if ruled_out := [row["q"] for row in rows if "low_response" in row["flags"]]:
         layers.insert(0, _ruled_out(ruled_out, plane, look))
-        entries.append(("tier", "fewer people answered than q allows"))
+        entries.append(("tier", "fewer people responded than the floor allows"))
     if claim:
         more, said = _claim(claim, plane, look)
         layers += more

@@ -16,6 +16,7 @@ from unheard.core.columns import NUMPY
 from unheard.core.counts import Counts
 from unheard.core.documents import estimate_document, tidy
 from unheard.core.estimate import Estimate, Inquiry
+from unheard.core.format import range_text, rating_text
 from unheard.core.scale import Scale
 from unheard.decide.audit import Audit
 from unheard.decide.breakdown import Claim
@@ -23,7 +24,7 @@ from unheard.decide.compare import Comparison
 from unheard.decide.documents import comparison_document, sweep_document
 from unheard.decide.sentences import comparison_sentences, sweep_sentences
 from unheard.decide.sweep import Sweep, sweep_of
-from unheard.decide.words import plural, printable, range_text, rating_text
+from unheard.decide.words import plural, printable
 
 Rows: TypeAlias = list[dict[str, Any]]
 
@@ -171,12 +172,12 @@ def sweep_rows(question: Inquiry, sweep: Sweep) -> Rows:
 def q_words(question: Inquiry) -> tuple[str, str, str]:
     """Say what q is, as the title of an axis, and what it means at its two ends."""
     if question.assumption.per_rating:
-        title = "q: how likely people are to answer, compared with what is stated"
-        return title, "as stated", "far quieter"
-    if question.counts.n is None:
-        title = "q: how likely the quietest are to answer, compared with the most outspoken"
-        return title, "all answer alike", "some hardly ever"
-    return "q: how likely the quietest are to answer", "all answer", "some hardly ever"
+        title = "q: how often people respond, compared with what is stated"
+        return title, "as stated", "far less often"
+    if question.assumption.kind == "floor":
+        return "floor: least probability to respond", "everybody responds", "some hardly ever"
+    title = "q: least over greatest participation"
+    return title, "all respond equally often", "some hardly ever"
 
 
 def sweep_words(

@@ -30,8 +30,9 @@ from unheard.charts.marks import (
 )
 from unheard.charts.style import Look
 from unheard.core.estimate import FLAG_WORDS
+from unheard.core.format import range_text, rating_text
 from unheard.core.scale import Scale
-from unheard.decide.words import plural, range_text, rating_text
+from unheard.decide.words import plural
 
 _ROW = 26
 """How high a row is."""

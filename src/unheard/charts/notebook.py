@@ -12,11 +12,12 @@ import numpy as np
 from unheard.charts import facts
 from unheard.charts.picture import Picture
 from unheard.core.estimate import FLAG_WORDS, Estimate, Inquiry
+from unheard.core.format import range_text, rating_text
 from unheard.decide.audit import Audit
 from unheard.decide.breakdown import Claim
 from unheard.decide.compare import Comparison
 from unheard.decide.sweep import Sweep
-from unheard.decide.words import plural, range_text, rating_text
+from unheard.decide.words import plural
 from unheard.errors import MissingEngineError, OptionError
 
 Cells: TypeAlias = list[list[str]]

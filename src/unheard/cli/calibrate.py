@@ -49,8 +49,6 @@ if TYPE_CHECKING:
               "then only ratios of participation are known.")  # fmt: skip
 @click.option("--response-rate", is_flag=True, help="Instead of an audit: what the share of people "
               "who answered rules out, for counts with --n or a table.")  # fmt: skip
-@click.option("--q", metavar="RATIO", help="With --response-rate: a voice ratio (or preset) that "
-              "holds everywhere; gives the q of each row.")  # fmt: skip
 @click.option("--evidence", is_flag=True, help="Show what studies have found, and the presets.")
 @scale_option
 @level_option
@@ -93,7 +91,7 @@ def _calibrate(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> 
     check_no_options(words)
     if len(words) != 1:
         raise click.UsageError("Name one table with the audit, or use --response-rate, --evidence.")
-    for name in ("n", "n_column", "n_table", "q", "time", "window", "every"):
+    for name in ("n", "n_column", "n_table", "time", "window", "every"):
         if given[name] is not None:
             raise OptionError(name, "given with an audit", "It goes with --response-rate")
     target = _target(given["output"], files_of(words[0]))

@@ -21,11 +21,12 @@ from unheard.cli.rows import named_rows, typed_rows
 from unheard.cli.table_options import source_options
 from unheard.cli.text import aligned, paragraph
 from unheard.core.estimate import Inquiry
+from unheard.core.format import range_text, rating_text
 from unheard.core.reading import numbers
 from unheard.decide.compare import Comparison, check_rated, compare_rows
 from unheard.decide.documents import comparison_document
 from unheard.decide.sentences import comparison_sentences
-from unheard.decide.words import printable, range_text, rating_text
+from unheard.decide.words import printable
 from unheard.errors import PopulationError
 
 

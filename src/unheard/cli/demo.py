@@ -14,6 +14,7 @@ from unheard.cli.options import json_option
 from unheard.core.documents import estimate_document
 from unheard.core.estimate import estimate, inquire
 from unheard.core.example import HOTELS
+from unheard.core.participation import Participation
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -100,7 +101,7 @@ def _show_claims(console: Console) -> None:
     from unheard.decide.words import claim_text, never_text
 
     console.print("\n[bold]What would overturn it?[/]\n")
-    never = never_text(per_rating=False, n_known=False)
+    never = never_text(Participation.bounded(1.0))
     for name, counts in HOTELS.items():
         found = [breakdown(counts, above=_GOOD, noise=noise) for noise in (False, True)]
         claim = f"{name} is above {_GOOD:g}"

@@ -25,10 +25,15 @@ _ASSUMPTION = (
     click.option(
         "--q",
         metavar="Q",
-        help="Voice ratio, above 0 and at most 1: the quietest people answer at least Q times as "
-        "often as the most outspoken. Or a preset: survey (0.5: people were asked), reviews (0.3: "
-        "open review sites), media (0.1: people choose what they rate). With --n it says more: "
-        "everybody answers with a probability of at least Q.",
+        help="Participation ratio, above 0 and at most 1: those who respond least often do so at "
+        "least Q times as often as those who respond most often. Or a preset: survey (0.5: people "
+        "were asked), reviews (0.3: open review sites), media (0.1: people choose what they rate).",
+    ),
+    click.option(
+        "--floor",
+        metavar="FLOOR",
+        help="Instead of --q: everybody responds with a probability of at least FLOOR. Requires "
+        "the number of people; a response rate below FLOOR refutes it.",
     ),
     click.option(
         "--quiet",
@@ -36,7 +41,7 @@ _ASSUMPTION = (
         shell_complete=one_of(*QUIET),
         default="any",
         show_default=True,
-        help="Who may be the quieter: people with any rating, a low one, a high one, or one "
+        help="Who may respond less often: people with any rating, a low one, a high one, or one "
         "between the two ends.",
     ),
     click.option(
@@ -65,8 +70,8 @@ def assumption_options(command: Command) -> Command:
 
 
 def per_rating_options(command: Command) -> Command:
-    """Add the options that state the assumption, but for ``--q``."""
-    for option in reversed(_ASSUMPTION[1:]):
+    """Add the options that state the assumption, but for ``--q`` and ``--floor``."""
+    for option in reversed(_ASSUMPTION[2:]):
         command = option(command)
     return command
 
@@ -130,8 +135,10 @@ def stated_assumption(given: dict[str, Any]) -> dict[str, Any]:
     They are those of :func:`unheard.estimate`. An audit brings its scale along.
     """
     participation, g, q = given["participation"], given["g"], given["q"]
+    floor = given.get("floor")
     arguments = {
         "q": None if q is None else read_q(q, "--q"),
+        "floor": None if floor is None else number(floor, "--floor", ParticipationError),
         "quiet": given["quiet"],
         "participation": None if participation is None else pairs(participation, "--participation"),
         "g": None if g is None else numbers(g, "--g", ParticipationError),

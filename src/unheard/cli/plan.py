@@ -22,11 +22,11 @@ from unheard.cli.options import (
 from unheard.cli.text import aligned, paragraph
 from unheard.core.documents import tidy
 from unheard.core.estimate import FLAG_WORDS
+from unheard.core.format import rating_text
 from unheard.core.reading import number, numbers
 from unheard.core.scale import Scale
 from unheard.decide.follow_up import FollowUp, follow_up
 from unheard.decide.plan import Plan, Scenario, plan_follow_up
-from unheard.decide.words import rating_text
 from unheard.errors import CountsError, InputError, OptionError, PopulationError
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
 from unheard.cli.options import check_no_options, read_counts, read_level
 from unheard.cli.text import aligned, paragraph
-from unheard.core.reading import listed, number, read_q
+from unheard.core.reading import listed, number
 from unheard.decide.rates import Rates, response_rates
 from unheard.decide.words import printable
 from unheard.errors import OptionError, PopulationError
@@ -23,9 +20,7 @@ _SHOWN = 20
 
 def show_rates(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
     """Show response rates of typed counts, or of a table."""
-    from unheard.tables.files import files_of
-
-    for name in ("answered", "population", "observed", "truth", "segment", "unpaired"):
+    for name in ("answered", "population", "observed", "truth", "segment", "unpaired", "output"):
         if given[name]:
             raise OptionError(name, "given with --response-rate", "It goes with an audit")
     names: tuple[str, ...] = ()
@@ -37,14 +32,7 @@ def show_rates(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> 
         people: Any = number(given["n"], "--n", PopulationError)
     else:
         names, keys, seen, people = _of_table(words, given)
-    ratio = given["q"]
-    if ratio is not None:
-        ratio = read_q(ratio, "--q")
-    found = response_rates(seen, people, ratio=ratio, level=read_level(given["level"]))
-    if given["output"] is not None:
-        inputs = files_of(*words, given["n_table"]) if names else []
-        _write(Path(given["output"]), inputs, names, keys, found)
-        click.echo(f"{len(keys):,} rows written to {given['output']}.", err=True)
+    found = response_rates(seen, people, level=read_level(given["level"]))
     if as_json:
         click.echo(json.dumps(_document(names, keys, found), default=str, ensure_ascii=False))
     else:
@@ -95,36 +83,10 @@ def _document(
             "n_ratings": int(found.n_ratings[row]),
             "n": int(found.n[row]),
             "rate": float(found.rate[row]),
-            "q_most": float(found.q_most[row]),
-            "q": None if found.q is None else float(found.q[row]),
+            "largest_floor": float(found.largest_floor[row]),
         }
         rows.append(one)
     return {"drift_p": found.drift_p, "rows": rows}
-
-
-def _write(
-    target: Path,
-    inputs: Sequence[str],
-    names: Sequence[str],
-    keys: Sequence[tuple[Any, ...]],
-    found: Rates,
-) -> None:
-    from unheard.tables.output import beside, check_target
-
-    if target.suffix.lower() != ".csv" or found.q is None or not names:
-        raise OptionError(
-            "output",
-            f"{target} found",
-            "A table of q is written as .csv, for a table of items, with the voice ratio --q",
-        )
-    check_target(target, inputs)
-    rows = io.StringIO()
-    table = csv.writer(rows, lineterminator="\n")
-    table.writerow([*names, "q"])
-    for key, q in zip(keys, found.q.tolist(), strict=True):
-        table.writerow([*key, q])
-    with beside(target) as fresh:
-        fresh.write_text(rows.getvalue(), encoding="utf-8")
 
 
 def _show(
@@ -134,13 +96,11 @@ def _show(
 
     console = make_console()
     width = text_width(console)
-    head = [*names, "answers", "people", "response rate", "largest q"]
-    cells = [head + (["q"] if found.q is not None else [])]
+    cells = [[*names, "responses", "people", "response rate", "largest floor"]]
     for row, key in enumerate(keys[:_SHOWN]):
         line = [printable(str(part)) for part in key]
         line += [f"{found.n_ratings[row]:,.0f}", f"{found.n[row]:,.0f}"]
-        line += [f"{found.rate[row]:.1%}", f"{found.q_most[row]:.3f}"]
-        cells.append(line + ([] if found.q is None else [f"{found.q[row]:.3f}"]))
+        cells.append([*line, f"{found.rate[row]:.1%}", f"{found.largest_floor[row]:.3f}"])
     right = [False] * len(names) + [True] * (len(cells[0]) - len(names))
     for line_ in aligned(cells, right):
         console.print(line_, markup=False)
@@ -154,16 +114,11 @@ def _show(
 
 def _sentences(found: Rates, level: float) -> list[str]:
     said = [
-        "Somebody with the quietest rating answers no more often than people do on average: with "
-        f"{level * 100:.6g}% confidence the least participation, q with n known, is not above the "
-        "largest q. Nothing follows for a smaller one; how ratings differ takes an audit."
+        "Those who respond least often do so no more often than people do on average: with "
+        f"{level * 100:.6g}% confidence, nobody can claim a larger --floor than the largest floor. "
+        "The rate says nothing about --q, the ratio between those who respond least and most "
+        "often; that takes an audit."
     ]
-    if found.q is not None:
-        said.append(
-            "q: the voice ratio times the response rate, the least participation there. As a "
-            "table (-o q.csv) it goes into unheard rate --q-table, so that each row follows its "
-            "own response."
-        )
     if len(found.rate) > 1:
         same = "may be" if found.drift_p >= 0.05 else "is not"
         said.append(f"The response rate {same} the same everywhere (p = {found.drift_p:.2g}).")

@@ -12,8 +12,9 @@ from rich.text import Text
 
 from unheard.cli.text import paragraph
 from unheard.core.aggregators import AGGREGATORS
+from unheard.core.contribution import contribution_of_n
 from unheard.core.estimate import FLAG_WORDS, Estimate, Inquiry
-from unheard.decide.words import rating_text
+from unheard.core.format import rating_text
 
 _WIDEST, _NARROWEST = 80, 30
 _MANY_RATINGS = 12
@@ -166,15 +167,11 @@ class Screen:
             p_value = float(response.p_value[0])
             chance = f"{p_value:.2g}" if p_value > 1e-300 else "below 1e-300"
             words = (
-                f"{response.rate[0] * 100:.3g}% of the people answered. At that rate the lowest "
-                f"participation may be {response.q_allowed[0]:.3g} at the most; the p-value of the "
-                f"assumption stated is {chance}."
+                f"At that response rate a floor can be {response.largest_floor[0]:.3g} at the "
+                f"most; the p-value of the assumption is {chance}."
             )
-            if self.question.assumption.q is not None:
-                words += (
-                    " With n given, q bounds the probability to answer itself; if you only know "
-                    "how much quieter some people are than others, leave n out."
-                )
+            if self.question.assumption.kind == "floor":
+                words += " If you only know by how much participation varies, state --q instead."
             yield from self._paragraph("      ", "", words)
 
     def summary(self) -> Iterable[Text]:
@@ -187,9 +184,8 @@ class Screen:
                 words = AGGREGATORS[one.method].words
                 yield self._fact(name, self._number(one.estimate), "bold magenta", words)
         first, level = self.found[0], self.question.level
-        relaxed = {"low_response", "high_response"} & {*self.flags}
-        words = "once the assumption is relaxed" if relaxed else "everything the assumption allows"
-        yield self._fact("Interval", self._range(first.lower, first.upper), "green", words)
+        words = "everything the assumption allows"
+        yield self._fact("Bounds", self._range(first.lower, first.upper), "green", words)
         if level is not None:
             name = f"Confidence interval ({level * 100:.6g}%)"
             people = self.question.covers == "people"
@@ -199,6 +195,9 @@ class Screen:
             yield self._fact(name, self._range(first.ci_lower, first.ci_upper), "yellow", words)
         yield Text("")
         yield from self._paragraph("Assumption: ", "bold", self.question.words)
+        added = contribution_of_n(self.question, self.found[0])
+        if added is not None:
+            yield from self._paragraph("What n adds: ", "bold", added.words)
 
     def _number(self, value: Any) -> str:
         return rating_text(value, self.scale.width)

@@ -10,7 +10,8 @@ import click
 
 from unheard.cli.text import aligned
 from unheard.core.estimate import FLAG_WORDS
-from unheard.decide.words import name_of, places_text, plural, rating_text
+from unheard.core.format import rating_text
+from unheard.decide.words import name_of, places_text, plural
 
 if TYPE_CHECKING:
     from unheard.tables.jobs import Job

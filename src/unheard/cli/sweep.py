@@ -19,13 +19,13 @@ from unheard.cli.rows import named_rows, typed_rows
 from unheard.cli.table_options import source_options
 from unheard.cli.text import aligned, paragraph
 from unheard.core.estimate import Estimate, Inquiry
-from unheard.core.reading import number, read_q
+from unheard.core.format import range_text, rating_text
+from unheard.core.reading import number, numbers, read_q
 from unheard.decide.breakdown import Claim, breakdown_of
 from unheard.decide.documents import sweep_document
 from unheard.decide.sentences import sweep_sentences
-from unheard.decide.sweep import GRID, Sweep, sweep_of
-from unheard.decide.words import range_text, rating_text
-from unheard.errors import OptionError, PopulationError
+from unheard.decide.sweep import GRID, Sweep, floors_to_sweep, sweep_of
+from unheard.errors import OptionError, ParticipationError, PopulationError
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -38,9 +38,14 @@ from unheard.errors import OptionError, PopulationError
 @click.option(
     "--q",
     metavar="Q,...",
-    help="Voice ratios to look at, with commas between. By default "
+    help="Participation ratios to look at, with commas between. By default "
     + ", ".join(f"{q:g}" for q in GRID) + ".",
 )  # fmt: skip
+@click.option(
+    "--floor",
+    metavar="FLOOR,...",
+    help="Instead of --q: least probabilities to respond. Requires --n.",
+)
 @per_rating_options
 @click.option("--n", metavar="N", help="How many people there are, silent ones included.")
 @scale_option
@@ -51,6 +56,7 @@ from unheard.errors import OptionError, PopulationError
 def sweep(
     words: tuple[str, ...],
     q: str | None,
+    floor: str | None,
     above: str | None,
     below: str | None,
     as_json: bool,
@@ -69,7 +75,10 @@ def sweep(
     grid = GRID if q is None else [read_q(part.strip(), "--q") for part in q.split(",")]
     # The assumption at q = 1, from which the sweep starts; participation per rating has its own.
     stated = any(given[name] for name in ("participation", "g", "assumption"))
-    given |= {"q": None if stated else "1"}
+    given |= {"q": None if stated or floor else "1", "floor": "1" if floor else None}
+    if floor is not None:
+        floors_to_sweep(floor, q, *(given[name] for name in ("participation", "g", "assumption")))
+        grid = numbers(floor, "--floor", ParticipationError)
     question = _question(words, given)
     claim = None
     if above is not None or below is not None:

@@ -33,8 +33,8 @@ class Situation:
         How many people a rating stands for, where there is a best guess (known g, an audit).
     n, balance
         Number of people and BEA's lambda; None if n is unknown.
-    q
-        Least participation; None where the assumption states it per rating.
+    floor
+        Least participation; None where the assumption states it per rating or n is unknown.
     pool
         How items differ, where an audit of several items tells.
     ops
@@ -48,7 +48,7 @@ class Situation:
     stands: Sequence[float] | None
     n: Column | None
     balance: Column | None
-    q: Column | None
+    floor: Column | None
     pool: Pool | None
     ops: Operations
 
@@ -184,7 +184,7 @@ AGGREGATORS: dict[str, Aggregator] = {
             "those unseen put at the two ends",
             bea,
             needs_n=True,
-            kinds=("any",),
+            kinds=("any", "floor"),
             needs_people=True,
         ),
         Aggregator("midpoint", "middle of the interval given n", midpoint, needs_n=True),
@@ -214,6 +214,7 @@ def objection(method: str, kind: str, n_known: bool) -> MethodError | None:
             "audit": "an audit",
             "pool": "an audit of several items",
             "any": "q without a direction",
+            "floor": "a floor",
         }
         return MethodError(
             "method",

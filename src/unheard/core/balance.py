@@ -29,7 +29,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unheard.core.columns import Column, Floats
+from unheard.core.columns import Column, Floats, Operations
 
 LIMIT_FROM = 3000
 """From here on the large-n form is used: n*lambda is then within 4e-7, BEA within 1e-7 of W."""
@@ -64,6 +64,15 @@ def balance(n: ArrayLike, q: ArrayLike) -> Floats:
     q_of = np.full(distinct.shape, least) if least.ndim == 0 else np.imag(distinct).copy()
     found = _balance_of_distinct(np.real(distinct).copy(), q_of)
     return np.asarray(found[np.searchsorted(distinct, keys)])
+
+
+def implied_floor(q: Column, seen: Column, n: Column, ops: Operations) -> Column:
+    """Return the least participation that a participation ratio q implies, over columns.
+
+    The greatest participation is at least the response rate, so the least is at least q times it,
+    sampling error aside.
+    """
+    return ops.divide(q * seen, n)
 
 
 def a_star(n: ArrayLike, q: ArrayLike) -> Floats:

@@ -1,4 +1,4 @@
-"""Identified intervals: everything the mean can still be, whatever the sample size.
+"""Bounds (the identified set): everything the mean can still be, whatever the sample size.
 
 [GKL25, section 4 and appendix A] for the box [q, 1] and an unknown number of people; boxes per
 rating, directions and the known number of people are this package's. Written over columns, so
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from unheard.core.columns import Column, Operations, each, total, weighted
+from unheard.core.columns import Column, Operations, total, weighted
 from unheard.core.moments import Weighed, moments_so_far
 from unheard.core.participation import Box
 
@@ -40,50 +40,76 @@ def free_interval(
     return _complete(lower, upper, counts, values, ops)
 
 
-def known_interval(
+def interval_with_n(
     counts: Sequence[Column],
     values: Sequence[float],
     ends: tuple[Box | None, Box | None],
     n: Column,
+    free: tuple[Column, Column],
+    ratio: bool,
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Interval for the mean when n is known.
+    """Interval for the mean when n is known, never wider than the one without n.
 
-    Those who said nothing are dealt out to the lowest (highest) ratings first, as many to each
-    as its box allows: a fractional knapsack. Boxes that cannot hold n are relaxed first, see
-    :func:`relaxed`.
+    If the boxes state participation itself, the people who did not respond are dealt out to the
+    lowest (highest) ratings first, as many to each as its box allows: a fractional knapsack. If n
+    does not fit into a box the assumption is wrong, and n must not be used to narrow anything: the
+    box is then read as a statement about ratios alone, which is the interval without n.
+
+    If they state ratios, the people dealt out may be fewer than n: the greatest participation is
+    some s <= 1, and the ratings stand for s n people in the boxes. So n matters only where the
+    weights that attain the interval without n stand for more than n people; then s is 1.
+
+    Parameters
+    ----------
+    counts, values, ends, ops
+        As in :func:`free_interval`.
+    n
+        Number of people.
+    free
+        The interval without n.
+    ratio
+        Whether the boxes state only ratios of participation.
     """
-    low, high = (None if end is None else relaxed(counts, end, n, ops) for end in ends)
-    lower = upper = None
+    (low, high), (lower, upper) = ends, free
     if low is not None:
-        lower = _fill(counts, values, low, n, ops)
+        used = mass_at(counts, [lower > v for v in values], low, ops) if ratio else None
+        lower = _with_n(counts, values, low, n, lower, used, ops)
     if high is not None:
-        upper = _fill(counts[::-1], values[::-1], high.reversed(), n, ops)
+        used = mass_at(counts, [upper < v for v in values], high, ops) if ratio else None
+        upper = _with_n(counts[::-1], values[::-1], high.reversed(), n, upper, used, ops)
     return _complete(lower, upper, counts, values, ops)
 
 
-def relaxed(counts: Sequence[Column], box: Box, n: Column, ops: Operations) -> Box:
-    """Widen a box, if need be, just until it can hold n people.
+def mass_at(
+    counts: Sequence[Column], beyond: Sequence[Column], box: Box, ops: Operations
+) -> Column:
+    """How many people the ratings stand for if those beyond an end have their largest weight."""
+    moved = [ops.where(out, count, 0.0) for out, count in zip(beyond, counts, strict=True)]
+    return weighted(box.fewest, counts) + weighted(box.room, moved)
 
-    A response rate below what the box allows refutes it. The answer then uses the nearest box
-    that the data allow: one common factor on all sides that may give way. For [q, 1] that is the
-    box with q equal to the response rate, and for ``middle`` the largest q that fits (if nobody
-    gave a rating between the ends no q fits, and all sides give way). This is the stated
-    convention; whoever uses it must flag it.
-    """
-    fits = ops.least(ops.divide(n, weighted(box.fewest, counts)), 1.0)
-    growth = ops.greatest(ops.divide(n, weighted(box.most, counts)), 1.0)
-    fewest = each(lambda f: f * fits, box.fewest)
-    if all(box.gives):
-        return Box(fewest, each(lambda w: w * growth, box.most), box.gives)
-    firm = weighted([w * (not gives) for w, gives in zip(box.most, box.gives, strict=True)], counts)
-    loose = weighted([w * gives for w, gives in zip(box.most, box.gives, strict=True)], counts)
-    loose_growth = ops.greatest(ops.divide(n - firm, loose), 1.0)
 
-    def widen(w: Column, gives: bool) -> Column:
-        return ops.where(loose > 0.0, w * loose_growth if gives else w, w * growth)
+def _with_n(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    box: Box,
+    n: Column,
+    free: Column,
+    used: Column | None,
+    ops: Operations,
+) -> Column:
+    """Return one end; ``used`` is how many people the end without n needs, None if that is n."""
+    filled = _fill(counts, values, box, n, ops)
+    if used is not None:
+        return ops.where(used > n, filled, free)
+    too_low, too_high = misfits(counts, box, n)
+    return ops.where(too_low, free, ops.where(too_high, free, filled))
 
-    return Box(fewest, each(widen, box.most, box.gives), box.gives)
+
+def misfits(counts: Sequence[Column], box: Box, n: Column) -> tuple[Column, Column]:
+    """Whether n people are more, and whether they are fewer, than a box allows."""
+    slack = 1e-12 * n
+    return n > weighted(box.most, counts) + slack, weighted(box.fewest, counts) - slack > n
 
 
 def _scan(

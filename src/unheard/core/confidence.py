@@ -25,12 +25,13 @@ so once it reaches zero along the ray of falling q it stays below.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from operator import add, mul
 from typing import NamedTuple, TypeAlias
 
 from scipy.special import ndtr, ndtri
 
-from unheard.core.bounds import relaxed
+from unheard.core.bounds import misfits
 from unheard.core.columns import (
     Column,
     Operations,
@@ -103,11 +104,15 @@ def known_limits(
     n: Column,
     z: float,
     people: bool,
+    ratio: bool,
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Confidence limits when n is known: for mu, or (``people``) the mean of those n people."""
+    """Confidence limits when n is known: for mu, or (``people``) the mean of those n people.
+
+    ``ratio`` says whether the boxes state only ratios of participation.
+    """
     low, high = (
-        _sharpest_limit(end, box, n, z, people, ops)
+        _limit_with_n(end, box, n, z, people, ratio, ops)
         for end, box in zip(_both_ends(counts, values, ends), ends, strict=True)
     )
     return values[0] + low, values[-1] - high
@@ -120,6 +125,7 @@ def one_limit(
     n: Column | None,
     z: float,
     people: bool,
+    ratio: bool,
     upper: bool,
     ops: Operations,
 ) -> Column:
@@ -129,34 +135,56 @@ def one_limit(
     if n is None:
         distance = _free_limit(end, z, ops)
     else:
-        distance = _sharpest_limit(end, ends[side], n, z, people, ops)
+        distance = _limit_with_n(end, ends[side], n, z, people, ratio, ops)
     return values[-1] - distance if upper else values[0] + distance
 
 
-def _sharpest_limit(
-    end: _End, box: Box | None, n: Column, z: float, people: bool, ops: Operations
+def _limit_with_n(
+    end: _End, box: Box | None, n: Column, z: float, people: bool, ratio: bool, ops: Operations
 ) -> Column:
-    """Distance from the near end to the sharpest of several limits that are valid.
+    """Distance from the near end to the limit, n known.
 
-    They are: the one that n gives; the one without n, which helps when ratings are few, at half the
-    miss probability, since there are structures in which both bite (docs/confidence.md); and, for
-    the people, one in which only who answers is random.
+    The limit without n is valid here too. Where n makes the bounds narrower it also makes a sharper
+    test possible, but there are structures in which both bite (docs/confidence.md): one of the two
+    is then taken at a part of the miss probability.
     """
+    free = _free_limit(end, z, ops)
+    # Everybody who did not respond counts for no less than the end of the scale.
+    certain = ops.divide(weighted(end.distances, end.counts), n)
     if box is None:
-        limit = _free_limit(end, z, ops)
-        if people:
-            limit = ops.greatest(limit, _average_limit(end, n, limit, z, ops))
-        return limit
+        return ops.greatest(free, _average_limit(end, n, free, z, ops)) if people else free
+    if ratio:
+        limit = _ratio_limit(end, n, free, z, ops)
+        return ops.greatest(limit, certain) if people else limit
+    if end.box.rigid:
+        if not people:
+            return free
+        fitted = end._replace(box=_holding(end, n, ops))
+        return _greatest(free, _known_limit(fitted, n, z, _PEOPLE, ops), certain, ops=ops)
     limit = _known_limit(end, n, z, _MEAN, ops)
     # With unequal sides more than two tests can bite at once.
     if alike(end.box.most):
-        guarded = float(-ndtri(ndtr(-z) / 2))
-        limit = ops.greatest(limit, _free_limit(end, guarded, ops))
+        limit = ops.greatest(limit, _free_limit(end, _guarded(z, 2), ops))
     if people:
-        limit = ops.greatest(limit, _known_limit(end, n, z, _PEOPLE, ops))
-        # Everybody unseen counts for no less than the end of the scale.
-        limit = ops.greatest(limit, ops.divide(weighted(end.distances, end.counts), n))
-    return limit
+        limit = _greatest(limit, _known_limit(end, n, z, _PEOPLE, ops), certain, ops=ops)
+    too_low, too_high = misfits(end.counts, end.box, n)
+    return ops.where(too_low, free, ops.where(too_high, free, limit))
+
+
+def _greatest(*columns: Column, ops: Operations) -> Column:
+    return reduce(ops.greatest, columns)
+
+
+def _guarded(z: float, parts: int) -> float:
+    """Critical value at one of so many parts of the miss probability."""
+    return float(-ndtri(ndtr(-z) / parts))
+
+
+def _holding(end: _End, n: Column, ops: Operations) -> Box:
+    """Scale a box without room so that it holds n people, as it does but for chance."""
+    factor = ops.divide(n, weighted(end.box.fewest, end.counts))
+    sides = each(lambda w: w * factor, end.box.fewest)
+    return Box.elastic(sides, sides)
 
 
 def _both_ends(
@@ -271,7 +299,7 @@ class _Test(NamedTuple):
 
 
 def _known_limit(end: _End, n: Column, z: float, test: _Test, ops: Operations) -> Column:
-    """Distance from the near end to the confidence limit, given n.
+    """Distance from the near end to the confidence limit, for a box that holds n people.
 
     By duality the end of the identified interval is the largest, over thresholds t on the scale,
     of the mean over all n people of  y = t + w (rating - t)  for those seen and  y = t  for those
@@ -281,19 +309,61 @@ def _known_limit(end: _End, n: Column, z: float, test: _Test, ops: Operations) -
     The threshold falls as the box widens. For the limit never to move inwards then, every
     threshold above the present one takes part too, with the box in which it last ruled.
     """
-    box = relaxed(end.counts, end.box, n, ops)
+    *others, highest = _rulings(end, n, z, test, ops)
+    limit = highest.limit
+    for one in others:
+        limit = ops.least(limit, ops.where(one.has_ruled, one.limit, highest.limit))
+    return limit
+
+
+def _ratio_limit(end: _End, n: Column, free: Column, z: float, ops: Operations) -> Column:
+    """Distance from the near end to the limit if boxes state ratios: g = s/w with any s <= 1.
+
+    For a threshold t the mean of  y - t  over all n people is at most s (mu - t), hence at most
+    mu - t if t is not above mu. So a threshold may speak if its limit is not below itself, and if
+    the one that rules may, n makes the bounds narrower, chance included. It then speaks at a
+    quarter of the miss probability: together with the limit without n, which stands, it has to
+    keep the level (docs/confidence.md).
+
+    Parameters
+    ----------
+    end, n, z, ops
+        As in :func:`_known_limit`.
+    free
+        The limit without n.
+    """
+    known, narrows = end.distances[-1], 0.0
+    for one in reversed(_rulings(end, n, _guarded(z, 4), _MEAN, ops)[:-1]):
+        speaks = ops.where(one.limit >= one.place, 1.0, 0.0)
+        narrows = ops.where(one.has_ruled, speaks, narrows)
+        bound = ops.where(speaks > 0.0, ops.least(known, one.limit), known)
+        known = ops.where(one.has_ruled, bound, known)
+    return ops.where(narrows > 0.0, ops.greatest(free, known), free)
+
+
+class _Ruling(NamedTuple):
+    """The limit that one threshold gives, and whether it rules, or did so for a narrower box."""
+
+    place: float
+    limit: Column
+    has_ruled: Column
+
+
+def _rulings(end: _End, n: Column, z: float, test: _Test, ops: Operations) -> list[_Ruling]:
+    """Return the limit at every threshold; the furthest rules if the room below it is too small."""
+    box = end.box
     spare = ops.greatest(n - weighted(box.fewest, end.counts), 0.0)
     factor, (masses, *_) = end.nearer.by(box.room, 0)
     room = [factor * mass for mass in masses[1:]]
     # Shrunk to this share of its room, the box is just filled by the ratings below a threshold.
     shares = [ops.where(one > spare, ops.divide(spare, one), 1.0) for one in room]
-    thresholds = _thresholds(end, box, (1.0, *shares), test, ops)
-    *roots, limit = (test.limit(one, n, z, ops) for one in thresholds)
-    highest = limit
-    for filled, root in zip(room, roots, strict=True):
-        # A threshold whose ratings do not fill the box, with those below, has not ruled yet.
-        limit = ops.least(limit, ops.where(filled >= spare, root, highest))
-    return limit
+    limits = [
+        (one.place, test.limit(one, n, z, ops))
+        for one in _thresholds(end, box, (1.0, *shares), test, ops)
+    ]
+    # A threshold whose ratings do not fill the box, with those below, has not ruled yet.
+    filled = [one >= spare for one in room] + [True]
+    return [_Ruling(*limit, ruled) for limit, ruled in zip(limits, filled, strict=True)]
 
 
 def _thresholds(

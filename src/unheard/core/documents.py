@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from unheard.core.contribution import Contribution, contribution_of_n
 from unheard.core.estimate import Estimate, Inquiry
 
 
@@ -13,7 +14,7 @@ def assumption_document(question: Inquiry) -> dict[str, Any]:
     assumption = question.assumption
     stated: dict[str, Any] = {"kind": assumption.kind}
     if assumption.q is not None:
-        stated["q"] = float(assumption.q)
+        stated["floor" if assumption.kind == "floor" else "q"] = float(assumption.q)
     if assumption.g:
         stated["g"] = list(assumption.g)
     if assumption.kind in ("box", "audit", "pool"):
@@ -36,15 +37,25 @@ def estimate_document(question: Inquiry, found: Sequence[Estimate]) -> dict[str,
     }
     if counts.effective is not None:
         result["effective"] = float(counts.effective[0])
-    response = question.response()
-    if response is not None:
-        result["response"] = {
-            "rate": float(response.rate[0]),
-            "q_allowed": float(response.q_allowed[0]),
-            "p_value": float(response.p_value[0]),
-        }
+    if found and (added := contribution_of_n(question, found[0])) is not None:
+        result["response"] = _response_document(question, added)
     result["estimates"] = [numbers_document(one) for one in found]
     return result
+
+
+def _response_document(question: Inquiry, added: Contribution) -> dict[str, Any]:
+    """Return what the number of people adds, and what it says about the assumption."""
+    document: dict[str, Any] = {
+        "rate": added.rate,
+        "lower_without_n": added.lower,
+        "upper_without_n": added.upper,
+        "words": added.words,
+    }
+    response = question.response()
+    if response is not None:
+        document["largest_floor"] = float(response.largest_floor[0])
+        document["p_value"] = float(response.p_value[0])
+    return document
 
 
 def numbers_document(one: Estimate) -> dict[str, Any]:

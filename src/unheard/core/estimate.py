@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unheard.core import confidence
 from unheard.core.aggregators import AGGREGATORS, default_method, objection
-from unheard.core.balance import balance
+from unheard.core.balance import balance, implied_floor
 from unheard.core.columns import NUMPY, PLAIN, Column, Floats, Operations, by_blocks
 from unheard.core.counts import Counts
 from unheard.core.formula import Items, Setting, answers, one_limit, own_limits
@@ -46,9 +46,10 @@ class Flag(IntFlag):
 
 FLAG_WORDS = {
     "no_ratings": "nobody rated this: the middle of the scale and the whole scale are given",
-    "low_response": "fewer people answered than the assumption allows: it was relaxed just enough, "
-    "which leaves hardly any room, so do not trust the interval; state a smaller q",
-    "high_response": "more people answered than the assumption allows: it was relaxed just enough",
+    "low_response": "fewer people responded than the assumption allows: n was left out, and only "
+    "the ratios that the assumption implies were used",
+    "high_response": "more people responded than the assumption allows: n was left out, and only "
+    "the ratios that the assumption implies were used",
     "refuted": "the response rate refutes the assumption; chance alone does not explain it",
     "outside_interval": "an estimate lies outside everything that the assumption allows",
     "nulls_counted": "rows without a rating were taken as people who said nothing",
@@ -113,7 +114,7 @@ class Inquiry:
     @property
     def words(self) -> str:
         """The assumption in one sentence for a lay reader."""
-        return self.assumption.words(n_known=self.counts.n is not None)
+        return self.assumption.words()
 
     def methods(self) -> tuple[str, ...]:
         """Names of every method that applies."""
@@ -150,8 +151,11 @@ class Inquiry:
         return None
 
     def response(self) -> Response | None:
-        """What the response rate says about the assumption; None if n is unknown."""
-        if self.counts.n is None:
+        """What the response rate says about the assumption; None if it cannot say anything.
+
+        That is so if n is unknown, and if the assumption is about ratios, which hold at any rate.
+        """
+        if self.counts.n is None or self.assumption.is_ratio:
             return None
         return response(self.counts, self.assumption, self.level or TEST_LEVEL)
 
@@ -256,12 +260,20 @@ class Inquiry:
         if n is not None:
             rows["n"] = n
             if with_balance and q is not None:
-                rows["balance"] = np.broadcast_to(balance(n, q), n.shape)
+                rows["balance"] = np.broadcast_to(balance(n, self._floor(n, q)), n.shape)
         if self.counts.effective is not None:
             seen = self.counts.n_ratings
             share = np.divide(self.counts.effective, seen, out=np.ones(len(seen)), where=seen > 0)
             rows["share"] = share
         return rows
+
+    def _floor(self, n: Floats, q: Floats) -> Floats:
+        """Return the least participation, which the paper's aggregators ask for."""
+        if self.assumption.kind == "floor":
+            return q
+        seen = self.counts.n_ratings
+        # Nobody's lambda is never used, and zero has none.
+        return np.where(seen > 0, implied_floor(q, seen, np.maximum(n, 1.0), NUMPY), 1.0)
 
     def _flags(self) -> NDArray[np.int64]:
         empty = self.counts.n_ratings == 0
@@ -301,6 +313,7 @@ def inquire(
     counts: ArrayLike,
     q: ArrayLike | None = None,
     *,
+    floor: ArrayLike | None = None,
     n: ArrayLike | None = None,
     scale: Scale | Sequence[float] | str | None = None,
     quiet: str = "any",
@@ -317,7 +330,7 @@ def inquire(
     elif scale is not None and not isinstance(scale, Scale):
         scale = Scale(scale)
     checked = Counts.of(counts, n=n, scale=scale, effective=effective)
-    assumption = stated(q, quiet, participation, g, assumption)
+    assumption = stated(q, quiet, participation, g, assumption, floor)
     assumption.check_fits(checked.scale.m, checked.rows)
     assumption.check_people(n_known=checked.n is not None)
     if level is not None and not _is_share(level):
@@ -341,6 +354,7 @@ def estimate(
     counts: ArrayLike,
     q: ArrayLike | None = None,
     *,
+    floor: ArrayLike | None = None,
     n: ArrayLike | None = None,
     scale: Scale | Sequence[float] | str | None = None,
     quiet: str = "any",
@@ -360,16 +374,20 @@ def estimate(
         How often each rating was given, lowest first: m counts, or an (N, m) array with one row
         per item.
     q
-        Voice ratio in (0, 1], or the name of a preset (``survey`` 0.5, ``reviews`` 0.3, ``media``
-        0.1): the quietest people answer at least q times as often as the most
-        outspoken. With n known, more is stated: everybody answers with a probability of at least
-        q, so q is then at most the response rate. One number, or one per item.
+        Participation ratio in (0, 1], or the name of a preset (``survey`` 0.5, ``reviews`` 0.3,
+        ``media`` 0.1): those who respond least often do so at least q times as often as those who
+        respond most often. It means the same with n and without. One number, or one per item.
+    floor
+        Instead of q: everybody responds with a probability of at least ``floor``, the paper's
+        assumption. Requires n; a response rate below it refutes it. One number, or one per item.
     n
-        How many people there are, silent ones included, if known: one number or one per item.
+        How many people there are, those who did not respond included, if known: one number or one
+        per item. It can only narrow the bounds.
     scale
         The m rating values, or text such as ``"0.5:5:0.5"``; 1, 2, ..., m if left out.
     quiet
-        Who may be the quieter: ``any``, ``low``, ``high`` or ``middle``.
+        Who may respond less often: people with ``any`` rating, ``low``, ``high`` or ``middle``
+        ones.
     participation
         Instead of q: one pair (lo, hi) per rating, between which the probability to answer lies.
     g
@@ -402,12 +420,13 @@ def estimate(
     >>> result = estimate([120, 30, 45, 200, 605], q=0.3)
     >>> round(result.estimate, 4), round(result.lower, 4), round(result.upper, 4)
     (3.997, 3.3505, 4.6434)
-    >>> round(estimate([2, 1, 0, 3, 6], q=0.3, n=20, method="bea").estimate, 8)
+    >>> round(estimate([2, 1, 0, 3, 6], floor=0.3, n=20, method="bea").estimate, 8)
     3.66391367
     """
     question = inquire(
         counts,
         q,
+        floor=floor,
         n=n,
         scale=scale,
         quiet=quiet,
@@ -431,16 +450,24 @@ def stated(
     participation: Sequence[tuple[float, float]] | None,
     g: Sequence[float] | None,
     assumption: Participation | None = None,
+    floor: ArrayLike | None = None,
 ) -> Participation:
     """Read the assumption from the arguments that state it, of which one must be given."""
-    arguments = {"q": q, "participation": participation, "g": g, "assumption": assumption}
+    arguments = {
+        "q": q,
+        "floor": floor,
+        "participation": participation,
+        "g": g,
+        "assumption": assumption,
+    }
     given = [name for name, x in arguments.items() if x is not None]
     if len(given) != 1:
         raise ParticipationError(
             "assumption",
             "none stated" if not given else f"{' and '.join(given)} stated together",
             "State one: q (0.5 suits surveys people were asked to fill in, 0.3 open review sites, "
-            "0.1 media people choose themselves), participation, g, or an assumption from an audit",
+            "0.1 media people choose themselves), floor, participation, g, or an assumption from "
+            "an audit",
         )
     if q is not None:
         return Participation.bounded(preset(q) if isinstance(q, str) else q, quiet)
@@ -448,6 +475,8 @@ def stated(
         raise ParticipationError(
             "quiet", f"{quiet!r} stated together with {given[0]}", "A direction goes with q only"
         )
+    if floor is not None:
+        return Participation.floor(floor)
     if participation is not None:
         pairs = [_pair(pair, r) for r, pair in enumerate(participation)]
         return Participation.box([lo for lo, _ in pairs], [hi for _, hi in pairs])

@@ -9,8 +9,9 @@ from scipy.special import ndtr
 
 from unheard.core import bounds, confidence
 from unheard.core.aggregators import AGGREGATORS, Situation
+from unheard.core.balance import implied_floor
 from unheard.core.columns import Column, Operations, total
-from unheard.core.participation import Box, boxes
+from unheard.core.participation import QUIET, Box, boxes
 from unheard.core.pooling import Pool
 
 
@@ -23,7 +24,7 @@ class Items:
     counts
         One column per rating.
     q
-        Least participation, a number or a column; None where ``box`` states it.
+        Participation ratio or floor, a number or a column; None where ``box`` states it.
     n
         Number of people; None if unknown.
     balance
@@ -69,6 +70,11 @@ class Setting:
     z: float | None
     people: bool
 
+    @property
+    def is_ratio(self) -> bool:
+        """Whether only ratios of participation are stated."""
+        return self.kind in QUIET
+
 
 def answers(
     items: Items, setting: Setting, methods: Sequence[str], ops: Operations
@@ -83,7 +89,9 @@ def answers(
     free = bounds.free_interval(items.counts, values, ends, ops)
     known = None
     if items.n is not None:
-        known = bounds.known_interval(items.counts, values, ends, items.n, ops)
+        known = bounds.interval_with_n(
+            items.counts, values, ends, items.n, free, setting.is_ratio, ops
+        )
     lower, upper = known or free
     columns = [(lower, values[0]), (upper, values[-1])]
     if setting.z is not None:
@@ -97,7 +105,7 @@ def answers(
         setting.stands,
         items.n,
         items.balance,
-        items.q,
+        _floor(items, setting, ops),
         setting.pool,
         ops,
     )
@@ -110,6 +118,15 @@ def answers(
             columns += [(low, values[0]), (high, values[-1])]
     rated = total(items.counts) > 0
     return [ops.where(rated, column, otherwise) for column, otherwise in columns]
+
+
+def _floor(items: Items, setting: Setting, ops: Operations) -> Column | None:
+    """Return the least participation, where the assumption and n say anything about it."""
+    if setting.box is not None or items.n is None:
+        return None
+    return (
+        implied_floor(items.q, total(items.counts), items.n, ops) if setting.is_ratio else items.q
+    )
 
 
 def own_limits(
@@ -129,7 +146,9 @@ def one_limit(items: Items, setting: Setting, upper: bool, ops: Operations) -> C
     values = setting.values
     ends = boxes(setting.kind, items.q, setting.box, len(values))
     counts, n = _informative(items)
-    found = confidence.one_limit(counts, values, ends, n, setting.z, setting.people, upper, ops)
+    found = confidence.one_limit(
+        counts, values, ends, n, setting.z, setting.people, setting.is_ratio, upper, ops
+    )
     return ops.where(total(items.counts) > 0, found, values[-1] if upper else values[0])
 
 
@@ -139,7 +158,9 @@ def _limits(
     counts, n = _informative(items)
     if n is None:
         return confidence.free_limits(counts, setting.values, ends, z, ops)
-    return confidence.known_limits(counts, setting.values, ends, n, z, setting.people, ops)
+    return confidence.known_limits(
+        counts, setting.values, ends, n, z, setting.people, setting.is_ratio, ops
+    )
 
 
 def _informative(items: Items) -> tuple[Sequence[Column], Column | None]:

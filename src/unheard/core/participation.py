@@ -33,8 +33,12 @@ _SMALLEST = 1e-100
 """Below this, 1/q overflows the squares that the confidence interval needs."""
 
 _Q_REMEDY = (
-    "Give a number above 0 and at most 1: 0.3 means that the quietest people answer at least 0.3 "
-    "times as often as the most outspoken"
+    "Give a number above 0 and at most 1: 0.3 means that those who respond least often do so at "
+    "least 0.3 times as often as those who respond most often"
+)
+_FLOOR_REMEDY = (
+    "Give a number above 0 and at most 1: 0.3 means that everybody responds with a probability of "
+    "at least 0.3"
 )
 
 
@@ -47,7 +51,7 @@ class Box:
     fewest, most
         One column per rating: 1/hi and 1/lo.
     gives
-        Which sides give way if the box as a whole turns out to be too small.
+        Which sides give way as q falls.
     """
 
     fewest: tuple[Column, ...]
@@ -58,6 +62,14 @@ class Box:
     def elastic(cls, fewest: tuple[Column, ...], most: tuple[Column, ...]) -> Box:
         """Build a box of which all sides give way."""
         return cls(fewest, most, (True,) * len(most))
+
+    @property
+    def rigid(self) -> bool:
+        """Whether it is known for every rating how many people it stands for."""
+        return all(
+            isinstance(few, float) and isinstance(many, float) and few == many
+            for few, many in zip(self.fewest, self.most, strict=True)
+        )
 
     @property
     def room(self) -> tuple[Column, ...]:
@@ -73,17 +85,19 @@ class Box:
 class Participation:
     """A set of participation probabilities g, one per rating.
 
-    Build one with :meth:`bounded`, :meth:`box` or :meth:`known`.
+    Build one with :meth:`bounded`, :meth:`floor`, :meth:`box` or :meth:`known`.
 
     Attributes
     ----------
     kind
-        ``any``, ``low``, ``high`` or ``middle`` (who may be quieter, within [q, 1]); ``box`` (an
+        ``any``, ``low``, ``high`` or ``middle`` (who may respond less often, with a ratio of at
+        least q); ``floor`` (everybody responds with a probability of at least q); ``box`` (an
         interval per rating); ``audit`` (an interval per rating around a best guess); ``pool`` (an
         audit of several items, which tells how items differ as well); ``known`` (g itself).
     q
-        Least participation: shape () or one per item. For kinds stated per rating usually None;
-        otherwise what they are loosened by, see :meth:`at`.
+        Participation ratio, least over greatest, or for ``floor`` the least participation itself:
+        shape () or one per item. For kinds stated per rating usually None; otherwise what they are
+        loosened by, see :meth:`at`.
     lo, hi
         Ends per rating for the kinds stated per rating.
     g
@@ -104,22 +118,32 @@ class Participation:
 
     @classmethod
     def bounded(cls, q: ArrayLike, quiet: str = "any") -> Participation:
-        """Everybody answers with a probability in [q, 1].
+        """Participation varies by no more than a ratio q.
 
         Parameters
         ----------
         q
-            Least participation [GKL25, section 1.1]; one number or one per item. If the number of
-            people is unknown only ratios matter, and q is the least over the largest.
+            Participation ratio: least over greatest participation, whatever the greatest is; one
+            number or one per item. It means the same with n known and unknown.
         quiet
-            Who may be quieter: ``any`` rating; ``low``, the lower the rating the quieter;
-            ``high``, the higher the quieter; ``middle``, only ratings between the two ends.
+            Who may respond less often: people with ``any`` rating; ``low``, the lower the rating
+            the less often; ``high``, the higher the less often; ``middle``, only people with
+            ratings between the two ends.
         """
         if quiet not in QUIET:
             raise ParticipationError(
                 "quiet", f"{quiet!r} found", f"Choose one of {', '.join(QUIET)}"
             )
         return cls(quiet, _valid_q(q))
+
+    @classmethod
+    def floor(cls, least: ArrayLike) -> Participation:
+        """Everybody responds with a probability of at least ``least`` [GKL25, section 1.1].
+
+        It says something about how many respond in all, so it needs n, and a response rate below
+        it refutes it.
+        """
+        return cls("floor", _valid_q(least, "floor", _FLOOR_REMEDY))
 
     @classmethod
     def box(
@@ -183,12 +207,12 @@ class Participation:
         return cls(kind, None, box.lo, box.hi, best.g, relative, pool)
 
     def at(self, q: ArrayLike) -> Participation:
-        """Return the same kind of assumption with voice ratio q, one number or one per item.
+        """Return the same kind of assumption with another q, one number or one per item.
 
-        A kind that states q gets this one. Stated per rating, it is loosened: whoever was said to
-        answer with a probability of at least lo may do so with only q times lo. So q = 1 is the
-        assumption itself, and for known g and an unknown number of people q is the voice ratio
-        among those who were thought to be alike.
+        A kind that states q (a ratio, or a floor) gets this one. Stated per rating, it is loosened:
+        whoever was said to respond with a probability of at least lo may do so with only q times
+        lo. So q = 1 is the assumption itself, and for known g and an unknown number of people q is
+        the participation ratio among those who were thought to be alike.
         """
         return replace(self, q=_valid_q(q))
 
@@ -205,7 +229,13 @@ class Participation:
             )
 
     def check_people(self, *, n_known: bool) -> None:
-        """Raise if the number of people is known and the assumption cannot be set against it."""
+        """Raise if the assumption cannot be set against what is known about n."""
+        if self.kind == "floor" and not n_known:
+            raise ParticipationError(
+                "floor",
+                "requires n, and n is unknown",
+                "Give n, or state how participation varies with q",
+            )
         if self.relative and n_known:
             raise ParticipationError(
                 "n",
@@ -219,8 +249,13 @@ class Participation:
         return bool(self.lo)
 
     @property
+    def is_ratio(self) -> bool:
+        """Whether only ratios are stated: no response rate can contradict it."""
+        return self.kind in QUIET
+
+    @property
     def least(self) -> Floats:
-        """Smallest participation any rating may have."""
+        """Smallest participation any rating may have, where that is what is stated."""
         q = np.asarray(1.0) if self.q is None else self.q
         return min(self.lo) * q if self.per_rating else q
 
@@ -229,28 +264,21 @@ class Participation:
         """Largest participation any rating may have."""
         return max(self.hi) if self.per_rating else 1.0
 
-    def words(self, n_known: bool) -> str:
-        """Say the assumption in one sentence for a lay reader.
-
-        Parameters
-        ----------
-        n_known
-            Whether the number of people is known: then q bounds the probability to answer, and
-            otherwise only how much quieter some are than others.
-        """
+    def words(self) -> str:
+        """Say the assumption in one sentence for a lay reader."""
         if self.per_rating:
             return self._words_per_rating()
         assert self.q is not None  # all other kinds state a q
         low, high = float(self.q.min()), float(self.q.max())
-        if low == 1:
-            return (
-                "Everybody answers." if n_known else "People answer alike, whatever their rating."
-            )
         share = f"{low:g}" if low == high else f"{low:g} to {high:g} (item by item)"
-        if n_known:
-            return _WHO_KNOWN[self.kind] + f"answer with a probability of at least {share}."
+        if self.kind == "floor":
+            if low == 1:
+                return "Everybody responds."
+            return f"Whatever their rating, people respond with a probability of at least {share}."
+        if low == 1:
+            return "People respond equally often, whatever their rating."
         return _WHO[self.kind] + (
-            f"are at least {share} times as likely to answer as the most outspoken."
+            f"at least {share} times as often as those who respond most often."
         )
 
     def _words_per_rating(self) -> str:
@@ -275,15 +303,11 @@ class Participation:
 
 
 _WHO = {
-    "any": "Whatever their rating, people ",
-    "low": "The lower their rating the quieter people may be, but they ",
-    "high": "The higher their rating the quieter people may be, but they ",
-    "middle": "People with the lowest or the highest rating speak up alike; those between may be "
-    "quieter, but they ",
-}
-_WHO_KNOWN = _WHO | {
-    "middle": "People with the lowest or the highest rating all answer; those between may be "
-    "quieter, but they ",
+    "any": "Whatever their rating, people respond ",
+    "low": "The lower their rating, the less often people may respond, but they do so ",
+    "high": "The higher their rating, the less often people may respond, but they do so ",
+    "middle": "People with the lowest and the highest rating respond equally often; those in "
+    "between may respond less often, but they do so ",
 }
 
 
@@ -295,8 +319,8 @@ def boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, 
     kind
         Kind of participation.
     q
-        Least participation, a number or a column; where ``fixed`` is given, what it is loosened by,
-        or None.
+        Participation ratio or floor, a number or a column; where ``fixed`` is given, what it is
+        loosened by, or None.
     fixed
         The box of the kinds stated per rating.
     m
@@ -357,19 +381,19 @@ def _float(value: object, place: str) -> float:
         raise ParticipationError(place, f"{value!r} is not a number", _Q_REMEDY) from None
 
 
-def _valid_q(q: ArrayLike) -> Floats:
+def _valid_q(q: ArrayLike, place: str = "q", remedy: str = _Q_REMEDY) -> Floats:
     try:
         values = np.asarray(q, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParticipationError("q", f"{q!r} is not a number", _Q_REMEDY) from None
+        raise ParticipationError(place, f"{q!r} is not a number", remedy) from None
     if values.ndim > 1 or values.size == 0:
-        raise ParticipationError("q", f"an array of shape {values.shape} found", _Q_REMEDY)
+        raise ParticipationError(place, f"an array of shape {values.shape} found", remedy)
     bad = ~((values > 0) & (values <= 1))
     if bad.any():
-        where = "q" if values.ndim == 0 else f"q[{int(np.argmax(bad))}]"
-        raise ParticipationError(where, f"{values[bad][0]:g} found", _Q_REMEDY)
+        where = place if values.ndim == 0 else f"{place}[{int(np.argmax(bad))}]"
+        raise ParticipationError(where, f"{values[bad][0]:g} found", remedy)
     if (values < _SMALLEST).any():
-        raise ParticipationError("q", "a value below 1e-100 found", "Give a larger q")
+        raise ParticipationError(place, "a value below 1e-100 found", f"Give a larger {place}")
     return values
 
 

@@ -1,4 +1,8 @@
-"""Does the response rate itself refute the assumption? A binomial test."""
+"""Does the response rate itself refute the assumption? A binomial test.
+
+Only an assumption about participation itself (a floor, bounds per rating, known g) can be refuted.
+One about ratios holds at any response rate.
+"""
 
 from __future__ import annotations
 
@@ -73,9 +77,6 @@ def verdict(counts: Sequence[Column], n: Column, limits: Limits, ops: Operations
         high = ops.where(fewest - slack > n, 1.0, 0.0)
     # Sums of weights may exceed n by rounding.
     unseen = ops.greatest(n - seen, 0.0)
-    if limits.kind == "middle":
-        # Everybody at the two ends is seen, so the test is about the people between them.
-        seen = seen - (counts[0] + counts[-1])
     refuted = _too_few(seen, unseen, limits.least, limits.z, ops)
     if limits.largest < 1:
         above = _too_few(unseen, seen, 1.0 - limits.largest, limits.z, ops)
@@ -110,9 +111,6 @@ def _people_implied(counts: Sequence[Column], limits: Limits) -> tuple[Column, C
     if limits.box is not None:
         return weighted(limits.box.fewest, counts), weighted(limits.box.most, counts)
     seen = total(counts)
-    if limits.kind == "middle":
-        loud = counts[0] + counts[-1]
-        return seen, loud + (seen - loud) / limits.least
     return seen, seen / limits.least
 
 
@@ -125,8 +123,7 @@ class Response:
     rate
         Share of the people who answered.
     seen, unseen
-        Number of people who answered and who did not, of those whom the test is about: everybody,
-        for ``middle`` those between the ends. In effective size for weighted counts.
+        Number of people who responded and who did not, in effective size for weighted counts.
     least, largest
         Smallest and largest participation that the assumption allows any rating.
     level
@@ -162,8 +159,8 @@ class Response:
         return np.minimum(below, above)
 
     @cached_property
-    def q_allowed(self) -> Floats:
-        """The largest least-participation that the test does not refute."""
+    def largest_floor(self) -> Floats:
+        """The largest floor that the test does not refute."""
         allowed = np.ones(self.seen.shape)
         silent = self.unseen > 0
         allowed[silent] = betaincinv(self.seen[silent] + 1, self.unseen[silent], self.level)
@@ -171,8 +168,9 @@ class Response:
 
 
 def response(counts: Counts, assumption: Participation, level: float) -> Response:
-    """Set the response rate against the assumption; ``counts.n`` must be known."""
+    """Set the response rate against an assumption that it can refute; n must be known."""
     assert counts.n is not None  # the caller asks only where n is known
+    assert not assumption.is_ratio
     seen, n = counts.n_ratings, counts.n
     cells = list(np.asarray(counts.cells.T, np.float64))
     if counts.effective is not None:
@@ -190,8 +188,6 @@ def response(counts: Counts, assumption: Participation, level: float) -> Respons
         found = verdict(cells, n, limits, NUMPY)
     unseen = np.maximum(n - seen, 0.0)
     rate = np.divide(seen, n, out=np.zeros(len(n)), where=n > 0)
-    if assumption.kind == "middle":
-        seen = seen - (cells[0] + cells[-1])
     masks = (
         np.broadcast_to(np.asarray(one) > 0, n.shape)
         for one in (found.too_low, found.too_high, found.refuted)

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unheard.core.bounds import average
-from unheard.core.columns import NUMPY, Column, Floats, Operations, by_blocks, each, weighted
+from unheard.core.bounds import average, misfits
+from unheard.core.columns import NUMPY, Column, Floats, Operations, by_blocks, weighted
 from unheard.core.counts import Counts
 from unheard.core.estimate import Inquiry, Numbers, inquire
 from unheard.core.moments import Weighed, moments_below
@@ -83,14 +83,15 @@ def breakdown_formula(
     ends: tuple[Box | None, Box | None],
     claim: Claim,
     n: Column | None,
+    ratio: bool,
     ops: Operations,
 ) -> Column:
-    """Return the breakdown q of a claim, noise aside; for every engine.
+    """Return the breakdown q of a claim, ignoring sampling error; for every engine.
 
     Parameters
     ----------
-    counts, values, n
-        As in :func:`unheard.core.bounds.known_interval`.
+    counts, values, n, ratio
+        As in :func:`unheard.core.bounds.interval_with_n`.
     ends
         The boxes of the assumption at q = 1, see :func:`unheard.core.participation.boxes`.
     claim
@@ -112,9 +113,12 @@ def breakdown_formula(
     if box is None:
         mean = average(counts, values, ops)
         return ops.where(mean > threshold, 0.0, NEVER)
+    free = _free(counts, values, box, threshold, ops)
     if n is None:
-        return _free(counts, values, box, threshold, ops)
-    return _known(counts, values, box, threshold, n, ops)
+        return free
+    if ratio:
+        return _ratio(counts, values, box, threshold, n, free, ops)
+    return _known(counts, values, box, threshold, n, free, ops)
 
 
 def _parts(box: Box, gives: bool) -> list[Column]:
@@ -141,41 +145,68 @@ def _free(
     )
 
 
+def _ratio(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    box: Box,
+    t: float,
+    n: Column,
+    free: Column,
+    ops: Operations,
+) -> Column:
+    """Take the best of the breakdown q without n and those that the number of people gives.
+
+    The ratings stand for n people at most. A price s below t for every further one bounds what
+    the ratings below t can do, whatever their weights: the thresholds s of :func:`_dual`.
+    """
+    below = [k for k, s in enumerate(values) if s < t]
+    return _dual(counts, values, box, t, n, below, free, ops)
+
+
 def _known(
     counts: Sequence[Column],
     values: Sequence[float],
     box: Box,
     t: float,
     n: Column,
+    free: Column,
     ops: Operations,
 ) -> Column:
-    """Solve the dual of the greedy filling, which is linear in 1/q at each of its thresholds.
+    """Solve for participation itself: the ratings stand for exactly n people."""
+    best = _dual(counts, values, box, t, n, range(len(values)), NEVER, ops)
+    # A larger q than this contradicts the response rate, and nothing is claimed there.
+    most = ops.least(ops.divide(weighted(box.most, counts), n), 1.0)
+    held = ops.where(most > best, best, NEVER)
+    # If more people responded than stated, n is left out.
+    return ops.where(misfits(counts, box, n)[1], free, held)
+
+
+def _dual(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    box: Box,
+    t: float,
+    n: Column,
+    thresholds: Sequence[int],
+    best: Column,
+    ops: Operations,
+) -> Column:
+    """Return the least q that keeps the lower end above t at any of some thresholds, or ``best``.
 
     The lower end is the largest, over thresholds s on the scale, of the mean that results if the
-    silent all rate s, corrected for the room below s. The claim holds while any s keeps it above t.
+    people who did not respond all rate s, corrected for the room below s: the dual of the greedy
+    filling, and linear in 1/q. The claim holds while any s keeps it above t.
     """
-    seen_at_least = weighted(box.fewest, counts)
-    fits = ops.least(ops.divide(n, seen_at_least), 1.0)
-    fewest = each(lambda f: f * fits, box.fewest)
+    fewest = box.fewest
     sure = weighted([f * v for f, v in zip(fewest, values, strict=True)], counts)
-    left = n - seen_at_least * fits
-    best: Column = NEVER
+    left = n - weighted(fewest, counts)
     people = Weighed(moments_below, values, counts, 1)
     below = [people.by(one, 1) for one in (_parts(box, True), fewest, _parts(box, False))]
-    for k, s in enumerate(values):
+    for k in thresholds:
         room, short, never = (factor * firsts[k] for factor, (_, firsts) in below)
-        spare = sure + s * left + short - never - n * t
+        spare = sure + values[k] * left + short - never - n * t
         best = ops.least(best, ops.where(spare > 0.0, ops.divide(room, spare), NEVER))
-    # Above the response rate the assumption is relaxed, and the interval is one point.
-    loose, firm = (weighted(_parts(box, gives), counts) for gives in (True, False))
-    # What gives way must hold whoever does not fit elsewhere; if nothing does, all sides give way.
-    most = ops.where(n - firm > loose, ops.divide(loose, n - firm), 1.0)
-    mean = ops.divide(
-        weighted([w * v for w, v in zip(box.most, values, strict=True)], counts),
-        weighted(box.most, counts),
-    )
-    held = ops.where(most > best, best, NEVER)
-    return ops.where(loose > 0.0, held, ops.where(mean > t, 0.0, NEVER))
+    return best
 
 
 def base_boxes(assumption: Participation, m: int) -> tuple[Box | None, Box | None]:
@@ -278,21 +309,19 @@ def breakdown_of(question: Inquiry, claim: Claim, noise: bool) -> Floats:
 
 
 def largest_q(question: Inquiry) -> Floats:
-    """Return the largest q that the number of people leaves room for, row by row; 1 without n.
+    """Return the largest q that the response rate does not contradict, row by row.
 
-    Above it the response rate contradicts the assumption, and nothing is claimed.
+    Nothing is claimed above it. It is 1 without n, and for a ratio, which nothing contradicts.
     """
     counts = question.counts
-    if counts.n is None:
+    if counts.n is None or question.assumption.is_ratio:
         return np.ones(counts.rows)
-    low, high = base_boxes(question.assumption, counts.scale.m)
-    box = low or high
-    assert box is not None  # a direction leaves one end to the average, never both
-    cells = list(np.asarray(counts.cells.T, np.float64))
-    loose, firm = (weighted(_parts(box, gives), cells) for gives in (True, False))
-    fits = (loose <= 0) | (counts.n - firm <= loose)
-    room = np.where(fits, 1.0, counts.n - firm)
-    return np.where(fits, 1.0, loose / room)
+    box, _ = base_boxes(question.assumption, counts.scale.m)
+    assert box is not None  # only a direction leaves an end to the average, and it is a ratio
+    most = weighted(box.most, list(np.asarray(counts.cells.T, np.float64)))
+    # An item without ratings contradicts nothing.
+    fits = (counts.n <= most) | (most == 0)
+    return np.where(fits, 1.0, most / np.maximum(counts.n, 1.0))
 
 
 def first_failure(
@@ -315,7 +344,10 @@ def _closed_form(counts: Counts, assumption: Participation, claim: Claim) -> Flo
     def formula(cells: Sequence[Column], *n: Column) -> list[Column]:
         # A claim that holds by next to nothing breaks down at an endless q, which is none.
         with np.errstate(over="ignore"):
-            found = breakdown_formula(cells, values, ends, claim, n[0] if n else None, NUMPY)
+            people = n[0] if n else None
+            found = breakdown_formula(
+                cells, values, ends, claim, people, assumption.is_ratio, NUMPY
+            )
         return [np.where(found < 1, found, np.nan)]
 
     (found,) = by_blocks(formula, counts.cells, [] if counts.n is None else [counts.n], 1)

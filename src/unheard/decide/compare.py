@@ -88,6 +88,7 @@ def compare(
     b: ArrayLike,
     q: float | str | None = None,
     *,
+    floor: float | None = None,
     n: tuple[float, float] | None = None,
     scale: Scale | Sequence[float] | str | None = None,
     quiet: str = "any",
@@ -106,7 +107,7 @@ def compare(
     n
         How many people there are for each, if known. The shared case makes use of it only as far
         as the separate one does.
-    q, scale, quiet, participation, g, assumption, level, covers
+    q, floor, scale, quiet, participation, g, assumption, level, covers
         As in :func:`unheard.estimate`.
 
     Examples
@@ -123,6 +124,7 @@ def compare(
     question = inquire(
         rows,
         q,
+        floor=floor,
         n=n,
         scale=scale,
         quiet=quiet,

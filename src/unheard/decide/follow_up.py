@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unheard.core import confidence
-from unheard.core.bounds import relaxed
+from unheard.core.bounds import free_interval, mass_at, misfits
 from unheard.core.columns import NUMPY, Floats, total
 from unheard.core.counts import Counts
 from unheard.core.estimate import Inquiry, Numbers, inquire
@@ -76,6 +76,7 @@ def follow_up(
     asked: int | None = None,
     scale: Scale | Sequence[float] | str | None = None,
     q: float | str | None = None,
+    floor: float | None = None,
     quiet: str = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
@@ -97,7 +98,7 @@ def follow_up(
         How many were drawn, if not all of them answered.
     scale
         As in :func:`unheard.estimate`.
-    q, quiet, participation, g, assumption
+    q, floor, quiet, participation, g, assumption
         The assumption about who of those asked has answered, as in :func:`unheard.estimate` with n
         known. Not used, and not needed, if all of them did.
     level, covers
@@ -123,6 +124,7 @@ def follow_up(
         question = inquire(
             rows[0],
             q,
+            floor=floor,
             n=drawn,
             scale=first.counts.scale,
             quiet=quiet,
@@ -340,22 +342,41 @@ def people_at_ends(question: Inquiry) -> Pair:
     """How many people have each rating at the lower and at the upper end of the interval."""
     counts, assumption = question.counts, question.assumption
     assert counts.n is not None  # planning starts from the number of people
-    columns, m = list(counts.cells.T.astype(np.float64)), counts.scale.m
+    values, m = counts.scale.values, counts.scale.m
+    columns = list(counts.cells.T.astype(np.float64))
     ends = boxes(assumption.kind, assumption.q, fixed_box(assumption), m)
-    low = _filled(columns, counts.n, ends[0], range(m))
-    high = _filled(columns, counts.n, ends[1], range(m)[::-1])
+    # An item without ratings divides nothing by nothing; its row is replaced at the end.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lower, upper = free_interval(columns, values, ends, NUMPY)
+        beyond = [lower > v for v in values], [upper < v for v in values]
+        low, high = (
+            _dealt_out(columns, counts.n, box, order, out, assumption.is_ratio)
+            for box, order, out in zip(ends, (range(m), range(m)[::-1]), beyond, strict=True)
+        )
     return low, high
 
 
-def _filled(counts: list[Floats], n: Floats, box: Box | None, order: Sequence[int]) -> Floats:
-    """Deal n people out to the ratings, those first in order first, as far as the box allows."""
+def _dealt_out(
+    counts: list[Floats],
+    n: Floats,
+    box: Box | None,
+    order: Sequence[int],
+    beyond: Sequence[Any],
+    ratio: bool,
+) -> Floats:
+    """Deal n people out to the ratings as they are at one end of the interval."""
     rated = total(counts)
     if box is None:
         people = [count * n / np.maximum(rated, 1.0) for count in counts]
     else:
-        # An item without ratings divides nothing by nothing; its row is replaced at the end.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            people = _greedy(counts, n, relaxed(counts, box, n, NUMPY), order)
+        # As many as the boxes hold, or as the end needs; the others respond no more often.
+        needed = mass_at(counts, beyond, box, NUMPY)
+        if ratio:
+            needed = np.minimum(needed, n)
+        else:
+            too_low, too_high = misfits(counts, box, n)
+            needed = np.where(too_low | too_high, needed, n)
+        people = [one * (n / needed) for one in _greedy(counts, needed, box, order)]
     extreme = np.arange(len(counts)) == order[0]
     return np.where((rated > 0)[:, None], np.column_stack(people), n[:, None] * extreme)
 

@@ -89,6 +89,7 @@ def plan_follow_up(
     power: float = 0.8,
     scale: Scale | Sequence[float] | str | None = None,
     q: float | str | None = None,
+    floor: float | None = None,
     quiet: str = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
@@ -114,7 +115,7 @@ def plan_follow_up(
         assumption). Where the claim is then false, its opposite shall be settled.
     power
         The probability with which that shall happen, from 0.5 up.
-    scale, q, quiet, participation, g, assumption
+    scale, q, floor, quiet, participation, g, assumption
         Scale and assumption, as in :func:`unheard.estimate`.
     level, covers
         As in :func:`follow_up`.
@@ -126,13 +127,14 @@ def plan_follow_up(
     --------
     >>> plan = plan_follow_up([120, 30, 45, 200, 605], 2400, q=0.3, width=0.4)
     >>> [(one.name, one.ask) for one in plan.scenarios]
-    [('worst', 151), ('estimate', 74)]
+    [('worst', 151), ('estimate', 105)]
     >>> plan = plan_follow_up([120, 30, 45, 200, 605], 2400, q=0.3, above=3.9)
     >>> [(f"{one.mean:.2f}", one.shows, one.ask) for one in plan.scenarios]
-    [('3.81', 'below', 690), ('4.22', 'above', 71), ('4.64', 'above', 14)]
+    [('3.35', 'below', 30), ('4.00', 'above', 839), ('4.64', 'above', 14)]
     """
     stated: dict[str, Any] = {
         "q": q,
+        "floor": floor,
         "quiet": quiet,
         "participation": participation,
         "g": g,
@@ -214,7 +216,7 @@ def _for_claim(
 
 
 def _to_be_trusted(now: Estimate) -> bool:
-    # An assumption that had to be relaxed leaves hardly any room, and settles nothing.
+    # A refuted assumption settles nothing.
     return not {"low_response", "refuted"} & {*now.flags}
 
 

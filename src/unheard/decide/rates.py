@@ -1,9 +1,8 @@
 """What the response rate alone says, where the number of people is known: per item or window.
 
-Somebody with the quietest rating answers no more often than people do on average, so the least
-participation q is at most the response rate. That rules out every larger q. Where the rate changes
-from window to window, so does what can be assumed: a voice ratio of 0.3 means that nobody's
-probability to answer is below 0.3 times the rate of the window they are in.
+Those who respond least often do so no more often than people do on average, so a floor on
+participation is at most the response rate: every larger one is ruled out. A participation ratio is
+compatible with any response rate.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from scipy.special import betaincinv, chdtrc
 
 from unheard.core.columns import Floats
 from unheard.core.counts import LARGEST_COUNT
-from unheard.core.participation import preset
 from unheard.errors import OptionError, PopulationError
 
 
@@ -30,11 +28,8 @@ class Rates:
         How many answered, of how many people.
     rate
         Share who answered.
-    q_most
-        The largest q that the rate does not refute at the level; q above it is ruled out.
-    q
-        The voice ratio stated times the rate: the least participation to assume there. None if no
-        voice ratio was stated.
+    largest_floor
+        The largest floor that the rate does not refute at the level.
     drift_p
         p-value of the hypothesis that the rate is the same everywhere.
     """
@@ -42,33 +37,25 @@ class Rates:
     n_ratings: Floats
     n: Floats
     rate: Floats
-    q_most: Floats
-    q: Floats | None
+    largest_floor: Floats
     drift_p: float
 
 
-def response_rates(
-    n_ratings: ArrayLike, n: ArrayLike, *, ratio: float | str | None = None, level: float = 0.95
-) -> Rates:
-    """Say what response rates rule out, and what to assume where they change.
+def response_rates(n_ratings: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Rates:
+    """Say which floors response rates rule out, and whether the rates are the same everywhere.
 
     Parameters
     ----------
     n_ratings, n
         How many people answered, of how many there are: one number each, or one per item or
         window.
-    ratio
-        Voice ratio (or the name of a preset) that is thought to hold everywhere: how often the
-        quietest answer, over how often the most outspoken do.
     level
-        Level at which a q is ruled out.
+        Level at which a floor is ruled out.
 
     Examples
     --------
-    >>> found = response_rates([300, 80], [1000, 1000], ratio=0.5)
-    >>> found.q.tolist()
-    [0.15, 0.04]
-    >>> [round(float(q), 3) for q in found.q_most]
+    >>> found = response_rates([300, 80], [1000, 1000])
+    >>> [round(float(floor), 3) for floor in found.largest_floor]
     [0.325, 0.096]
     """
     seen, people = _sizes(n_ratings, "n_ratings"), _sizes(n, "n")
@@ -85,10 +72,6 @@ def response_rates(
             f"{people[row]:.15g} people for {seen[row]:.15g} ratings",
             "Count everybody in n, those who answered included",
         )
-    if isinstance(ratio, str):
-        ratio = preset(ratio)
-    if ratio is not None and not 0 < ratio <= 1:
-        raise OptionError("q", f"{ratio:g} found", "Give a voice ratio above 0 and at most 1")
     if not 0 < level < 1:
         raise OptionError("level", f"{level!r} found", "Give a number between 0 and 1")
     rate = seen / people
@@ -96,8 +79,7 @@ def response_rates(
     most = np.ones(len(rate))
     silent = unseen > 0
     most[silent] = betaincinv(seen[silent] + 1, unseen[silent], level)
-    q = None if ratio is None else np.maximum(ratio * rate, 1e-9)
-    return Rates(seen, people, rate, most, q, _drift(seen, people))
+    return Rates(seen, people, rate, most, _drift(seen, people))
 
 
 def _sizes(values: ArrayLike, place: str) -> Floats:

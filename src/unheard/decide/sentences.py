@@ -16,25 +16,22 @@ def sweep_sentences(
     """Yield what q means, and what would overturn the claim."""
     if question.assumption.per_rating:
         yield f"Stated, and loosened by q: {question.words}"
-    elif question.counts.n is None:
-        yield (
-            "q: the quietest people are at least q times as likely to answer as the most outspoken."
-        )
+    elif question.assumption.kind == "floor":
+        yield "q, the floor: everybody responds with a probability of at least q."
     else:
-        yield "q: everybody answers with a probability of at least q."
-    if claim is not None and broken is not None:
-        never = never_text(
-            per_rating=question.assumption.per_rating, n_known=question.counts.n is not None
+        yield (
+            "q, the participation ratio: those who respond least often do so at least q times as "
+            "often as those who respond most often."
         )
+    if claim is not None and broken is not None:
+        never = never_text(question.assumption)
         yield claim_text(claim.words, broken[0], broken[1], never)
 
 
 def comparison_sentences(found: Comparison, names: tuple[str, str]) -> Iterator[str]:
     """Yield who is ahead and what would overturn it, what the flags mean, and the assumption."""
     question = found.question
-    never = never_text(
-        per_rating=question.assumption.per_rating, n_known=question.counts.n is not None
-    )
+    never = never_text(question.assumption)
     if found.leader is None:
         yield "Neither is ahead, not even at q = 1: there the two are equal."
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,7 @@ from unheard.core.participation import Participation, preset
 from unheard.core.scale import Scale
 from unheard.core.showing import Shows
 from unheard.decide.breakdown import inquire_at_one
-from unheard.errors import CountsError, OptionError
+from unheard.errors import CountsError, OptionError, ParticipationError
 
 GRID = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 """The q that are looked at if none are named."""
@@ -27,7 +28,8 @@ class Sweep(Shows):
     Attributes
     ----------
     q
-        The voice ratios. For participation stated per rating: what it is loosened by.
+        The participation ratios, or floors. For participation stated per rating: what it is
+        loosened by.
     method
         Which estimate it is; for participation stated per rating the middle of the interval.
     estimate, lower, upper, ci_lower, ci_upper
@@ -53,6 +55,7 @@ def sweep(
     counts: ArrayLike,
     q: Sequence[float | str] | float | str | None = None,
     *,
+    floor: Sequence[float] | float | None = None,
     n: int | None = None,
     scale: Scale | Sequence[float] | str | None = None,
     quiet: str = "any",
@@ -62,14 +65,16 @@ def sweep(
     level: float = 0.95,
     covers: str = "mean",
 ) -> Sweep:
-    """Answer one question for many voice ratios.
+    """Answer one question for many participation ratios.
 
     Parameters
     ----------
     counts
         One histogram: how often each rating was given, lowest first.
     q
-        The voice ratios to look at, or names of presets; by default some from 1 to 0.01.
+        The participation ratios to look at, or names of presets; by default some from 1 to 0.01.
+    floor
+        Instead of q: floors to look at. Requires n.
     n, scale, quiet, level, covers
         As in :func:`unheard.estimate`.
     participation, g, assumption
@@ -82,6 +87,8 @@ def sweep(
     >>> [round(float(x), 2) for x in found.lower]
     [4.14, 3.73, 3.35]
     """
+    if floor is not None:
+        q, (participation, g, assumption) = floors_to_sweep(floor, q, participation, g, assumption)
     question = inquire_at_one(
         counts,
         participation,
@@ -93,12 +100,19 @@ def sweep(
         level=level,
         covers=covers,
     )
-    grid = GRID if q is None else ([q] if isinstance(q, str | float) else q)
+    grid = GRID if q is None else ([q] if isinstance(q, str | int | float) else q)
     return sweep_of(question, [preset(one) if isinstance(one, str) else one for one in grid])
 
 
+def floors_to_sweep(floor: Any, *others: Any) -> tuple[Any, tuple[None, None, Participation]]:
+    """Return the floors to look at, and the assumption to start from, at a floor of 1."""
+    if any(one is not None for one in others):
+        raise ParticipationError("floor", "stated together with another", "State one of them")
+    return floor, (None, None, Participation.floor(1.0))
+
+
 def sweep_of(question: Inquiry, q: Sequence[float]) -> Sweep:
-    """Answer a question about one histogram for many voice ratios."""
+    """Answer a question about one histogram for many q."""
     if question.counts.rows != 1:
         raise CountsError(
             "counts", f"{question.counts.rows} histograms found", "Sweep one at a time"
@@ -111,15 +125,12 @@ def sweep_of(question: Inquiry, q: Sequence[float]) -> Sweep:
     method = "paa" if question.counts.n is None else "midpoint"
     asked = question.at(falling, np.zeros(len(falling), np.intp))
     (found,) = asked.answer([method])
+    low, high, flags = found.ci_lower.copy(), found.ci_upper.copy(), list(found.flags)
     # What a larger q leaves open, a smaller one does too; see decide.breakdown on unequal limits.
+    # A q that the response rate contradicts says nothing about the others.
+    holds = np.array(["low_response" not in raised for raised in flags])
+    low[holds] = np.minimum.accumulate(low[holds])
+    high[holds] = np.maximum.accumulate(high[holds])
     return Sweep(
-        falling,
-        method,
-        found.estimate,
-        found.lower,
-        found.upper,
-        np.minimum.accumulate(found.ci_lower),
-        np.maximum.accumulate(found.ci_upper),
-        list(found.flags),
-        question,
+        falling, method, found.estimate, found.lower, found.upper, low, high, flags, question
     )

@@ -8,26 +8,16 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
-
-def rating_text(value: float | None, width: float) -> str:
-    """Write a rating with two decimals, more on a scale so short that two say nothing."""
-    if value is None:
-        return "–"
-    return f"{value:.{max(2, 2 - math.floor(math.log10(width)))}f}"
+from unheard.core.participation import Participation
 
 
-def range_text(low: float, high: float, width: float) -> str:
-    """Write an interval of ratings."""
-    return f"{rating_text(low, width)} to {rating_text(high, width)}"
-
-
-def never_text(*, per_rating: bool, n_known: bool) -> str:
+def never_text(assumption: Participation) -> str:
     """Say that a claim holds at no q, in words that fit what q means."""
-    if per_rating:
+    if assumption.per_rating:
         return "not even if participation is exactly as stated (q = 1)"
-    if n_known:
-        return "at no q that the response rate allows"
-    return "not even if all people answer alike (q = 1)"
+    if assumption.kind == "floor":
+        return "at no floor that the response rate allows"
+    return "not even if everybody responds equally often (q = 1)"
 
 
 def rounded_up(q: float) -> float:

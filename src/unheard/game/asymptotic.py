@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from unheard.core.aggregators import AGGREGATORS
 from unheard.core.columns import Floats
 from unheard.core.estimate import inquire
 from unheard.core.participation import Participation
 from unheard.core.scale import Scale
-from unheard.game.rules import Rule, checked_answers, rule_name
+from unheard.game.rules import Rule, checked_answers, rule_name, stated_for
 from unheard.game.structures import Structure, asymptotic_pair, lemma_pair
 
 _MANY = 1e9
@@ -137,17 +136,10 @@ def _limit_answers(rule: Rule, q: float, scale: Scale) -> Callable[[Floats], Flo
     """Return the aggregator as a function of the shares of people seen with each rating."""
     if callable(rule):
         return lambda seen: checked_answers(rule(seen * _MANY), seen, scale, rule_name(rule))
-    needs_n = rule in AGGREGATORS and AGGREGATORS[rule].needs_n
+    stated = stated_for(rule, _MANY, q)
 
     def named(seen: Floats) -> Floats:
-        question = inquire(
-            seen * _MANY,
-            q,
-            n=_MANY if needs_n else None,
-            scale=scale,
-            level=None,
-            effective=_MANY,
-        )
+        question = inquire(seen * _MANY, **stated, scale=scale, level=None, effective=_MANY)
         return np.asarray(question.answer([rule])[0].estimate)
 
     return named

@@ -18,11 +18,11 @@ def minimax(given: Situation) -> Column:
     from unheard.game.minimax import minimax as solve
 
     seen = np.column_stack(given.counts)
-    n, q = (np.broadcast_to(np.asarray(x), len(seen)) for x in (given.n, given.q))
+    n, floor = (np.broadcast_to(np.asarray(x), len(seen)) for x in (given.n, given.floor))
     answers = np.full(len(seen), np.nan)
-    for people, least in {*zip(n.tolist(), q.tolist(), strict=True)}:
-        if people:
-            rows = (n == people) & (q == least)
+    for people, least in {*zip(n.tolist(), floor.tolist(), strict=True)}:
+        if least > 0:  # otherwise nobody rated, and nothing is asked
+            rows = (n == people) & (floor == least)
             game = solve(int(people), least, Scale(given.values), tolerance=1e-3)
             answers[rows] = game.answer(seen[rows])
     return answers
@@ -33,7 +33,7 @@ AGGREGATORS["minimax"] = Aggregator(
     "smallest worst case of all",
     minimax,
     needs_n=True,
-    kinds=("any",),
+    kinds=("any", "floor"),
     needs_people=True,
     most_n=REACH,
     closed_form=False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +39,18 @@ def rule_answers(rule: Rule, seen: Floats, n: int, q: float, scale: Scale) -> Fl
     """
     if callable(rule):
         return checked_answers(rule(seen.copy()), seen, scale, rule_name(rule))
-    needs_n = rule in AGGREGATORS and AGGREGATORS[rule].needs_n
-    question = inquire(seen, q, n=n if needs_n else None, scale=scale, level=None)
+    question = inquire(seen, **stated_for(rule, n, q), scale=scale, level=None)
     return np.asarray(question.answer([rule])[0].estimate)
+
+
+def stated_for(rule: Rule, n: float, q: float) -> dict[str, Any]:
+    """State the paper's assumption, g >= q, to a named method, as far as that uses it.
+
+    Without n only the ratio that it implies matters.
+    """
+    if rule in AGGREGATORS and AGGREGATORS[rule].needs_n:
+        return {"floor": q, "n": n}
+    return {"q": q}
 
 
 def checked_answers(answers: object, seen: Floats, scale: Scale, name: str) -> Floats:

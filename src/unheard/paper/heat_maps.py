@@ -10,6 +10,7 @@ from unheard.charts.basic import Chart, heat_map, lines
 from unheard.core.balance import balance
 from unheard.core.columns import Floats
 from unheard.core.estimate import inquire
+from unheard.game.rules import stated_for
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 MIDDLE = 1.5
@@ -27,8 +28,8 @@ def grid(n: int, step: int) -> Floats:
 
 def answers(method: str, counts: Floats, q: float) -> Floats:
     """Return what a method answers; BEA is told that there are 20 people."""
-    n = BEA_N if method == "bea" else None
-    return np.asarray(inquire(counts, q, n=n, level=None).answer([method])[0].estimate)
+    stated = stated_for(method, BEA_N, q)
+    return np.asarray(inquire(counts, **stated, level=None).answer([method])[0].estimate)
 
 
 def cells(method: str, counts: Floats, qs: Iterable[float]) -> Rows:

@@ -287,7 +287,7 @@ def table(observed: Floats, true: Floats) -> Rows:
     found = {
         "average": estimate(observed, Q, method="average", level=None).estimate,
         "paa": estimate(observed, Q, method="paa", level=None).estimate,
-        "bea": estimate(observed, Q, n=n, method="bea", level=None).estimate,
+        "bea": estimate(observed, floor=Q, n=n, method="bea", level=None).estimate,
         "truth": float(true @ _VALUES / n),
     }
     printed = {"average": AVERAGE, "paa": PAA, "bea": BEA, "truth": TRUTH}

@@ -46,7 +46,7 @@ def estimates() -> Rows:
     rows = []
     for hotel, counts in OBSERVED.items():
         n, truth = sum(TRUE[hotel]), _mean(TRUE[hotel])
-        free, known = inquire(counts, Q), inquire(counts, Q, n=n)
+        free, known = inquire(counts, Q), inquire(counts, floor=Q, n=n)
         needs_n = [method for method in known.methods() if method not in free.methods()]
         answers = [*free.answer(free.methods()), *known.answer(needs_n)]
         for one in answers:

@@ -78,18 +78,16 @@ def stated(tracks: Tracks) -> dict[str, Estimate]:
     plain = inquire(seen, 1.0).answer(["average", "spectral"])
     free = inquire(seen, 0.3).answer(["paa"])
     low = inquire(seen, 0.1, quiet="low").answer(["paa"])
-    # With n known q is the least participation: the voice ratio times the response rate.
-    rate = np.maximum(seen.sum(axis=1), 1) / n
-    known = inquire(seen, 0.3 * rate, n=n).answer(["bea", "midpoint"])
-    low_known = inquire(seen, 0.1 * rate, n=n, quiet="low").answer(["midpoint"])
+    known = inquire(seen, 0.3, n=n).answer(["bea", "midpoint"])
+    low_known = inquire(seen, 0.1, n=n, quiet="low").answer(["midpoint"])
     names = (
         "average",
         "spectral",
         "paa, q = 0.3",
         "paa, q = 0.1, low quieter",
-        "bea, n known, q = 0.3 of the rate",
-        "midpoint, n known, q = 0.3 of the rate",
-        "midpoint, n known, q = 0.1 of the rate, low quieter",
+        "bea, n known, q = 0.3",
+        "midpoint, n known, q = 0.3",
+        "midpoint, n known, q = 0.1, low quieter",
     )
     return dict(zip(names, (*plain, *free, *low, *known, *low_known), strict=True))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from unheard.core.format import range_text, rating_text
 from unheard.decide.breakdown import Claim
-from unheard.decide.words import plural, range_text, rating_text
+from unheard.decide.words import plural
 from unheard.report.order import Numbers
 
 NAMED = 3

@@ -210,9 +210,7 @@ def _order_claims(
             (row, f"{name} is in the top {k:,}", k)
             for row, name in zip(rows[:k], names[:k], strict=True)
         ]
-    never = never_text(
-        per_rating=question.assumption.per_rating, n_known=question.counts.n is not None
-    )
+    never = never_text(question.assumption)
     noisy = question.level is not None
     return [
         _tested(
@@ -232,9 +230,7 @@ def _mean_claims(
     some = replace(question, counts=question.counts.take(np.array(rows)))
     plain = breakdown_of(some, claim, noise=False)
     noisy = None if question.level is None else breakdown_of(some, claim, noise=True)
-    never = never_text(
-        per_rating=question.assumption.per_rating, n_known=question.counts.n is not None
-    )
+    never = never_text(question.assumption)
     return [
         _tested(
             f"the mean of {name} is {claim.side}",

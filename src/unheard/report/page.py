@@ -10,7 +10,8 @@ from typing import Any
 
 from unheard._version import __version__
 from unheard.charts.style import DARK, LIGHT, Look
-from unheard.decide.words import places_text, plural, q_cell, rating_text
+from unheard.core.format import rating_text
+from unheard.decide.words import places_text, plural, q_cell
 from unheard.errors import MissingEngineError
 from unheard.report.facts import (
     Facts,

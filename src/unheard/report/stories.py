@@ -10,7 +10,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from unheard.decide.words import name_of, rating_text
+from unheard.core.format import rating_text
+from unheard.decide.words import name_of
 from unheard.report.order import best_of
 from unheard.tables.dialects import column
 from unheard.tables.documents import documents

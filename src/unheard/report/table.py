@@ -9,15 +9,9 @@ from typing import Any, TypeAlias
 
 from unheard.core.aggregators import AGGREGATORS
 from unheard.core.documents import tidy
+from unheard.core.format import range_text, rating_text
 from unheard.core.scale import Scale
-from unheard.decide.words import (
-    places_text,
-    printable,
-    q_cell,
-    range_text,
-    rating_text,
-    verdict_text,
-)
+from unheard.decide.words import places_text, printable, q_cell, verdict_text
 from unheard.report.facts import Facts, has_tiers
 from unheard.report.stories import item_name, straight, within_name
 

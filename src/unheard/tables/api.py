@@ -36,6 +36,7 @@ def rate(
     counts: str | Iterable[str] | None = None,
     q: float | str | None = None,
     q_table: Any = None,
+    floor: float | None = None,
     quiet: str = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
@@ -79,11 +80,11 @@ def rate(
         Instead of ``rating``: the columns with counts, lowest rating first, of a table of counts.
         Rows of the same item are added up.
     q
-        The voice ratio: a number, a preset (``survey``, ``reviews``, ``media``), or the column that
-        holds it. See :func:`unheard.estimate`.
+        The participation ratio: a number, a preset (``survey``, ``reviews``, ``media``), or the
+        column that holds it. See :func:`unheard.estimate`.
     q_table
         A second table with q: by item, or by any other column that is part of ``item``.
-    quiet, participation, g, assumption, method, level, covers
+    floor, quiet, participation, g, assumption, method, level, covers
         As in :func:`unheard.estimate`.
     n
         How many people there are for each item: a number, or the column that holds it.
@@ -367,11 +368,13 @@ def _second_by_name(
 
 def _all_balances(request: Request) -> exp.Expr | None:
     """Write BEA's lambda out for every n for which the large-n form is not exact."""
-    if request.method != "bea" or (request.n is not None and request.q_column is None):
+    if request.method != "bea" or not request.balance_keys:
         return None
-    if request.q_column is not None:
+    if request.balance_keys != (N,):
         raise OptionError(
-            "method", "bea with a q per item has no closed form in SQL", "Use midpoint, or rate"
+            "method",
+            "bea with a participation ratio has no closed form in SQL",
+            "State a floor, or use midpoint",
         )
     import numpy as np
     import pyarrow as pa
@@ -384,7 +387,7 @@ def _header(request: Request) -> str:
     """Say, as comments, what the query computes and what its columns are."""
     from textwrap import wrap
 
-    words = request.assumption.words(n_known=request.n_known)
+    words = request.assumption.words()
     if request.q_column is not None:
         words = f"q is column {request.q_column}: how quiet people may be, item by item."
     lines = [

@@ -98,8 +98,7 @@ class Findings:
 
     def standing(self, who: Standing) -> str:
         """Say how firmly one item stands in the top k."""
-        # A larger q than the response rate of an item is ruled out.
-        name, never = name_of(who.item), self.never(n_known=self.request.n_known)
+        name, never = name_of(who.item), self.never()
         top = "first" if who.k == 1 else f"in the top {who.k:,}"
         if who.breakdown_q is None:
             return f"{name} is not surely {top}, {never}."
@@ -108,10 +107,9 @@ class Findings:
             words += f"; with sampling noise, {q_text(who.ci_breakdown_q, never)}"
         return f"{words}."
 
-    def never(self, *, n_known: bool = False) -> str:
+    def never(self) -> str:
         """Say that something holds at no q."""
-        # At q = 1 the interval of one item is its average, n known or not.
-        return never_text(per_rating=self.request.assumption.per_rating, n_known=n_known)
+        return never_text(self.request.assumption)
 
     def meanings(self, *, tiers: bool = True) -> list[str]:
         """Return what the columns mean, that of the tiers if it is shown."""
@@ -163,4 +161,4 @@ def assumption_words(job: Job) -> str:
     request = job.request
     if request.q_column is not None:
         return f"q as in column {request.q_column}, item by item."
-    return request.assumption.words(n_known=request.n_known)
+    return request.assumption.words()

@@ -10,7 +10,8 @@ from typing import Any
 from sqlglot import exp
 
 from unheard.core.aggregators import default_method
-from unheard.core.balance import LIMIT_FROM, balance
+from unheard.core.balance import LIMIT_FROM, balance, implied_floor
+from unheard.core.columns import NUMPY, total
 from unheard.core.counts import LARGEST_COUNT
 from unheard.core.estimate import stated
 from unheard.core.participation import PRESETS, Participation
@@ -21,7 +22,7 @@ from unheard.tables import checks
 from unheard.tables.counting import counting, rows_to_count, windowed
 from unheard.tables.dialects import column
 from unheard.tables.engines.base import Engine
-from unheard.tables.names import BALANCE, MANY, N, Q, reserve
+from unheard.tables.names import BALANCE, MANY, SEEN, N, Q, reserve
 from unheard.tables.rating import Prepared, SecondTable, people, ranks, rating
 from unheard.tables.request import (
     Kind,
@@ -77,6 +78,7 @@ def read_request(
     counts: str | Iterable[str] | None = None,
     q: float | str | None = None,
     q_table: Any = None,
+    floor: float | None = None,
     quiet: str = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
@@ -128,6 +130,7 @@ def read_request(
         participation,
         g,
         assumption,
+        floor,
     )
     assumption.check_fits(values.m, 1)
     if n_table is not None and not (n is None or isinstance(n, str)):
@@ -312,24 +315,29 @@ def _kinds_of_groups(request: Request, opened: Opened) -> dict[str, Kind]:
 
 def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Query) -> Prepared:
     """Work out BEA's lambda for every n and q that occur, where the large-n form is not exact."""
-    if request.method != "bea" or (request.n is not None and request.q_column is None):
+    if request.method != "bea" or not request.balance_keys:
         return given
     import numpy as np
     import pyarrow as pa
 
-    wanted = [column(N)] if request.n is None else []
-    if request.q_column is not None:
-        wanted.append(column(Q))
+    made: dict[str, exp.Expr] = {name: column(name) for name in (N, Q)}
+    made[SEEN] = total([column(name) for name in request.count_columns])
+    wanted = [exp.alias_(made[name], name) for name in request.balance_keys]
     distinct = exp.select(*wanted).distinct().from_(together.subquery(reserve("given")))
     if request.n is None:
         distinct = distinct.where(column(N) < LIMIT_FROM)
     rows = opened.engine.rows(distinct)
-    n = np.array([row.get(N, request.n) for row in rows], np.float64)
-    q = np.array([row.get(Q, request.assumption.q) for row in rows], np.float64)
-    table = pa.table({N: n, Q: q, BALANCE: balance(n, q) if len(n) else n})
-    return Prepared(
-        given.counts, given.n_table, given.q_table, opened.engine.upload("balances", table)
-    )
+    keys = {
+        name: np.array([row[name] for row in rows], np.float64) for name in request.balance_keys
+    }
+    n = keys.get(N, np.full(len(rows), request.n))
+    q = keys.get(Q, np.full(len(rows), request.assumption.q))
+    if SEEN in keys:
+        # An item without ratings has no lambda, and needs none.
+        seen = keys[SEEN]
+        q = np.where(seen > 0, implied_floor(q, seen, np.maximum(n, 1.0), NUMPY), q)
+    found = pa.table(keys | {BALANCE: balance(n, q) if len(n) else n})
+    return replace(given, balances=opened.engine.upload("balances", found))
 
 
 def _joint_level(request: Request, engine: Engine, together: exp.Query) -> float | None:

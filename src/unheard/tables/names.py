@@ -27,8 +27,8 @@ def plain(name: str) -> str:
     return name.removeprefix(PREFIX)
 
 
-N, Q, BALANCE = reserve("n"), reserve("q"), reserve("balance")
-"""People, voice ratio and BEA's lambda, beside the counts."""
+N, Q, SEEN, BALANCE = reserve("n"), reserve("q"), reserve("seen"), reserve("balance")
+"""People, participation ratio, number of ratings and BEA's lambda, beside the counts."""
 
 VALUE = reserve("value")
 """The one column that is taken from a second table, besides its keys."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from unheard.core.balance import LIMIT_FROM, balance, limit_balance
+from unheard.core.balance import LIMIT_FROM, balance, implied_floor, limit_balance
 from unheard.core.bounds import average
 from unheard.core.columns import total, weighted
 from unheard.core.confidence import critical_value
@@ -20,7 +20,7 @@ from unheard.core.strata import Answer, combined, terms
 from unheard.decide.breakdown import Claim, base_boxes, breakdown_formula
 from unheard.tables.dialects import column, identifier
 from unheard.tables.expressions import Layer, Operand, Sheet, layers, number
-from unheard.tables.names import BALANCE, N_NULL, N_ROWS, VALUE, N, Q, reserve
+from unheard.tables.names import BALANCE, N_NULL, N_ROWS, SEEN, VALUE, N, Q, reserve
 from unheard.tables.ranking import add_columns, add_ranks, order_columns, rank_columns
 from unheard.tables.request import Request
 from unheard.tables.steps import Steps
@@ -79,7 +79,7 @@ class Prepared:
     n_table, q_table
         Second tables that hold n and q.
     balances
-        A table of BEA's lambda with columns ``N``, ``Q`` and ``BALANCE``.
+        A table of BEA's lambda, with the columns that it depends on: ``Request.balance_keys``.
     ranks
         The ranks, as made by :func:`ranks`, where the engine keeps them; otherwise they are worked
         out in the same query.
@@ -187,10 +187,13 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     latest = steps.add("people", query, "The number of people beside the counts.")
     if given.balances is None:
         return latest
-    # BEA's lambda depends on n and q alone: a small table of those that occur.
+    # BEA's lambda depends on few numbers: a small table of those that occur.
     balances = reserve("balances")
-    shared = [N] * (request.n is None) + [Q] * (request.q_column is not None)
-    same = (exp.EQ(this=column(x, latest), expression=column(x, balances)) for x in shared)
+    here = {name: column(name, latest) for name in (N, Q)}
+    here[SEEN] = total([column(name, latest) for name in request.count_columns])
+    same = (
+        exp.EQ(this=here[name], expression=column(name, balances)) for name in request.balance_keys
+    )
     small = exp.alias_(given.balances.copy(), balances, table=True)
     joined = (
         exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(latest)))
@@ -198,7 +201,7 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
         .from_(latest)
         .join(small, on=exp.and_(*same), join_type="left")
     )
-    return steps.add("balanced", joined, "BEA's lambda, which depends on n and q alone.")
+    return steps.add("balanced", joined, "BEA's lambda, item by item.")
 
 
 def _n_column(request: Request, counts: str) -> exp.Expr | None:
@@ -229,7 +232,7 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
     n = None
     if request.n_known:
         n = float(request.n) if request.n is not None else sheet.column(N)
-    items = Items(counts, q, n, _balance(request, sheet, n, q))
+    items = Items(counts, q, n, _balance(request, sheet, counts, n, q))
     found = answers(items, _setting(request), [request.method], sheet)
     lower, upper, *rest = found
     ci = (rest.pop(0), rest.pop(0)) if request.level is not None else (None, None)
@@ -275,7 +278,8 @@ def _sum(of: int | str) -> str:
 def _breakdown(request: Request, claim: Claim, items: Items, sheet: Sheet) -> Operand:
     values = request.scale.values
     ends = base_boxes(request.assumption, len(values))
-    q = breakdown_formula(items.counts, values, ends, claim, items.n, sheet)
+    ratio = request.assumption.is_ratio
+    q = breakdown_formula(items.counts, values, ends, claim, items.n, ratio, sheet)
     rated = total(items.counts) > 0.0
     holds = sheet.where(q < 1.0, q, sheet.missing())
     return sheet.where(rated, holds, sheet.missing())
@@ -287,15 +291,17 @@ def _stated_q(request: Request, sheet: Sheet) -> Any:
     return None if request.assumption.q is None else float(request.assumption.q)
 
 
-def _balance(request: Request, sheet: Sheet, n: Any, q: Any) -> Any:
+def _balance(request: Request, sheet: Sheet, counts: Sequence[Any], n: Any, q: Any) -> Any:
     if request.method != "bea":
         return None
-    if request.n is not None and request.q_column is None:
-        return float(balance(float(request.n), q))
+    if not request.balance_keys:
+        return float(balance(float(n), q))
     small = sheet.column(BALANCE)
-    if request.n is not None:
-        return limit_balance(n, q) if n >= LIMIT_FROM else small
-    return sheet.where(n >= float(LIMIT_FROM), limit_balance(n, q), small)
+    if request.n is not None and n < LIMIT_FROM:
+        return small
+    floor = implied_floor(q, total(counts), n, sheet) if request.assumption.is_ratio else q
+    large = limit_balance(n, floor)
+    return large if request.n is not None else sheet.where(n >= float(LIMIT_FROM), large, small)
 
 
 def _flags(
@@ -304,7 +310,7 @@ def _flags(
     """What a reader must know of each item, as columns of 0 and 1."""
     seen = found["n_ratings"]
     flags: dict[str, Any] = {"no_ratings": sheet.where(seen > 0.0, 0.0, 1.0)}
-    if items.n is not None:
+    if items.n is not None and not request.assumption.is_ratio:
         least = items.q if items.q is not None else float(request.assumption.least)
         limits = Limits(
             request.assumption.kind,
@@ -319,8 +325,8 @@ def _flags(
                 continue
             flags[name] = sheet.where(seen > 0.0, flag, 0.0)
         flags["refuted"] = heard.refuted
-        if given.unchecked:
-            flags["n_below_ratings"] = sheet.where(seen > items.n, 1.0, 0.0)
+    if items.n is not None and given.unchecked:
+        flags["n_below_ratings"] = sheet.where(seen > items.n, 1.0, 0.0)
     middle = "midpoint" if request.n_known else "paa"
     if request.method != middle:
         slack = OUTSIDE_SLACK * request.scale.width

@@ -15,7 +15,7 @@ from unheard.core.scale import Scale
 from unheard.decide.breakdown import Claim
 from unheard.decide.ranking import check_k
 from unheard.errors import ColumnError, MethodError, OptionError
-from unheard.tables.names import N_NULL, N_ROWS, PREFIX, is_reserved, reserve
+from unheard.tables.names import N_NULL, N_ROWS, PREFIX, SEEN, N, Q, is_reserved, reserve
 
 Kind: TypeAlias = Literal["whole", "real", "single", "text", "time", "other"]
 """What a column holds: whole numbers, other numbers (``single``: in single precision), text, ..."""
@@ -234,6 +234,14 @@ class Request:
     def noise(self) -> bool:
         """Whether the order is asked for with noise as well."""
         return self.order is not None and self.order.noise and self.level is not None
+
+    @property
+    def balance_keys(self) -> tuple[str, ...]:
+        """Columns that BEA's lambda depends on: n and q, or the floor that they imply."""
+        keys = [] if self.n is not None else [N]
+        if self.q_column is not None:
+            keys.append(Q)
+        return (*keys, SEEN) if self.assumption.is_ratio else tuple(keys)
 
     @property
     def n_known(self) -> bool:

@@ -98,11 +98,13 @@ def _scale(given: str | list[float]) -> Scale:
 
 def _swept(given: Given) -> tuple[Inquiry, Sweep, Claim | None, list[float] | None]:
     from unheard.decide.breakdown import inquire_at_one
-    from unheard.decide.sweep import GRID, sweep_of
+    from unheard.decide.sweep import GRID, floors_to_sweep, sweep_of
 
-    above, below, q = (given.pop(name, None) for name in ("above", "below", "q"))
+    above, below, q, floor = (given.pop(name, None) for name in ("above", "below", "q", "floor"))
     arguments = stated(given)
-    per_rating = [arguments.pop(name, None) for name in ("participation", "g", "assumption")]
+    per_rating: Any = [arguments.pop(name, None) for name in ("participation", "g", "assumption")]
+    if floor is not None:
+        q, per_rating = floors_to_sweep(floor, q, *per_rating)
     question = inquire_at_one(arguments.pop("counts"), *per_rating, **arguments)
     claim = broken = None
     if above is not None or below is not None:

@@ -24,9 +24,14 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     q: Number | StrictStr | None = Field(
-        None, description="Voice ratio in (0, 1], or a preset: survey, reviews, media."
+        None, description="Participation ratio in (0, 1], or a preset: survey, reviews, media."
     )
-    quiet: StrictStr = Field("any", description="Who may be quieter: any, low, high or middle.")
+    floor: Number | None = Field(
+        None, description="Instead of q: the least probability to respond; requires n."
+    )
+    quiet: StrictStr = Field(
+        "any", description="Who may respond less often: any, low, high or middle."
+    )
     participation: Annotated[list[Shares], Field(max_length=10_001)] | None = Field(
         None, description="Instead of q: a pair [lo, hi] for each rating."
     )
@@ -60,7 +65,10 @@ class SweepQuestion(Question):
     """One histogram for many q."""
 
     q: Annotated[list[Number | StrictStr], Field(max_length=1_000)] | None = Field(  # type: ignore[assignment]
-        None, description="Voice ratios to look at; by default some from 1 to 0.01."
+        None, description="Participation ratios to look at; by default some from 1 to 0.01."
+    )
+    floor: Annotated[list[Number], Field(max_length=1_000)] | None = Field(  # type: ignore[assignment]
+        None, description="Instead of q: floors to look at; requires n."
     )
     counts: Counts
     n: Number | None = None
@@ -139,7 +147,10 @@ class TableSettings(BaseModel):
     item: str | None = Field(None, description="Columns that say what was rated.")
     rating: str | None = Field(None, description="Columns with ratings.")
     counts: str | None = Field(None, description="Instead: columns of counts, lowest first.")
-    q: str | None = Field(None, description="Voice ratio in (0, 1], or a preset.")
+    q: str | None = Field(None, description="Participation ratio in (0, 1], or a preset.")
+    floor: str | None = Field(
+        None, description="Instead of q: the least probability to respond; requires n."
+    )
     q_column: str | None = Field(None, description="Instead: the column with q.")
     quiet: str = "any"
     participation: str | None = Field(None, description="Instead of q: lo:hi for each rating.")

@@ -149,14 +149,15 @@ class Upload:
 
 def arguments_of(given: Given) -> Given:
     """Turn settings into the arguments of :func:`unheard.rate`."""
-    q, participation, g, n, level = (
-        given[name] for name in ("q", "participation", "g", "n", "level")
+    q, floor, participation, g, n, level = (
+        given[name] for name in ("q", "floor", "participation", "g", "n", "level")
     )
     for name in ("q", "n"):
         if given[name] is not None and given[f"{name}_column"] is not None:
             raise OptionError(name, f"{name} and {name}_column given together", "Give one of them")
     arguments = {
         "q": given["q_column"] if q is None else read_q(q, "q"),
+        "floor": None if floor is None else number(floor, "floor", ParticipationError),
         "participation": None if participation is None else pairs(participation, "participation"),
         "g": None if g is None else numbers(g, "g", ParticipationError),
         "n": given["n_column"] if n is None else number(n, "n", PopulationError),
@@ -202,8 +203,8 @@ def counts(upload: Given, given: Given, as_csv: bool) -> Answer:
     from unheard.tables.jobs import counts_query, in_order, read_request
 
     arguments = arguments_of(given)
-    per_rating = (arguments[name] for name in ("participation", "g"))
-    if arguments["q"] is None and all(one is None for one in per_rating):
+    others = (arguments[name] for name in ("floor", "participation", "g"))
+    if arguments["q"] is None and all(one is None for one in others):
         arguments["q"] = 1.0  # counting needs no assumption
     request = read_request(**arguments, ranks=False, only_counts=True)
     with Upload(**upload).job(request) as (job, _):

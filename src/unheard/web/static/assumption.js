@@ -1,6 +1,7 @@
 /** The panel that states the assumption, shared by all views. */
 
 import { byId, el } from "./dom.js";
+import { readOptional } from "./numbers.js";
 import { state } from "./state.js";
 
 /** Places of the slider: round numbers, closer together where q is small. */
@@ -22,6 +23,7 @@ function steps(from, to, by) {
 const slider = byId("q-slider");
 const field = byId("q");
 const radios = [...document.querySelectorAll("#quiet input")];
+const floor = byId("floor");
 
 /** @param {() => void} changed */
 export function initAssumption(changed) {
@@ -34,6 +36,10 @@ export function initAssumption(changed) {
       changed();
     });
   }
+  floor.addEventListener("input", () => {
+    state.floor = floor.value;
+    changed();
+  });
 
   function setQ(value) {
     state.q = String(value);
@@ -66,6 +72,8 @@ export function showAssumption() {
     button.setAttribute("aria-pressed", String(Number(button.dataset.q) === Number(state.q)));
   }
   for (const radio of radios) radio.checked = radio.value === state.quiet;
+  if (floor.value !== state.floor) floor.value = state.floor;
+  if (state.floor) byId("more-assumed").open = true;
 }
 
 /** Say the assumption in the words of the answer. */
@@ -75,6 +83,8 @@ export function sayAssumption(words) {
 
 /** The assumption as questions to the server state it. */
 export function assumption() {
+  const least = readOptional(state.floor, "Say the least probability to respond, or leave it empty.");
+  if (least !== undefined) return { floor: least };
   const q = Number(state.q);
   // What is no number goes as it is: the server knows presets, and says what is wrong.
   return { q: state.q.trim() !== "" && Number.isFinite(q) ? q : state.q, quiet: state.quiet };

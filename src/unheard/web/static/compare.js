@@ -206,7 +206,7 @@ function csvRows({ asked, answer }) {
     n: known.n,
     average: known.counts && average(known.counts, scale),
     ...{ estimate, lower, upper, ci_lower, ci_upper, level },
-    ...{ q: asked.q, quiet: asked.quiet },
+    ...{ q: asked.q, quiet: asked.quiet, floor: asked.floor },
   });
   const rows = [
     ...[a, b].map((one) => row(one.name, one, one)),

@@ -16,7 +16,7 @@ const remember = rested(writeFragment, 300);
 
 const { setQ } = initAssumption(changed);
 const views = {
-  one: initOne(changed, setQ),
+  one: initOne(changed),
   compare: initCompare(changed),
   table: initTable(changed, goTo),
 };

@@ -17,7 +17,6 @@ import {
   readOptional,
   readScale,
   whenReadable,
-  wholeText,
   widthOf,
 } from "./numbers.js";
 import { scaleChoice } from "./scale.js";
@@ -25,15 +24,11 @@ import { EXAMPLE, state } from "./state.js";
 import { initSweep } from "./sweep.js";
 
 const MISFITS = ["low_response", "high_response", "refuted"];
-const CLOSED =
-  "At this q everybody must answer alike, so that nothing is left open; choose a smaller q.";
-const LEAST_Q = 0.01; // that the slider has
 
 /**
  * @param {() => void} changed  Called when the reader has changed something.
- * @param {(q: number) => void} setQ
  */
-export function initOne(changed, setQ) {
+export function initOne(changed) {
   const mine = state.one;
   const area = answerArea(byId("one-answer"), byId("one-problem"));
   const sweep = initSweep(changed);
@@ -66,7 +61,7 @@ export function initOne(changed, setQ) {
     try {
       const [answer, told] = await Promise.all([ask("estimate", asked, { signal }), about()]);
       shown = { asked, answer };
-      showAnswer(answer, told, setQ);
+      showAnswer(answer, told);
       area.good();
       fields.mark(null);
       pictures.ask(asked);
@@ -134,15 +129,14 @@ function whose({ counts, scale, from }) {
   return [how];
 }
 
-function showAnswer(answer, told, setQ) {
+function showAnswer(answer, told) {
   const [found] = answer.estimates;
   const mean = average(answer.counts, answer.scale);
   sayAssumption(answer.assumption.words);
   byId("one-headline").replaceChildren(...headline(answer, found, mean));
   byId("one-figures").replaceChildren(...figures(answer, found, mean, told));
   const notes = found.flags.map((flag) => sentence(told.flags[flag] ?? flag));
-  if (found.flags.some((flag) => MISFITS.includes(flag))) notes.push(misfit(answer, setQ));
-  else if (isClosed(answer, found)) notes.push(CLOSED);
+  if (answer.response) notes.push(answer.response.words);
   fillNotes(byId("one-notes"), notes);
 }
 
@@ -166,15 +160,6 @@ function headline({ scale, n_ratings: seen }, found, mean) {
   ];
 }
 
-/** Whether q is so near the response rate that nobody can be quieter than others. */
-function isClosed({ scale, counts, n, n_ratings: seen }, { lower, upper }) {
-  const width = widthOf(scale);
-  const onePoint = ratingText(lower, width) === ratingText(upper, width);
-  // Where all ratings are the same one, the interval is a point at any q.
-  const differ = counts.filter((count) => count > 0).length > 1;
-  return n !== null && n > seen && onePoint && differ;
-}
-
 /** The numbers, each with its name and what it means. */
 function figures({ scale, level, n, n_ratings: seen }, found, mean, told) {
   const width = widthOf(scale);
@@ -193,24 +178,6 @@ function figures({ scale, level, n, n_ratings: seen }, found, mean, told) {
   );
 }
 
-/** What the response rate says about q, and a way out. */
-function misfit({ response, n, n_ratings: seen }, setQ) {
-  const half = Number((response.rate / 2).toPrecision(2));
-  const note = el(
-    "span",
-    {},
-    `${wholeText(seen)} of ${wholeText(n)} people answered, ${percentText(response.rate)}. With the ` +
-      "number of people known, q bounds the probability to answer itself. If you only know how " +
-      "much quieter some are than others, leave the number out. Otherwise choose q below the " +
-      "response rate: at the rate itself all must answer alike, and nothing is left open. ",
-  );
-  if (half >= LEAST_Q) {
-    const use = `Use q = ${half}, half the response rate`;
-    note.append(el("button", { type: "button", onclick: () => setQ(half) }, use));
-  }
-  return note;
-}
-
 function sentence(words) {
   return `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
@@ -227,6 +194,7 @@ function csvRows({ asked, answer }) {
     level: answer.level,
     q: asked.q,
     quiet: asked.quiet,
+    floor: asked.floor,
     assumption: answer.assumption.words,
   };
   answer.scale.forEach((value, i) => (row[`count_${value}`] = answer.counts[i]));
@@ -234,12 +202,13 @@ function csvRows({ asked, answer }) {
 }
 
 /** Ask for the report on a table of one row. */
-function report({ counts, scale, n, q, quiet }, { from, above }) {
+function report({ counts, scale, n, ...assumed }, { from, above }) {
   const columns = scale.map((value) => `count_${value}`);
   const row = { item: from?.item ?? "This rating" };
   columns.forEach((name, i) => (row[name] = counts[i]));
-  const query = { item: "item", counts: columns.join(), scale: scale.join(), n, q, quiet, above };
-  const words = ["unheard estimate", ...counts, "--q", q, "--quiet", quiet, "--scale", scale.join()];
+  const query = { item: "item", counts: columns.join(), scale: scale.join(), n, ...assumed, above };
+  const stated = Object.entries(assumed).flatMap(([name, value]) => [`--${name}`, value]);
+  const words = ["unheard estimate", ...counts, ...stated, "--scale", scale.join()];
   if (n !== undefined && n !== null) words.push("--n", n);
   const command = words.join(" ").slice(0, 4000); // that the server takes
   const named = { name: "the counts typed", title: row.item, command };

@@ -13,6 +13,8 @@ export const state = {
   view: "one",
   q: "0.3",
   quiet: "any",
+  /** Stated instead of both, if it is. */
+  floor: "",
   /** `from`: the item and the table that the counts were taken from. */
   one: { scale: "1:5", counts: EXAMPLE, n: "", above: "", from: null },
   /** Counts are null until the server has told its example. */
@@ -58,6 +60,7 @@ export function readFragment() {
   const given = Object.fromEntries(new URLSearchParams(query));
   if (given.q) state.q = given.q;
   if (QUIET.includes(given.quiet)) state.quiet = given.quiet;
+  state.floor = given.floor ?? "";
   Object.assign(state[state.view], ENTRIES[state.view].read(given) || {});
 }
 
@@ -65,6 +68,7 @@ export function readFragment() {
 export function writeFragment() {
   const written = ENTRIES[state.view].write(state[state.view]);
   const query = new URLSearchParams({ q: state.q, quiet: state.quiet });
+  if (state.floor) query.set("floor", state.floor);
   for (const [name, value] of Object.entries(written ?? {})) if (value) query.set(name, value);
   const readable = String(query).replaceAll("%2C", ",").replaceAll("%3A", ":");
   history.replaceState(null, "", `#${state.view}?${readable}`);

@@ -10,6 +10,7 @@ import { state } from "./state.js";
 
 /** The chart changes little with q, so it may wait until the slider rests. */
 const REST = 60;
+const FLOORS = [1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01];
 
 /** @param {() => void} changed */
 export function initSweep(changed) {
@@ -24,12 +25,12 @@ export function initSweep(changed) {
     area.begin();
     try {
       const above = readOptional(mine.above, "Say above which rating, or leave it empty.");
-      const { q, ...rest } = asked;
-      const question = { ...rest, above };
+      const { q, floor, ...rest } = asked;
+      const question = { ...rest, above, floor: floor === undefined ? undefined : FLOORS };
       const answer = await ask("sweep", question, { signal });
       fillParagraphs(byId("sweep-words"), answer.words);
       area.good();
-      await drawChart(byId("sweep-chart"), "sweep/chart", { ...question, at: q }, signal);
+      await drawChart(byId("sweep-chart"), "sweep/chart", { ...question, at: q ?? floor }, signal);
     } catch (error) {
       area.bad(error);
     }
