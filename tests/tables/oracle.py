@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import unheard as uh
+from unheard.decide.ranking import simultaneous_level
 
 
 def expected(
@@ -42,6 +43,16 @@ def answers(
     if isinstance(q, dict):
         q = np.array([q[key] for key in keys], float)
     got = uh.estimate(cells, q, n=n, scale=list(values), **settings)
+    level = settings.get("level", 0.95)
+    joint = None
+    if level is not None:
+        joint_level = simultaneous_level(level, len(keys))
+        # Ranks go by the bounds and limits that the assumption gives, whatever the method.
+        asked = {k: v for k, v in settings.items() if k not in ("level", "method")}
+        method = "paa" if n is None else "midpoint"
+        joint = uh.estimate(
+            cells, q, n=n, scale=list(values), **asked, level=joint_level, method=method
+        )
     seen = cells.sum(axis=1)
     people = None if n is None else np.broadcast_to(n, len(keys))
     rows = {}
@@ -57,6 +68,12 @@ def answers(
             "ci_upper": None if got.ci_upper is None else got.ci_upper[i],
             "best_rank": 1 + int((got.lower > got.upper[i]).sum()),
             "worst_rank": len(keys) - int((got.upper < got.lower[i]).sum()),
+            "ci_best_rank": None
+            if joint is None
+            else 1 + int((joint.ci_lower > joint.ci_upper[i]).sum()),
+            "ci_worst_rank": None
+            if joint is None
+            else len(keys) - int((joint.ci_upper < joint.ci_lower[i]).sum()),
             "flags": " ".join(got.flags[i]),
         }
     return rows

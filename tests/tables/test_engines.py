@@ -15,18 +15,18 @@ from tests.tables.engines import BENCHES, SQL_BENCHES, Bench, bench
 from tests.tables.oracle import answers, expected, rows_by, same, with_order
 from unheard.decide.breakdown import breakdown
 from unheard.decide.ranking import simultaneous_level
+from unheard.decide.shared_ranking import rank_shared
 from unheard.tables import rank
 
 RESULT = {
     "n_ratings": pa.int64(), "n": pa.int64(), "average": pa.float64(), "estimate": pa.float64(),
     "lower": pa.float64(), "upper": pa.float64(), "ci_lower": pa.float64(),
     "ci_upper": pa.float64(), "best_rank": pa.int64(), "worst_rank": pa.int64(),
-    "flags": pa.string(),
+    "ci_best_rank": pa.int64(), "ci_worst_rank": pa.int64(), "flags": pa.string(),
 }  # fmt: skip
 ORDER = {
     "average_rank": pa.int64(), "tier": pa.int64(), "top": pa.string(),
-    "ci_best_rank": pa.int64(), "ci_worst_rank": pa.int64(), "ci_top": pa.string(),
-    "breakdown_q": pa.float64(),
+    "ci_top": pa.string(), "breakdown_q": pa.float64(),
 }  # fmt: skip
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
 ODD_NAMES = [
@@ -794,7 +794,7 @@ def test_missing_column(engine: Bench) -> None:
     "asked",
     [
         {"q": 0.3},
-        {"q": 0.2, "n": "guests", "method": "bea"},
+        {"floor": 0.2, "n": "guests", "method": "bea"},
         {"q": 0.2, "n": "guests"},
         {"q": 0.4, "quiet": "low", "level": None},
         {"g": [0.2, 0.3, 0.3, 0.4, 0.6], "n": 5000},
@@ -810,7 +810,52 @@ def test_text_through_the_engines_own_client(sql_engine: Bench, asked: dict[str,
     if core.get("n") == "guests":
         core["n"] = {(k,): v for k, v in people.items()}
     wanted = expected(table, ["item"], "rating", FIVE, **core)
+    for row in wanted.values():
+        # A level for all items needs their number, which nobody has counted.
+        row |= {"ci_best_rank": None, "ci_worst_rank": None}
     found = rows_by(sql_engine.run(text, {"stays": table}), ["item"])
     assert found.keys() == wanted.keys()
     for key, row in wanted.items():
         same(found[key], row, key)
+
+
+# One participation for all items, and items with few ratings.
+
+
+def test_shared_participation(engine: Bench) -> None:
+    table = ratings(21, size=900)
+    keys, cells = counted(table)
+    question = uh.inquire(cells, 0.4, level=0.9)
+    exact, noisy = (rank_shared(question, noise=noise) for noise in (False, True))
+    wanted = expected(table, ["item"], "rating", FIVE, q=0.4, level=0.9)
+    for i, key in enumerate(keys):
+        wanted[key] |= {
+            "best_rank": exact.best_rank[i],
+            "worst_rank": exact.worst_rank[i],
+            "ci_best_rank": noisy.best_rank[i],
+            "ci_worst_rank": noisy.worst_rank[i],
+        }
+    assert any(row["best_rank"] > 1 for row in wanted.values())
+    check(engine, table, wanted, rating="rating", q=0.4, level=0.9, shared=True)
+
+
+def counted(table: pa.Table) -> tuple[list[tuple[Any, ...]], Any]:
+    """The items and their counts, in one order."""
+    pairs = list(zip(table["item"].to_pylist(), table["rating"].to_pylist(), strict=True))
+    names = sorted({item for item, _ in pairs})
+    return [(name,) for name in names], np.array(
+        [[pairs.count((name, value)) for value in range(1, 6)] for name in names]
+    )
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_items_with_few_ratings_are_left_out(engine: Bench, shared: bool) -> None:
+    table = ratings(22)
+    keys, cells = counted(table)
+    least = int(np.sort(cells.sum(axis=1))[3])
+    enough = {name for (name,), row in zip(keys, cells, strict=True) if row.sum() >= least}
+    rows = table.filter(pa.array([name in enough for name in table["item"].to_pylist()]))
+    asked: dict[str, Any] = {"rating": "rating", "q": 0.4, "shared": shared}
+    wanted = rows_by(uh.rate(rows, "item", **asked), ["item"])
+    with pytest.warns(uh.RowsLeftOutWarning, match="3 items were left out, with fewer than"):
+        check(engine, table, wanted, min_ratings=least, **asked)

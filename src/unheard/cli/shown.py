@@ -77,7 +77,7 @@ class Shown:
             return
         what = "rows" if self.request.compared_within or not self.sort else "items"
         size = f"{plural(self.job.found.counted, 'rating')}, {plural(self.total, what[:-1])}"
-        console.print(Text(f"{size}, scale {self._scale()}", "bold"))
+        console.print(Text(f"{size}, scale {self._scale()}{self._sorted()}", "bold"))
         columns = self._columns()
         cells = [[name for name, _, _ in columns]]
         cells += [[show(row) for _, _, show in columns] for row in rows]
@@ -88,6 +88,12 @@ class Shown:
         if more:
             console.print(f"\n[dim]{more:,} more rows; --top shows more, -o FILE writes all.[/]")
         self._notes(console, rows, text_width(console))
+
+    def _sorted(self) -> str:
+        """Say by what the rows are sorted."""
+        names = {None: "", "item": "", "ci_lower": "lower confidence limit", "lower": "lower bound"}
+        name = names.get(self.sort, self.sort)
+        return f"; best first by {name}" if name else ""
 
     def _columns(self) -> Columns:
         request = self.request
@@ -104,7 +110,8 @@ class Shown:
             name = f"{request.level * 100:.6g}% confidence"
             columns.append((name, False, lambda row: self._range(row, "ci_lower", "ci_upper")))
         if request.ranks:
-            columns.append(("rank", False, places_text))
+            prefix = "ci_" if request.noise else ""
+            columns.append(("rank", False, lambda row: places_text(row, prefix)))
         columns.append(("flags", False, lambda row: row["flags"]))
         return columns
 

@@ -24,7 +24,6 @@ from unheard.errors import OptionError, PopulationError
 if TYPE_CHECKING:
     from unheard.tables.request import Request
 
-_SORTS = ("estimate", "lower", "upper", "average", "n_ratings", "item")
 _CLOSED = [one.name for one in AGGREGATORS.values() if one.closed_form]
 
 _WHAT = (
@@ -122,6 +121,15 @@ _ROWS = (
         help="What to do with ratings that are not on the scale.",
     ),
 )
+_SHARED = click.option(
+    "--shared",
+    is_flag=True,
+    help="Rank items as rated by one crowd: participation is unknown, but the same for all items, "
+    "so that it distorts all of them alike.",
+)
+_MIN_RATINGS = click.option(
+    "--min-ratings", metavar="N", help="Leave out items with fewer than N ratings."
+)
 _READING = (
     click.option("--table", metavar="NAME", help="Which table of a database to read."),
     click.option(
@@ -148,11 +156,10 @@ _WRITING = (
     ),
     click.option(
         "--sort",
-        metavar="|".join(_SORTS),
-        shell_complete=one_of(*_SORTS),
-        default="estimate",
-        show_default=True,
-        help="Order of the rows, best first.",
+        metavar="COLUMN",
+        shell_complete=one_of("item", "n_ratings", "average", "estimate", "lower", "ci_lower"),
+        help="Order of the rows, best first: item, or any column of the result. By default the "
+        "lower end of the confidence interval, so that one good rating does not come first.",
     ),
     click.option("--top", metavar="ROWS", default="20", show_default=True, help="Rows to show."),
 )
@@ -171,12 +178,12 @@ def question_options(command: Command) -> Command:
 
 def reading_options(command: Command) -> Command:
     """Add the options of a command that reads a table, whatever it puts out."""
-    return _added(command, question_options, *_ROWS, *_READING)
+    return _added(command, question_options, _MIN_RATINGS, *_ROWS, *_READING)
 
 
 def table_options(command: Command) -> Command:
     """Add all options of a command that reads a table and puts out another."""
-    return _added(command, reading_options, *_WRITING, json_option)
+    return _added(command, reading_options, _SHARED, *_WRITING, json_option)
 
 
 def source_options(command: Command) -> Command:
@@ -254,9 +261,11 @@ def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
     for name in ("item", "rating", "counts", "strata"):
         arguments[name] = listed(given.get(name)) or None
     for name in ("q_table", "n_table", "method", "covers", "time", "window", "every", "nulls",
-                 "rater", "duplicates", "off_scale"):  # fmt: skip
+                 "rater", "duplicates", "off_scale", "shared"):  # fmt: skip
         if name in given:
             arguments[name] = given[name]
+    if given.get("min_ratings") is not None:
+        arguments["min_ratings"] = read_whole(given["min_ratings"], "min-ratings")
     return arguments
 
 
@@ -266,10 +275,3 @@ def read_whole(text: str, name: str) -> int:
     if not (value.is_integer() and value >= 1):
         raise OptionError(name, f"{text} found", "Give a whole number, 1 or more")
     return int(value)
-
-
-def read_sort(text: str) -> str:
-    """Read by which column to sort."""
-    if text not in _SORTS:
-        raise OptionError("sort", f"{text!r} found", f"Choose one of {', '.join(_SORTS)}")
-    return text

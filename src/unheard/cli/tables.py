@@ -13,7 +13,6 @@ from unheard.cli.table_options import (
     arguments_of,
     no_ranks_option,
     question_options,
-    read_sort,
     read_whole,
     table_options,
 )
@@ -55,12 +54,13 @@ def answer(
 ) -> None:
     """Run a request, and write, print or show its result as the options say."""
     from unheard.cli.progress import watched
+    from unheard.tables.documents import sort_column
     from unheard.tables.files import files_of
     from unheard.tables.jobs import counts_query, prepare
     from unheard.tables.output import check_target, write
     from unheard.tables.sources import Where
 
-    top, sort = read_whole(given["top"], "top"), read_sort(given["sort"])
+    top, sort = read_whole(given["top"], "top"), sort_column(request, given["sort"])
     counts_only = given.get("counts_only", False)
     target = None if given["output"] is None else Path(given["output"])
     if target is not None:

@@ -47,6 +47,8 @@ def claim_text(claim: str, plain: float | None, noisy: float | None, never: str)
 def places_text(row: Mapping[str, Any], prefix: str = "") -> str:
     """Write the places that a row of a ranking may have; with noise, behind ``ci_``."""
     first, last = row[f"{prefix}best_rank"], row[f"{prefix}worst_rank"]
+    if first is None or last is None:
+        return "–"
     return f"{first:,}" if first == last else f"{first:,} to {last:,}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
@@ -56,6 +57,8 @@ def rate(
     off_scale: str = "refuse",
     duplicates: str = "refuse",
     ranks: bool = True,
+    shared: bool = False,
+    min_ratings: int = 0,
     sort: bool = True,
     engine: str | None = None,
     table: str | None = None,
@@ -109,6 +112,11 @@ def rate(
         Somebody who rated an item twice: ``refuse``, or keep the ``latest``, by ``time``.
     ranks
         Whether to work out the best and worst rank that each item can have.
+    shared
+        Whether one participation is the same for all items, so that it distorts all of them alike:
+        then far more of the order is settled. Bounds and confidence intervals stay as they are.
+    min_ratings
+        Leave out items with fewer ratings.
     sort
         Whether to sort the rows by item; without it they come in any order, a little sooner.
     engine, spark_master
@@ -123,8 +131,9 @@ def rate(
     frame
         Of the same kind as ``source``; an Arrow table for files and databases. Columns: those of
         the item, ``n_ratings``, ``n``, ``average``, ``estimate``, ``lower``, ``upper``,
-        ``ci_lower``, ``ci_upper``, ``best_rank``, ``worst_rank``, ``flags`` (names with spaces
-        between).
+        ``ci_lower``, ``ci_upper``, ``best_rank``, ``worst_rank``, ``ci_best_rank``,
+        ``ci_worst_rank`` (ranks that allow for sampling error, of all items together), ``flags``
+        (names with spaces between).
 
     Examples
     --------
@@ -329,6 +338,10 @@ def sql(
         q_table=q_table,
         **settings,
     )
+    if request.shared:
+        raise OptionError("shared", "has no form in SQL", "Rank by pairs with rate or rank")
+    # How many items are compared is not known yet, and so is the level of ranks for all of them.
+    request = replace(request, sampling_error=False)
     kinds: dict[str, Kind] = dict.fromkeys(request.rating, "text" if text_ratings else "real")
     counted: exp.Expr = counting(
         request, _named("table", table), kinds, packed=False

@@ -11,6 +11,7 @@ from unheard.tables.dialects import column
 from unheard.tables.jobs import Job
 from unheard.tables.names import MANY
 from unheard.tables.request import Order
+from unheard.tables.shared_ranks import settled_pairs
 from unheard.tables.standing import Standing
 
 _NAMED = 5
@@ -31,12 +32,8 @@ class Findings:
     """
 
     def __init__(self, job: Job, result: exp.Expr, who: Standing | None = None) -> None:
-        self.request, self.engine, self.result, self.who = (
-            job.request,
-            job.opened.engine,
-            result,
-            who,
-        )
+        self.job, self.request, self.engine = job, job.request, job.opened.engine
+        self.result, self.who = result, who
         self.total = self.count(exp.true())
 
     @property
@@ -45,9 +42,36 @@ class Findings:
         assert self.request.order is not None  # nobody else makes findings
         return self.request.order
 
+    def pairs(self) -> dict[str, float | None]:
+        """Return the share of pairs of items whose order is settled."""
+        shares: dict[str, float | None] = {"settled": None, "settled_with_error": None}
+        if self.request.compared_within or self.total < 2:
+            return shares
+        for name, prefix in zip(shares, ("", "ci_"), strict=True):
+            above = exp.Sum(this=column(f"{prefix}best_rank") - 1)
+            query = exp.select(exp.alias_(above, MANY)).from_(self.result.copy())
+            many = self.engine.rows(query)[0][MANY]
+            if many is not None:
+                shares[name] = float(many) / (self.total * (self.total - 1) / 2)
+        return shares
+
+    def _pairs(self) -> str:
+        settled, with_error = self.pairs().values()
+        assert settled is not None  # asked only of several items that are compared
+        crowd = "one participation" if self.request.shared else "separate participation"
+        words = f"{settled:.1%} of the pairs of items are in a settled order, under {crowd} and "
+        words += "ignoring sampling error"
+        return (
+            f"{words}; {with_error:.1%} allowing for it." if with_error is not None else f"{words}."
+        )
+
     def sentences(self) -> list[str]:
         """Return what is settled."""
         found = [self._settled()]
+        if self.total > 1 and not self.request.compared_within:
+            found.append(self._pairs())
+            if self.request.shared:
+                found += settled_pairs(self.job)
         if self.request.compared_within:
             within = "attribute" if self.request.attributes else "window"
             found.append(f"The items of each {within} are ranked among themselves.")

@@ -36,7 +36,7 @@ def check_plain(request: Request, place: str) -> None:
 def fetch(job: Job) -> tuple[list[str], Inquiry]:
     """Return the names of all items, and the question about their counts."""
     table = job.opened.engine.arrow(job.people).read_all()
-    return _names(table, job.request.item), _question(table, job.request)
+    return _names(table, job.request.item), question_of(table, job.request)
 
 
 def find(who: str, names: Sequence[str], where: str, place: str) -> int:
@@ -56,7 +56,8 @@ def _names(table: pa.Table, item: Sequence[str]) -> list[str]:
     return [",".join(map(str, key)) for key in zip(*columns, strict=True)]
 
 
-def _question(table: pa.Table, request: Request) -> Inquiry:
+def question_of(table: pa.Table, request: Request) -> Inquiry:
+    """Return the question about the counts of a table, with n beside them."""
     cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
     n = request.n
     if request.n_known and n is None:

@@ -17,11 +17,13 @@ from unheard.core.estimate import stated
 from unheard.core.participation import PRESETS, Participation
 from unheard.core.scale import Scale
 from unheard.decide.ranking import check_k, simultaneous_level
+from unheard.decide.words import plural
 from unheard.errors import ColumnError, OptionError, PopulationError
 from unheard.tables import checks
 from unheard.tables.counting import counting, rows_to_count, windowed
 from unheard.tables.dialects import column
 from unheard.tables.engines.base import Engine
+from unheard.tables.histograms import check_plain
 from unheard.tables.names import BALANCE, MANY, SEEN, N, Q, reserve
 from unheard.tables.rating import Prepared, SecondTable, people, ranks, rating
 from unheard.tables.request import (
@@ -98,6 +100,8 @@ def read_request(
     off_scale: str = "refuse",
     duplicates: str = "refuse",
     ranks: bool = True,
+    shared: bool = False,
+    min_ratings: int = 0,
     only_counts: bool = False,
 ) -> Request:
     """Read the arguments of :func:`rate`, or of :func:`counts`, whose result is the counts."""
@@ -161,9 +165,13 @@ def read_request(
         off_scale=off_scale,
         duplicates=duplicates,
         ranks=ranks,
+        shared=shared,
+        min_ratings=min_ratings,
         only_counts=only_counts,
     )
     check(request)
+    if shared:
+        check_plain(request, "shared")
     return request
 
 
@@ -209,13 +217,13 @@ def prepare(source: Any, request: Request, where: Where, watch: Watch | None = N
             together = people(request, given)
             checks.check_numbers(request, opened, given.counts, together)
             given = _balances(request, opened, given, together)
-        if request.order is not None or (request.ranks and opened.engine.keeps):
-            with watch("ranking", opened.engine):
-                level = _joint_level(request, opened.engine, together)
-                # Done first, so that its memory is free again when the result is made.
-                kept = opened.engine.keep("ranks", ranks(request, given, level))
-            given = replace(given, ranks=kept)
         notes = _notes(request, found)
+        if request.min_ratings:
+            notes += _left_out(request, opened.engine, together)
+        if request.ranks:
+            with watch("ranking", opened.engine):
+                kept, more = _ranks(request, opened, given, together)
+            given, notes = replace(given, ranks=kept), notes + more
         if request.duplicates == "latest":
             earlier = number_of_rows(opened.engine, opened.relation) - found.rows // len(
                 request.rating
@@ -340,22 +348,63 @@ def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Q
     return replace(given, balances=opened.engine.upload("balances", found))
 
 
-def _joint_level(request: Request, engine: Engine, together: exp.Query) -> float | None:
-    """Level at which the confidence limits of all items that are compared hold together."""
-    if request.order is None:
-        return None
+def _ranks(
+    request: Request, opened: Opened, given: Prepared, together: exp.Query
+) -> tuple[exp.Expr | None, list[str]]:
+    """Work ranks out first, so that their memory is free again when the result is made."""
+    engine, notes = opened.engine, list[str]()
+    compared = _compared(request, engine, together)
+    if request.order is not None and request.order.k is not None and compared:
+        check_k(request.order.k, compared)
+    if request.shared:
+        from unheard.tables.shared_ranks import shared_ranks
+
+        try:
+            return shared_ranks(request, engine, together)
+        except OptionError as error:
+            if error.place != "shared":
+                raise
+            notes.append(f"Ranks are those of separate participation: {error.found}.")
+    if not (request.noise or engine.keeps or request.order):
+        return None, notes
+    level = None
+    if request.noise and request.level is not None:
+        level = simultaneous_level(request.level, compared)
+    return engine.keep("ranks", ranks(request, given, level)), notes
+
+
+def items_query(request: Request, together: exp.Query) -> exp.Select:
+    """List the items that are rated, each once."""
+    keys = [column(name) for name in request.result_keys]
+    items = exp.select(*keys).from_(together.subquery(reserve("given"))).group_by(*keys)
+    if request.min_ratings:
+        items = items.having(_seen(request) >= request.min_ratings)
+    return items
+
+
+def _seen(request: Request) -> exp.Expr:
+    return exp.Sum(this=total([column(name) for name in request.count_columns]))
+
+
+def _left_out(request: Request, engine: Engine, together: exp.Query) -> list[str]:
+    """Say how many items have too few ratings."""
+    few = items_query(replace(request, min_ratings=0), together)
+    few = few.having(_seen(request) < request.min_ratings)
+    many = number_of_rows(engine, few.subquery(reserve("few")))
+    fewer = f"with fewer than {plural(request.min_ratings, 'rating')}"
+    return [f"{_were(many, 'item')} left out, {fewer}."] if many else []
+
+
+def _compared(request: Request, engine: Engine, together: exp.Query) -> int:
+    """Count the items that are compared with each other, at the most."""
     within = [column(name) for name in request.compared_within]
-    keys = map(column, request.result_keys)
-    items = exp.select(*keys).distinct().from_(together.subquery(reserve("given")))
+    items = items_query(request, together)
     many = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
     many = many.from_(items.subquery(reserve("items")))
     groups = many.group_by(*within) if within else many
     most = exp.select(exp.alias_(exp.Max(this=column(MANY)), MANY))
     (found,) = engine.rows(most.from_(groups.subquery(reserve("groups"))))
-    compared = int(found[MANY] or 0)
-    if request.order.k is not None and compared:
-        check_k(request.order.k, compared)
-    return simultaneous_level(request.level, compared) if request.noise and request.level else None
+    return int(found[MANY] or 0)
 
 
 def _notes(request: Request, found: checks.Tally) -> list[str]:

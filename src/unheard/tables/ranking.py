@@ -128,8 +128,6 @@ def order_columns(request: Request) -> list[exp.Expr]:
         "average_rank": exp.cast(_average_rank(request), "bigint"),
         "tier": exp.cast(column("tier"), "bigint"),
         "top": _top(order.k, ""),
-        "ci_best_rank": exp.cast(column("ci_best_rank") if noise else null, "bigint"),
-        "ci_worst_rank": exp.cast(column("ci_worst_rank") if noise else null, "bigint"),
         "ci_top": _top(order.k if noise else None, "ci_"),
         "breakdown_q": exp.cast(null if order.claim is None else column("breakdown_q"), "double"),
     }

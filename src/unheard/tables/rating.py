@@ -135,6 +135,9 @@ def _answered(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]
     latest, flags = _answer(request, given, steps, latest)
     if request.strata:
         latest = _combine(request, steps, latest, flags)
+    if request.min_ratings:
+        enough = exp.select("*").from_(latest).where(column("n_ratings") >= request.min_ratings)
+        latest = steps.add("enough", enough, "Items with enough ratings.")
     return steps, latest, flags
 
 
@@ -409,8 +412,9 @@ def _final(request: Request, latest: str, flags: Sequence[str]) -> exp.Select:
     for name in _NUMBERS:
         missing = name.startswith("ci_") and request.level is None
         selected.append(_double(null if missing else column(name), name))
-    for name in ("best_rank", "worst_rank"):
-        rank = column(name) if request.ranks else null
+    made = rank_columns(request) if request.ranks else []
+    for name in ("best_rank", "worst_rank", "ci_best_rank", "ci_worst_rank"):
+        rank = column(name) if name in made else null
         selected.append(exp.alias_(exp.cast(rank, "bigint"), name))
     selected += order_columns(request)
     selected.append(exp.alias_(_flag_text(flags), "flags"))

@@ -31,6 +31,8 @@ RESULT_COLUMNS = (
     "ci_upper",
     "best_rank",
     "worst_rank",
+    "ci_best_rank",
+    "ci_worst_rank",
     "flags",
 )
 """The columns of a result, after those that name the item."""
@@ -39,8 +41,6 @@ ORDER_COLUMNS = (
     "average_rank",
     "tier",
     "top",
-    "ci_best_rank",
-    "ci_worst_rank",
     "ci_top",
     "breakdown_q",
 )
@@ -113,13 +113,10 @@ class Order:
         Who is among the k best; None if nobody asks.
     claim
         What the breakdown q of each item is wanted for; None if for nothing.
-    noise
-        Whether to say as well what the confidence limits leave possible.
     """
 
     k: int | None
     claim: Claim | None
-    noise: bool
 
 
 @dataclass(frozen=True)
@@ -158,6 +155,12 @@ class Request:
         What to do if somebody rated an item twice: ``refuse``, or keep the ``latest``.
     ranks
         Whether to work out best and worst possible ranks.
+    sampling_error
+        Whether to work out ranks that allow for sampling error as well.
+    shared
+        Whether ranks are those of items with one participation, the same for all.
+    min_ratings
+        Items with fewer ratings are left out.
     order
         What else is asked about the order of the items; None for nothing.
     only_counts
@@ -185,6 +188,9 @@ class Request:
     off_scale: str = "refuse"
     duplicates: str = "refuse"
     ranks: bool = True
+    sampling_error: bool = True
+    shared: bool = False
+    min_ratings: int = 0
     order: Order | None = None
     only_counts: bool = False
 
@@ -232,8 +238,8 @@ class Request:
 
     @property
     def noise(self) -> bool:
-        """Whether the order is asked for with noise as well."""
-        return self.order is not None and self.order.noise and self.level is not None
+        """Whether ranks that allow for sampling error are asked for."""
+        return self.ranks and self.sampling_error and self.level is not None
 
     @property
     def balance_keys(self) -> tuple[str, ...]:
@@ -341,7 +347,7 @@ def ordered(
             )
     if k is not None:
         check_k(k)
-    request = replace(request, ranks=True, order=Order(k, claim, noise))
+    request = replace(request, ranks=True, sampling_error=noise, order=Order(k, claim))
     check(request)
     return request
 

@@ -169,7 +169,11 @@ class TableSettings(BaseModel):
     nulls: str = Field("refuse", description="An empty rating: refuse, drop or nonresponse.")
     off_scale: str = Field("refuse", description="A rating off the scale: refuse or drop.")
     duplicates: str = Field("refuse", description="Somebody who rated twice: refuse or latest.")
-    sort: Literal["estimate", "lower", "upper", "average", "n_ratings", "item"] = "estimate"
+    shared: bool = Field(False, description="Rank items with one participation for all of them.")
+    min_ratings: int = Field(0, ge=0, description="Leave out items with fewer ratings.")
+    sort: str | None = Field(
+        None, description="item, or a column of the result; by default the lower confidence limit."
+    )
 
 
 class OrderSettings(TableSettings):

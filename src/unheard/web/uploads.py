@@ -166,7 +166,7 @@ def arguments_of(given: Given) -> Given:
     for name in ("item", "rating", "counts", "strata"):
         arguments[name] = listed(given[name]) or None
     plain = ("quiet", "scale", "method", "covers", "rater", "time", "window", "every", "nulls",
-             "off_scale", "duplicates")  # fmt: skip
+             "off_scale", "duplicates", "shared", "min_ratings")  # fmt: skip
     return arguments | {name: given[name] for name in plain}
 
 
@@ -188,12 +188,13 @@ def inspect(upload: Given) -> Answer:
 
 def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
     """Rate every item of a table."""
-    from unheard.tables.documents import documents, everything
+    from unheard.tables.documents import documents, everything, sort_column
     from unheard.tables.jobs import read_request
 
     request = read_request(**arguments_of(given))
     with Upload(**upload).job(request) as (job, result):
-        rows = list(documents(job.opened.engine, everything(result, request, given["sort"])))
+        query = everything(result, request, sort_column(request, given["sort"]))
+        rows = list(documents(job.opened.engine, query))
     return _as_csv(rows, "rated.csv") if as_csv else as_json(rows)
 
 
@@ -231,10 +232,10 @@ def _ordered(upload: Given, given: Given) -> Iterator[tuple[Job, exp.Expr, Findi
 
 def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
     """Say what is settled about the order of the items of a table."""
-    from unheard.tables.documents import documents, everything, order_document
+    from unheard.tables.documents import documents, everything, order_document, sort_column
 
     with _ordered(upload, given) as (job, result, findings):
-        query = everything(result, job.request, given["sort"])
+        query = everything(result, job.request, sort_column(job.request, given["sort"]))
         rows = list(documents(job.opened.engine, query))
         if as_csv:
             return _as_csv(rows, "ranked.csv")
@@ -244,11 +245,11 @@ def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
 def rank_chart(upload: Given, given: Given, how: Given) -> Answer:
     """Draw the order of the items of a table."""
     from unheard.charts.results import ranking_picture
-    from unheard.tables.documents import documents, everything
+    from unheard.tables.documents import documents, everything, sort_column
 
     top = how.pop("top")
     with _ordered(upload, given) as (job, result, _):
-        query = everything(result, job.request, given["sort"])
+        query = everything(result, job.request, sort_column(job.request, given["sort"]))
         rows = list(documents(job.opened.engine, query))
         request = job.request
         picture = ranking_picture(rows, request.result_keys, request.scale, top=top)
@@ -259,6 +260,10 @@ def report(upload: Given, given: Given) -> Answer:
     """Write a page about a table."""
     from unheard.report.make import report_of
 
+    if given["shared"]:
+        raise OptionError(
+            "shared", "asked for in a report", "Reports rank with separate participation"
+        )
     name, title, command = (given.pop(key) for key in ("name", "title", "command"))
     command = command or _command(name, given)
     with _ordered(upload, given) as (job, _result, _findings):
