@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MORE_HOTELS = {"Hotel C": (2, 3, 10, 40, 45), "Hotel D": (0, 0, 0, 1, 3)}
 
-GUESTS = 450
+GUESTS = 260
 _Q = 0.3
 _GOOD = 3.5
 
@@ -49,8 +49,8 @@ def demo(as_json: bool) -> None:
     console.print(
         "Two hotels, 200 reviews each, the same average. Which one is better?\n\n"
         "Not everybody writes a review, and who does depends on how they liked it.\n"
-        f"Suppose the quietest guests are at least {_Q} times as likely to write one as\n"
-        "the most outspoken."
+        f"Suppose that the guests who respond least often do so at least {_Q} times as\n"
+        "often as those who respond most often."
     )
     for name, question in questions.items():
         console.print(f"\n[bold]{name}[/]  ", end="")
@@ -128,6 +128,6 @@ def _show_rated(console: Console) -> None:
     console.print("\n[bold]The same for a whole table[/], with a row per review:\n")
     job = prepare(table, request, Where())
     try:
-        Shown(job, job.opened.engine.keep("result", job.query), "estimate", 20).on_screen()
+        Shown(job, job.opened.engine.keep("result", job.query), "ci_lower", 20).on_screen()
     finally:
         job.close()
