@@ -110,6 +110,7 @@ def _write(
     found: Rates,
 ) -> None:
     from unheard.tables.output import beside, check_target
+    from unheard.tables.spreadsheets import safe_cell
 
     if target.suffix.lower() != ".csv" or found.q is None or not names:
         raise OptionError(
@@ -120,9 +121,9 @@ def _write(
     check_target(target, inputs)
     rows = io.StringIO()
     table = csv.writer(rows, lineterminator="\n")
-    table.writerow([*names, "q"])
+    table.writerow([*map(safe_cell, names), "q"])
     for key, q in zip(keys, found.q.tolist(), strict=True):
-        table.writerow([*key, q])
+        table.writerow([*map(safe_cell, key), q])
     with beside(target) as fresh:
         fresh.write_text(rows.getvalue(), encoding="utf-8")
 
