@@ -1,21 +1,19 @@
 """The level, exactly: every outcome is enumerated, so that no luck hides a limit that is too bold.
 
-None of these tests knows how the limits are made. They say how rarely a limit may miss, and how wide
-it may be beside limits that are known in closed form.
+None of these tests knows how the limits are made. They say how rarely a limit may miss, and how
+wide it may be beside limits that are known in closed form.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import gammaln, xlogy
 from scipy.stats import beta, binom
 
 import unheard as uh
+from tests.core.outcomes import all_histograms, binomial, misses, multinomial
 from tests.strategies import Floats, Histogram, histograms, voice_ratios
 
 TINY = 1e-9
@@ -24,28 +22,6 @@ MISS = 0.025
 
 NEARLY = 1.05
 """The closed form stands for an exact test: it may miss by this factor more often."""
-
-
-def all_histograms(n: int, m: int) -> Floats:
-    """Every way in which n people divide into m kinds."""
-    kinds = np.stack(np.meshgrid(*[np.arange(n + 1.0)] * (m - 1), indexing="ij"), axis=-1)
-    first = kinds.reshape(-1, m - 1)
-    first = first[first.sum(axis=1) <= n]
-    return np.column_stack([first, n - first.sum(axis=1)])
-
-
-def multinomial(cells: Floats, p: Floats) -> Floats:
-    """Probability of every row of cells, for every row of p."""
-    ways = gammaln(cells[0].sum() + 1) - gammaln(cells + 1).sum(axis=1)
-    logs = sum(xlogy(cell[:, None], share) for cell, share in zip(cells.T, p.T, strict=True))
-    return np.asarray(np.exp(ways[:, None] + logs))
-
-
-def misses(found: Any, probability: Floats, truth: Floats) -> tuple[Floats, Floats]:
-    """How often the lower and the upper limit lie on the wrong side of each truth."""
-    too_high = found.ci_lower[:, None] > truth + TINY
-    too_low = found.ci_upper[:, None] < truth - TINY
-    return (probability * too_high).sum(axis=0), (probability * too_low).sum(axis=0)
 
 
 def reweighed(share: Floats, q: float) -> Floats:
@@ -58,7 +34,7 @@ def test_either_end_of_two_ratings_misses_rarely_for_every_p(n: int) -> None:
     high = np.arange(n + 1.0)
     found = uh.estimate(np.column_stack([n - high, high]), 1.0)
     p = np.linspace(0.0, 1.0, 1001)
-    for miss in misses(found, binom.pmf(high[:, None], n, p), 1 + p):
+    for miss in misses(found, binomial(high[:, None], n, p), 1 + p):
         assert miss.max() <= NEARLY * MISS
 
 
@@ -106,7 +82,7 @@ def test_either_end_misses_rarely_with_n_known(n: int, q: float, quiet: str) -> 
     for g in corners(q, quiet):
         seen = np.column_stack([1 - share, share]) * g
         drawn = multinomial(cells, np.column_stack([seen, np.maximum(1 - seen.sum(axis=1), 0)]))
-        answered = binom.pmf(cells[:, [0]], n - held, g[0]) * binom.pmf(cells[:, [1]], held, g[1])
+        answered = binomial(cells[:, [0]], n - held, g[0]) * binomial(cells[:, [1]], held, g[1])
         for miss in (*misses(mean, drawn, 1 + share), *misses(people, answered, 1 + held / n)):
             assert miss.max() <= NEARLY * MISS
 
@@ -118,7 +94,7 @@ def test_neighbouring_ratings_near_an_end_do_not_fool_two_tests_at_once() -> Non
     ranges = [np.arange(binom.ppf(1e-6, n, s), binom.ppf(1 - 1e-6, n, s) + 1) for s in seen]
     one, two = (x.ravel() for x in np.meshgrid(*ranges, indexing="ij"))
     found = uh.estimate(np.column_stack([0 * one, one, two]), q, n=n, scale=scale)
-    probability = binom.pmf(one, n, seen[0]) * binom.pmf(two, n - one, seen[1] / (1 - seen[0]))
+    probability = binomial(one, n, seen[0]) * binomial(two, n - one, seen[1] / (1 - seen[0]))
     mu = float(np.dot(p, scale))
     assert probability @ ((found.ci_lower <= mu) & (found.ci_upper >= mu)) >= 0.95
 
@@ -132,3 +108,59 @@ def test_n_costs_at_most_a_halved_miss(histogram: Histogram, q: float, unseen: i
     free = uh.estimate(histogram.counts, q, scale=histogram.values, level=1 - MISS)
     assert free.ci_lower <= known.ci_lower + TINY
     assert known.ci_upper <= free.ci_upper + TINY
+
+
+def test_either_end_misses_rarely_for_these_people() -> None:
+    """Whoever they are: here the number of people with each rating is fixed."""
+    n, q = 150, 0.6
+    cells, held = all_histograms(n, 3), np.arange(n + 1)
+    found = uh.estimate(cells[:, :2], q, n=n, covers="people")
+    for g in ((q, 1.0), (q, q)):
+        answered = binomial(cells[:, [0]], n - held, g[0]) * binomial(cells[:, [1]], held, g[1])
+        for miss in misses(found, answered, 1 + held / n):
+            assert miss.max() <= MISS
+
+
+VALUES = np.arange(1.0, 6.0)
+SHAPES = {"J": [0.1, 0.05, 0.05, 0.2, 0.6], "U": [0.35, 0.1, 0.1, 0.1, 0.35], "uniform": [0.2] * 5}
+
+
+def plain_lower_limit(seen: Floats, values: Floats, n: int, q: float, covers: str) -> float:
+    """Normal limit at the threshold t where the mean of y = t + w (rating - t) is the largest."""
+    best, error = -np.inf, 0.0
+    for t in values:
+        w = np.where(values < t, 1 / q, 1.0)
+        mean = float(t + seen @ (w * (values - t)) / n)
+        if mean > best:
+            best = mean
+            spread = w * (w - 1) if covers == "people" else w * w
+            around = 0.0 if covers == "people" else n * (mean - t) ** 2
+            error = float(np.sqrt(seen @ (spread * (values - t) ** 2) - around)) / n
+    return best - 1.96 * error
+
+
+@pytest.mark.parametrize("covers", ["mean", "people"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("q", [0.1, 0.3, 0.6])
+@pytest.mark.parametrize("n", [1000, 1_000_000])
+def test_not_wasteful_with_n_known(n: int, q: float, shape: str, covers: str) -> None:
+    """At most 1.1 times the plain asymptotic interval from 1,000 people on."""
+    g = q + (1 - q) * np.array([0.7, 0.6, 0.5, 0.4, 0.3])
+    seen = np.round(n * g * SHAPES[shape])
+    found = uh.estimate(seen, q, n=n, covers=covers)
+    lower = plain_lower_limit(seen, VALUES, n, q, covers)
+    upper = -plain_lower_limit(seen, -VALUES, n, q, covers)
+    assert (found.ci_upper - found.ci_lower) / (upper - lower) <= 1.1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("rate", [0.5, 0.9])
+@pytest.mark.parametrize("n", [1000, 10_000])
+def test_those_seen_are_a_large_part_of_these_people(n: int, rate: float, shape: str) -> None:
+    """The end without bias: at most 1.25 times the normal error of a sample without replacement."""
+    seen = np.round(n * rate * np.array(SHAPES[shape]))
+    found = uh.estimate(seen, 0.9 * rate, quiet="low", n=n, covers="people")
+    size = seen.sum()
+    variance = seen @ (VALUES - seen @ VALUES / size) ** 2 / size
+    plain = 1.96 * np.sqrt(variance / size * (1 - size / n))
+    assert found.ci_upper - found.upper <= 1.25 * plain
