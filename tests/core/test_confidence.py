@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
 import unheard as uh
+from tests.core.outcomes import all_histograms
 from tests.strategies import Floats, Histogram, assumptions, histograms, voice_ratios
 
 TINY = 1e-9
@@ -28,12 +28,6 @@ def worst_mean(p: Floats, q: float) -> tuple[float, float]:
         min(float(w @ values / w.sum()) for w in quiet_low),
         max(float(w @ values / w.sum()) for w in quiet_high),
     )
-
-
-def all_histograms(n: int, m: int) -> Floats:
-    bars = np.array(list(combinations(range(n + m - 1), m - 1)))
-    ends = np.column_stack([np.full(len(bars), -1), bars, np.full(len(bars), n + m - 1)])
-    return np.diff(ends, axis=1) - 1.0
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
@@ -129,18 +123,6 @@ def test_holds_the_interval_and_stays_on_the_scale(
     found = uh.estimate(histogram.counts, **assumption, n=n, scale=histogram.values)
     assert histogram.values[0] <= found.ci_lower <= found.lower
     assert found.lower <= found.upper <= found.ci_upper <= histogram.values[-1]
-
-
-def test_neighbouring_ratings_near_an_end_do_not_fool_two_tests_at_once() -> None:
-    """A structure in which the limits with and without n both bite."""
-    rng = np.random.default_rng(8)
-    scale, p, g, q, n = (0, 0.95, 1), [0.0, 0.2, 0.8], [1.0, 1.0, 0.3], 0.3, 30_000
-    held = rng.multinomial(n, p, size=20_000)
-    found = uh.estimate(rng.binomial(held, g), q, n=n, scale=scale)
-    mu = float(np.dot(p, scale))
-    covered = (found.ci_lower <= mu) & (found.ci_upper >= mu)
-    # Three standard errors of the simulation below the level.
-    assert covered.mean() >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / len(held))
 
 
 @given(histograms(), voice_ratios, st.tuples(st.floats(0.5, 0.999), st.floats(0.5, 0.999)))
