@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := build/lowest
 
 # Extras that the tests need.
 TEST_EXTRAS := charts postgres spark web
@@ -9,7 +10,7 @@ TEST_EXTRAS := charts postgres spark web
 # One more than there are processors: tests of servers and pages mostly wait.
 WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 
-.PHONY: help demo setup test browser check format lint types layers benchmarks lock clean
+.PHONY: help demo setup test lowest browser check format lint types layers benchmarks lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +22,9 @@ setup: $(VENV)/dev.installed ## Set up for development
 
 test: check browser ## Set up, then run every check and every test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+
+lowest: $(LOWEST)/installed ## Test the core, tables and commands with the lowest versions allowed
+	$(LOWEST)/bin/pytest -n $(WORKERS) --dist loadgroup tests/core tests/tables tests/decide tests/cli
 
 # The page is tested in a real browser, which pip does not bring.
 browser: ## Set up the browser for the tests, where that can be done
@@ -58,20 +62,22 @@ layers: $(VENV)/dev.installed ## Check that imports point downwards
 benchmarks: $(VENV)/dev.installed ## Measure speed and coverage
 	$(BIN)/python -m benchmarks
 
-lock: ## Write constraints.txt anew from pyproject.toml (needs uv)
-	uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
-		--generate-hashes --no-header --no-emit-index-url --annotation-style line \
-		--upgrade --quiet --output-file constraints.txt
+LOCK := uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
+	--generate-hashes --no-header --no-emit-index-url --annotation-style line --upgrade --quiet
+
+lock: ## Write the pins anew from pyproject.toml: newest and lowest versions (needs uv)
+	$(LOCK) --group dev --output-file constraints.txt
+	$(LOCK) --group build --group test --resolution lowest-direct --output-file constraints-lowest.txt
 
 clean: ## Remove the environment, caches and build outputs
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
-$(VENV)/bin/python:
+$(VENV)/bin/python $(LOWEST)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "unheard needs Python 3.11 or newer, and $(PYTHON) is not."; \
 		echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
 		exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(patsubst %/bin/python,%,$@)
 
 # One stamp per dependency group: build for the demo, dev for the tests. Every download is checked
 # against the hashes of constraints.txt; the checkout itself has none, hence the second step.
@@ -81,4 +87,10 @@ $(VENV)/%.installed: Makefile pyproject.toml constraints.txt tools/requirements.
 	@$(BIN)/python tools/requirements.py --group $* $(EXTRAS:%=--extra %) > $(VENV)/$*.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/$*.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(LOWEST)/installed: Makefile pyproject.toml constraints-lowest.txt | $(LOWEST)/bin/python
+	@echo "Setting up $(LOWEST) (a minute or so the first time)"
+	@$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r constraints-lowest.txt
+	@$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@

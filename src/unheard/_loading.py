@@ -22,13 +22,19 @@ def _is_command() -> bool:
     return os.path.splitext(os.path.basename(program))[0] == "unheard"
 
 
+def is_importing(frame: FrameType | None) -> bool:
+    """Whether something is being imported where a signal has come."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _interrupted(number: int, frame: FrameType | None) -> None:
-    running = frame
-    while running is not None:
-        if running.f_code.co_filename.startswith("<frozen importlib"):
-            os.write(2, b"\nInterrupted.\n")  # behind the ^C that the terminal shows
-            os._exit(INTERRUPTED)
-        running = running.f_back
+    if is_importing(frame):
+        os.write(2, b"\nInterrupted.\n")  # behind the ^C that the terminal shows
+        os._exit(INTERRUPTED)
     signal.default_int_handler(number, frame)
 
 

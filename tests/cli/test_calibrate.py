@@ -472,6 +472,21 @@ def test_response_rate_by_month(run: Any) -> None:
     )
 
 
+def test_tables_of_q_hold_no_formulas(run: Any) -> None:
+    head, *people = person_rows(FEW)
+    write("audit.csv", ["=region", *head[1:]], *(["=1", *row[1:]] for row in people))
+    assert run("calibrate", *PEOPLE, "--segment", "=region", "-o", "q.csv").code == 0
+    assert [line.partition(",")[0] for line in Path("q.csv").read_text().splitlines()] == [
+        "'=region",
+        "'=1",
+    ]
+    write("stays.csv", ["hotel", "stars"], ["=1+1", 5], ["-1", 4])
+    done = run("calibrate", "--response-rate", *TABLE, "--n", "9", "--q", "0.3", "-o", "q.csv")
+    assert done.code == 0
+    names = {line.partition(",")[0] for line in Path("q.csv").read_text().splitlines()}
+    assert names == {"hotel", "'=1+1", "-1"}
+
+
 def test_many_rows_are_cut(run: Any) -> None:
     write("stays.csv", ["hotel", "stars"], *([f"h{i:02}", 1 + i % 5] for i in range(25)))
     done = run("calibrate", "--response-rate", *TABLE, "--n", "4")

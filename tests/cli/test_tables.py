@@ -427,6 +427,34 @@ def test_output_refused(run: Any, stays: Path, tmp_path: Path) -> None:
     folder.mkdir()
     assert "is a folder" in run("rate", stays, *RATE, "-o", folder).err
     assert stays.read_bytes() == before
+    kept = tmp_path / "kept.csv"
+    kept.write_text("old")
+    kept.chmod(0o444)
+    done = run("rate", stays, *RATE, "-o", kept)
+    assert (done.code, kept.read_text()) == (2, "old")
+    assert done.err == (
+        f"Error: --output: {kept} is read-only. Make it writable, or write to another file.\n"
+    )
+
+
+def test_output_without_formulas(run: Any, tmp_path: Path) -> None:
+    rows: list[list[Any]] = [
+        ["=hotel", "stars"],
+        ["=1+1", 5],
+        ["=1+1", 4],
+        ["-1.5", 3],
+        ["plain", 2],
+    ]
+    path = write_rows(tmp_path / "stays.csv", rows)
+    words = ["--item", "=hotel", "--rating", "stars", "--q", "0.3", "--sort", "item"]
+    assert run("rate", path, *words, "-o", tmp_path / "rated.csv").code == 0
+    with (tmp_path / "rated.csv").open(newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    assert [row["'=hotel"] for row in found] == ["-1.5", "'=1+1", "plain"]
+    assert [row["average"] for row in found] == ["3.0", "4.5", "2.0"]
+    assert run("rate", path, *words, "-o", tmp_path / "rated.parquet").code == 0
+    names = pq.read_table(tmp_path / "rated.parquet")["=hotel"].to_pylist()
+    assert names == ["-1.5", "=1+1", "plain"]
 
 
 def test_output_onto_another_table_that_is_read(run: Any, stays: Path, tmp_path: Path) -> None:
@@ -459,8 +487,17 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     path.unlink()  # some 200 MB
 
 
-@pytest.mark.parametrize("stage", ["counting", "writing"])
-def test_interrupted(many: Path, tmp_path: Path, stage: str) -> None:
+@pytest.mark.parametrize(
+    ("stage", "sent", "code"),
+    [
+        ("counting", signal.SIGINT, 130),
+        ("writing", signal.SIGINT, 130),
+        ("writing", signal.SIGTERM, -signal.SIGTERM),
+    ],
+)
+def test_interrupted(
+    many: Path, tmp_path: Path, stage: str, sent: signal.Signals, code: int
+) -> None:
     scratch, results = tmp_path / "scratch", tmp_path / "results"
     scratch.mkdir()
     results.mkdir()
@@ -484,7 +521,7 @@ def test_interrupted(many: Path, tmp_path: Path, stage: str) -> None:
                 time.sleep(0.01)
             time.sleep(0.3 if stage == "counting" else 0.05)
             assert process.poll() is None, "too fast to be interrupted"
-            process.send_signal(signal.SIGINT)
+            process.send_signal(sent)
             asked = time.monotonic()
             out, err = process.communicate(timeout=60)
             took = time.monotonic() - asked
@@ -494,7 +531,7 @@ def test_interrupted(many: Path, tmp_path: Path, stage: str) -> None:
     assert [one.name for one in results.iterdir()] == (["rated.csv"] if stage == "writing" else [])
     assert stage != "writing" or output.read_text() == "old"
     assert list(scratch.iterdir()) == []
-    assert (process.returncode, out, err.strip()) == (130, b"", b"Interrupted.")
+    assert (process.returncode, out, err.strip()) == (code, b"", b"Interrupted.")
 
 
 # Names.

@@ -101,8 +101,10 @@ def compare(
     assert result.column_names == [*item, *extra, *columns]
     for name, kind in columns.items():
         got = result.schema.field(name).type
-        if engine.name == "pandas" and result[name].null_count:
-            continue  # pandas has floating point for whole numbers that are missing
+        # pandas has floating point for whole numbers that are missing, and before version 3 no type
+        # for text of which there is none.
+        if engine.name == "pandas" and (result[name].null_count or got == pa.null()):
+            continue
         assert got == kind or (kind == pa.string() and pa.types.is_large_string(got)), name
     found = rows_by(result, [*item, *extra])
     assert found.keys() == wanted.keys()

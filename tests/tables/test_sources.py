@@ -250,7 +250,7 @@ def test_truncated(tmp_path: Path) -> None:
     refused(path, r"cannot be read as parquet: .+\. Check the file")
     path = tmp_path / "stays.csv.gz"
     path.write_bytes(gzip.compress(as_csv(STAYS))[:40])
-    refused(path, "cannot be read as csv")
+    refused(path, "the gzip file is damaged: Truncated")
     path = tmp_path / "stays.jsonl"
     path.write_bytes(as_json(STAYS)[:-9])
     refused(path, "cannot be read as json")

@@ -158,6 +158,7 @@ def _write(
     segments: list[tuple[str, ...]],
 ) -> None:
     from unheard.tables.output import beside
+    from unheard.tables.spreadsheets import safe_cell
 
     text = json.dumps(document, ensure_ascii=False, indent=1)
     if target.suffix.lower() == ".csv":
@@ -165,9 +166,9 @@ def _write(
             raise OptionError("output", f"{target} found without --segment", "Write .json instead")
         rows = io.StringIO()
         table = csv.writer(rows, lineterminator="\n")
-        table.writerow([*layout.segment, "q", "q_lower", "quiet"])
+        table.writerow([*map(safe_cell, layout.segment), "q", "q_lower", "quiet"])
         for segment, one in zip(segments, audits.values(), strict=True):
-            table.writerow([*segment, one.q, one.q_lower, one.quiet])
+            table.writerow([*map(safe_cell, segment), one.q, one.q_lower, one.quiet])
         text = rows.getvalue()
     with beside(target) as fresh:
         fresh.write_text(text, encoding="utf-8")

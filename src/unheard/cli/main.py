@@ -6,11 +6,12 @@ import re
 import signal
 import sys
 import traceback
+from types import FrameType
 
 import click
 from click.shell_completion import get_completion_class
 
-from unheard._loading import INTERRUPTED
+from unheard._loading import INTERRUPTED, is_importing
 from unheard._version import __version__
 from unheard.cli.calibrate import calibrate
 from unheard.cli.compare import compare
@@ -76,13 +77,33 @@ for command in (
 
 def main() -> None:
     """Run the command and leave with the exit code that the outcome calls for."""
+    terminated = []
+
+    def terminate(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        terminated.append(number)
+        if is_importing(frame):
+            _end_by(number)
+        signal.default_int_handler(number, frame)
+
+    # Whoever ends the command in this way is obeyed after it has tidied up, as after Ctrl-C.
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, terminate)
     code = _run()
     # What was asked for is done or undone: nothing that comes now changes that.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in terminated:
+        _end_by(number)
     # Python ends itself by the signal and not by the code if the last exec was interrupted, perhaps
     # one that makes a dataclass; this one is not.
     exec("")
     sys.exit(code)
+
+
+def _end_by(number: int) -> None:
+    """End as the signal ends whoever does not listen to it."""
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
 
 
 def _as_typed(place: str) -> str:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def rate(source: str, **given: Any) -> None:
     """Rate every item of a table.
 
-    SOURCE is a CSV, TSV, Parquet or JSON lines file, a glob, a DuckDB or SQLite file, a database
-    URL, or - for standard input.
+    SOURCE is a CSV, TSV, Parquet or JSON lines file, a glob, a DuckDB or SQLite file (.db, .duckdb,
+    .sqlite), a database URL, or - for standard input.
 
     \b
     Examples:

@@ -72,8 +72,8 @@ def rate(
     ----------
     source
         A frame (pandas, Polars, PyArrow, DuckDB relation, ibis table, Spark frame), a path or
-        glob of CSV, TSV, Parquet or JSON lines files, a DuckDB or SQLite file, or a database
-        URL.
+        glob of CSV, TSV, Parquet or JSON lines files, a DuckDB or SQLite file (``.db``,
+        ``.duckdb``, ``.sqlite``), or a database URL.
     item
         The column that says what was rated, or several.
     rating

@@ -7,8 +7,7 @@ import difflib
 import glob
 import os
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -16,7 +15,9 @@ from urllib.parse import unquote, urlsplit
 from sqlglot import exp
 
 from unheard.errors import QueryError, SourceError
-from unheard.tables.engines.duckdb import DuckDB, kind_of
+from unheard.tables.delimited import read_delimited
+from unheard.tables.engines.duckdb import DuckDB, is_duckdb, kind_of, quote_name, quote_text
+from unheard.tables.engines.sqlite import is_sqlite
 
 _FORMS = {
     "csv": "csv", "tsv": "tsv", "tab": "tsv", "txt": "csv", "parquet": "parquet", "pq": "parquet",
@@ -40,12 +41,19 @@ def not_found(text: str) -> SourceError:
 
 
 def matching(text: str) -> list[str]:
-    """Return the files that a path or a glob stands for."""
+    """Return the files that a path or a glob stands for.
+
+    What exists under the name as it is written, file or folder, is never read as a pattern. A
+    pattern matches hidden files only where it writes their dot.
+    """
     if os.path.isfile(text):
         return [text]
-    if any(sign in text for sign in "*?["):
-        return sorted(found for found in glob.glob(text, recursive=True) if os.path.isfile(found))
-    return []
+    folder = next((one for one in Path(text).parents if one.is_dir()), None)
+    if folder is None or not glob.has_magic(text):
+        return []
+    pattern = str(Path(text).relative_to(folder))
+    found = glob.glob(pattern, root_dir=folder, recursive=True)
+    return sorted(str(folder / one) for one in found if (folder / one).is_file())
 
 
 def head_of(path: str, text: str) -> bytes:
@@ -73,6 +81,7 @@ def read_file(
     as_text: Collection[str],
     words: str,
     numbers: Collection[str] | None = (),
+    wanted: Collection[str] | None = None,
 ) -> exp.Expr:
     """Let DuckDB read files.
 
@@ -89,6 +98,8 @@ def read_file(
     numbers
         Columns in which a comma between digits is a decimal comma; None for all. Elsewhere it may
         stand for thousands.
+    wanted
+        Columns that are needed; None for all. If one of them is missing, the table has them all.
     """
     files = matching(path)
     empty = [one for one in files if os.path.getsize(one) == 0]
@@ -102,17 +113,21 @@ def read_file(
         form = "parquet" if head.startswith(b"PAR1") else "csv"
         if head.lstrip()[:1] in (b"{", b"["):
             form = "json"
-    if form in ("csv", "tsv"):
-        _refuse_binary(head, words, files[0])
-    place = path.replace("'", "''")
+    for one in files:
+        if form in ("csv", "tsv"):
+            _refuse_binary(one, words if len(files) == 1 else one)
+        _check_gzip(one)
+    paths = _literally(files)
     try:
-        if form == "parquet":
-            engine.counts_rows_for_nothing = True
-            several = ", union_by_name = true" if len(files) > 1 else ""
-            return engine.view(f"select * from read_parquet('{place}'{several})")
+        if form in ("csv", "tsv"):
+            tabs = form == "tsv"
+            return read_delimited(engine, paths, head, as_text, numbers, wanted, tabs=tabs)
+        listed = f"[{', '.join(map(quote_text, paths))}]"
         if form == "json":
-            return _read_json(engine, place, as_text)
-        return _read_csv(engine, place, head, form, as_text, numbers)
+            return _read_json(engine, listed, as_text)
+        engine.counts_rows_for_nothing = True
+        together = ", union_by_name = true" if len(files) > 1 else ""
+        return _view(engine, f"read_parquet({listed}{together})", wanted)
     except Exception as error:
         if form != "parquet" and not _is_utf8(files):
             raise SourceError(words, "it is not in UTF-8", _UTF8) from None
@@ -120,6 +135,52 @@ def read_file(
         raise SourceError(
             words, f"it cannot be read as {form}: {said}", "Check the file and its ending"
         ) from error
+
+
+def _literally(files: Sequence[str]) -> list[str]:
+    """Write paths so that DuckDB finds neither patterns nor addresses in them."""
+    for path in files:
+        if os.sep != "\\" and "\\" in path and glob.has_magic(path):
+            raise SourceError(
+                path, "DuckDB cannot read a name with both a backslash and *, ? or [", "Rename it"
+            )
+    # The dot in front keeps ~ and http: from meaning anything.
+    return [glob.escape(os.path.join(os.curdir, path)) for path in files]
+
+
+def _check_gzip(path: str) -> None:
+    """Refuse a damaged gzip file: DuckDB takes what it unpacks to without a look at its checksum.
+
+    (It does look at those of zstd, where there are any.)
+    """
+    if not path.lower().endswith(".gz"):
+        return
+    import pyarrow as pa
+
+    try:
+        with pa.input_stream(path, compression="gzip") as unpacked:
+            while unpacked.read(1 << 20):
+                pass
+    except OSError as error:
+        raise SourceError(
+            path, f"the gzip file is damaged: {error}", "Make or fetch it again"
+        ) from None
+
+
+def _view(engine: DuckDB, source: str, wanted: Collection[str] | None) -> exp.Expr:
+    """Give the wanted columns of a source a name: thousands more would cost a minute.
+
+    If one of them is not there, or in other letters, all columns are taken.
+    """
+    if wanted:
+        try:
+            narrow = engine.view(f"select {', '.join(map(quote_name, wanted))} from {source}")
+        except QueryError:
+            pass
+        else:
+            if engine.columns(narrow).keys() == {*wanted}:
+                return narrow
+    return engine.view(f"select * from {source}")
 
 
 def _is_utf8(files: Sequence[str]) -> bool:
@@ -136,107 +197,41 @@ def _is_utf8(files: Sequence[str]) -> bool:
     return True
 
 
-def _refuse_binary(head: bytes, words: str, path: str) -> None:
+def _refuse_binary(path: str, words: str) -> None:
+    head = head_of(path, words)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise SourceError(words, "it is in UTF-16", _UTF8)
-    if not path.lower().endswith((".gz", ".zst")) and b"\0" in head:
-        raise SourceError(words, "it is no text", "Give a CSV, TSV, Parquet or JSON lines file")
+    if path.lower().endswith((".gz", ".zst")) or b"\0" not in head:
+        return
+    # Queries that a database brings along run only if the user has called it one.
+    for name, is_one in (("DuckDB", is_duckdb), ("SQLite", is_sqlite)):
+        if is_one(head):
+            address = f"{name.lower()}:///{words}"
+            raise SourceError(
+                words,
+                f"it is a {name} database",
+                f"Export its table as CSV or Parquet, or name the database: {address}",
+            )
+    raise SourceError(words, "it is no text", "Give a CSV, TSV, Parquet or JSON lines file")
 
 
-def _read_csv(
-    engine: DuckDB,
-    place: str,
-    head: bytes,
-    form: str,
-    as_text: Collection[str],
-    numbers: Collection[str] | None,
-) -> exp.Expr:
-    settings = "union_by_name = true, sample_size = 100000"
-    stated = re.match(rb"(?:\xef\xbb\xbf)?sep=(.)\r?\n", head)
-    if stated is not None:  # as Excel begins a file
-        settings += f", skip = 1, delim = {_text(stated[1].decode('latin-1'))}"
-    elif form == "tsv":
-        settings += ", delim = '\t'"
-    found = _columns_of_csv(engine, place, settings)
-    names = _told_apart(engine, place, settings, list(found))
-    texts = {there for there, name in names.items() if name in as_text}
-    wanted = {there for there, name in names.items() if numbers is None or name in numbers}
-    if re.search(rb"\d,\d", head) and any(found[there] == "VARCHAR" for there in wanted):
-        with_commas = f"{settings}, decimal_separator = ','"
-        more = _numbers_among(_columns_of_csv(engine, place, with_commas), found)
-        if wanted & more:
-            settings, texts = with_commas, (texts | more) - wanted
-    if texts:
-        kept = ", ".join(f"{_text(there)}: 'VARCHAR'" for there in sorted(texts))
-        settings += f", types = {{{kept}}}"
-    selected = ", ".join(f"{_name(there)} as {_name(name)}" for there, name in names.items())
-    return engine.view(f"select {selected} from read_csv('{place}', header = true, {settings})")
-
-
-def _columns_of_csv(engine: DuckDB, place: str, settings: str) -> dict[str, str]:
-    """Return the columns that DuckDB finds, and their types."""
-    text = f"describe select * from read_csv('{place}', header = true, {settings})"
-    try:
-        return {row[0]: row[1] for row in engine.execute(text).fetchall()}
-    except QueryError:
-        if "decimal_separator" in settings:
-            return {}  # commas are something else here
-        raise
-
-
-def _numbers_among(these: Mapping[str, str], those: Mapping[str, str]) -> set[str]:
-    """Return the columns that are numbers here and text there, unless others are the reverse."""
-    changed = {one for one in those if these.get(one) != those[one]}
-    fine = all((those[one], these.get(one)) == ("VARCHAR", "DOUBLE") for one in changed)
-    return changed if fine else set()
-
-
-def _told_apart(engine: DuckDB, place: str, settings: str, names: list[str]) -> dict[str, str]:
-    """Number the columns of one name, so that nobody gets the first of them unawares."""
-    plain = {name: name for name in names}
-    folded = {name.lower() for name in names}
-    # DuckDB has called the second of them by its name and _1.
-    if not any(re.sub(r"_\d+$", "", one) in folded for one in folded if re.search(r"_\d+$", one)):
-        return plain
-    text = f"select * from read_csv('{place}', header = false, all_varchar = true, {settings})"
-    heading = engine.execute(f"{text} limit 1").fetchone()
-    if heading is None or len(heading) != len(names):
-        return plain
-    given = [(cell or "").strip().lower() for cell in heading]
-    times, seen = Counter(given), Counter[str]()
-    called: dict[str, str] = {}
-    for name, cell in zip(names, given, strict=True):
-        if cell and times[cell] > 1:
-            seen[cell] += 1
-            plain[name] = f"{called.setdefault(cell, name)} ({seen[cell]})"
-    return plain
-
-
-def _read_json(engine: DuckDB, place: str, as_text: Collection[str]) -> exp.Expr:
-    source = f"read_json('{place}', union_by_name = true)"
+def _read_json(engine: DuckDB, listed: str, as_text: Collection[str]) -> exp.Expr:
+    source = f"read_json({listed}, union_by_name = true)"
     found = engine.execute(f"describe select * from {source}").fetchall()
     guessed = [row for row in found if row[0] in as_text and kind_of(row[1]) in ("time", "other")]
     if any(row[1] != "JSON" for row in guessed):
         # Names that look like dates are names.
         names = {row[0] for row in guessed if row[1] != "JSON"}
         kept = ", ".join(
-            f"{_text(name)}: {_text('VARCHAR' if name in names else kind)}"
+            f"{quote_text(name)}: {quote_text('VARCHAR' if name in names else kind)}"
             for name, kind, *_ in found
         )
-        source = f"read_json('{place}', columns = {{{kept}}})"
+        source = f"read_json({listed}, columns = {{{kept}}})"
     # A column of numbers and text comes as JSON; its values are taken out as text.
     mixed = [row[0] for row in found if row[1] == "JSON" and row[0] in as_text]
-    taken = ", ".join(f"{quoted} ->> '$' as {quoted}" for quoted in map(_name, mixed))
+    taken = ", ".join(f"{quoted} ->> '$' as {quoted}" for quoted in map(quote_name, mixed))
     replaced = f" replace ({taken})" if taken else ""
     return engine.view(f"select *{replaced} from {source}")
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
 
 
 def files_of(*sources: Any) -> list[str]:

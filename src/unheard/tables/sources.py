@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import glob
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,7 @@ from sqlglot import exp
 
 from unheard.errors import ColumnError, OptionError, QueryError, SourceError
 from unheard.tables.engines.base import Engine
-from unheard.tables.engines.duckdb import DuckDB, Relation
+from unheard.tables.engines.duckdb import DuckDB, Relation, is_duckdb
 from unheard.tables.engines.sqlite import SQLite, is_sqlite
 from unheard.tables.files import form_of, head_of, matching, not_found, read_file
 from unheard.tables.request import Kind, Request, check_table_name
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ENGINES = ("duckdb", "spark")
+_DATABASES = (".db", ".ddb", ".duckdb", ".sqlite", ".sqlite3")
+"""How a file is called that is to be opened as a database; what is in it tells which kind."""
+
 _URL = re.compile(r"([a-z][a-z0-9+]*)://", re.IGNORECASE)
 
 
@@ -139,32 +144,53 @@ def _open_text(text: str, request: Request | None, where: Where) -> Opened:
     if where.engine == "spark":
         return _open_with_spark(text, request, where)
     if os.path.isdir(text):
-        raise SourceError(
-            text, "it is a folder", f"Name its files, such as '{Path(text) / '*.csv'}'"
-        )
-    if text == "-":
-        _refuse_to_table(where)
-        engine = DuckDB(where.memory)
-        saved = str(_save_input(engine))
-        relation = read_file(engine, saved, _text_columns(request), "-", _ratings(request))
-        return _opened(engine, relation, "standard input")
-    files = matching(text)
-    if not files:
+        within = os.path.join(glob.escape(text), "*.csv")
+        raise SourceError(text, "it is a folder", f"Name its files, such as '{within}'")
+    # What was uploaded holds rows, whatever it is called.
+    if where.confined is None and os.path.isfile(text) and text.lower().endswith(_DATABASES):
+        return _open_database_file(text, where)
+    return _open_file(text, request, where)
+
+
+def _open_file(text: str, request: Request | None, where: Where) -> Opened:
+    words = "standard input" if text == "-" else text
+    if text != "-" and not matching(text):
         raise not_found(text)
-    head = head_of(files[0], text)
-    if is_sqlite(head):
-        return _open_database(SQLite(Path(text), writable=where.writable), text, where)
-    engine = DuckDB(where.memory, where.confined)
-    if head[8:12] == b"DUCK":
-        engine.attach(Path(text), writable=where.writable)
-        return _open_database(engine, text, where)
     _refuse_to_table(where)
     if where.table is not None or where.query is not None:
         raise OptionError(
-            "table" if where.table else "query", f"{text} is no database", "Leave it out"
+            "table" if where.table else "query", f"{words} is no database", "Leave it out"
         )
-    relation = read_file(engine, text, _text_columns(request), text, _ratings(request))
-    return _opened(engine, relation, text)
+    engine = DuckDB(where.memory, where.confined)
+    with engine.closed_on_error():
+        path = str(_save_input(engine)) if text == "-" else text
+        relation = read_file(
+            engine, path, _text_columns(request), text, _ratings(request), _wanted(request)
+        )
+        return _opened(engine, relation, words)
+
+
+def _open_database_file(text: str, where: Where) -> Opened:
+    head = head_of(text, text)
+    if not is_sqlite(head) and not is_duckdb(head):
+        raise SourceError(
+            text,
+            "it is neither a DuckDB nor a SQLite database",
+            "Give a file of rows an ending such as .csv",
+        )
+    make = _sqlite if is_sqlite(head) else _duckdb
+    return _open_database(make(Path(text), where), text, where)
+
+
+def _sqlite(path: Path, where: Where) -> SQLite:
+    return SQLite(path, writable=where.writable)
+
+
+def _duckdb(path: Path, where: Where) -> DuckDB:
+    engine = DuckDB(where.memory)
+    with engine.closed_on_error():
+        engine.attach(path, writable=where.writable)
+    return engine
 
 
 def _refuse_to_table(where: Where) -> None:
@@ -188,11 +214,7 @@ def _open_url(text: str, scheme: str, where: Where) -> Opened:
                 f"there is no file {path}",
                 "Write sqlite:///folder/file.db, or an absolute path after four slashes",
             )
-        if scheme == "sqlite":
-            engine = SQLite(path, writable=where.writable)
-        else:
-            engine = DuckDB(where.memory)
-            engine.attach(path, writable=where.writable)
+        engine = (_sqlite if scheme == "sqlite" else _duckdb)(path, where)
     else:
         raise SourceError(
             without_password(text),
@@ -204,12 +226,9 @@ def _open_url(text: str, scheme: str, where: Where) -> Opened:
 
 
 def _open_database(engine: Any, text: str, where: Where) -> Opened:
-    try:
+    with engine.closed_on_error():
         relation, words = _of_database(engine, text, where)
         return _opened(engine, relation, words)
-    except BaseException:
-        engine.close()
-        raise
 
 
 def _of_database(engine: Any, text: str, where: Where) -> tuple[exp.Expr, str]:
@@ -251,6 +270,10 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
 
     if where.query is not None:
         raise OptionError("query", "Spark reads files and tables here", "Name one of them instead")
+    if os.path.isfile(text) and re.search(r"[*?\[{]", text):
+        raise SourceError(
+            text, "Spark takes such a name for a pattern of other names", "Rename it, or use DuckDB"
+        )
     engine = Spark(session(where.spark_master))
     if where.table is not None:
         check_table_name("table", where.table)
@@ -284,6 +307,13 @@ def _text_columns(request: Request | None) -> tuple[str, ...]:
     return (*request.item, *request.strata, *request.rating, *rater)
 
 
+def _wanted(request: Request | None) -> tuple[str, ...] | None:
+    """Columns that are read; None for all."""
+    if request is None:
+        return None
+    return tuple(dict.fromkeys(name for name, _place in request.columns_of_source()))
+
+
 def _ratings(request: Request | None) -> tuple[str, ...] | None:
     """Columns of ratings; None if nobody has said which."""
     return None if request is None else request.rating
@@ -313,8 +343,8 @@ def _refuse_repeated(source: Any) -> None:
     if callable(columns) or not hasattr(columns, "__iter__"):
         return
     named = [str(column) for column in columns]
-    for name in named:
-        if named.count(name) > 1:
+    for name, times in Counter(named).items():
+        if times > 1:
             raise ColumnError("table", f"two columns are called {name!r}", "Rename one of them")
 
 
@@ -330,21 +360,27 @@ def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:
         relation = Relation(source)
         return _opened(relation, relation.source, "the DuckDB relation")
     engine = DuckDB(where.memory)
-    relation_ = engine.register(_as_arrow(source, implementation))
-    opened = _opened(engine, relation_, words)
+    with engine.closed_on_error():
+        relation_ = engine.register(_as_arrow(source, implementation, _wanted(request)))
+        opened = _opened(engine, relation_, words)
     return replace(opened, back=lambda query: _same_kind(source, implementation, engine, query))
 
 
-def _as_arrow(source: Any, implementation: nw.Implementation) -> pa.Table:
+def _as_arrow(
+    source: Any, implementation: nw.Implementation, wanted: Collection[str] | None = None
+) -> pa.Table:
+    """Turn a frame into Arrow: the wanted columns, or all if one of them is not there."""
     import pyarrow as pa
 
-    if implementation.is_pyarrow():
-        return source
-    if implementation.is_ibis():
-        return source.to_pyarrow()
     if implementation.is_pandas():
-        return pa.table({str(name): _pandas_column(source[name]) for name in source.columns})
+        columns = {str(name): name for name in source.columns}
+        kept = columns if wanted is None or not {*wanted} <= columns.keys() else wanted
+        return pa.table({name: _pandas_column(source[columns[name]]) for name in kept})
     frame = nw.from_native(source)
+    if wanted is not None and {*wanted} <= {*frame.collect_schema().names()}:
+        frame = frame.select(*wanted)
+    if implementation.is_ibis():
+        return frame.to_native().to_pyarrow()
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     return frame.to_arrow()

@@ -44,9 +44,6 @@ FORMS = {
 _UNPACKED = 16
 """How many times larger than the largest upload a compressed one may be when unpacked."""
 
-_MARKS = tuple("=+-@\t\r")
-"""What a spreadsheet takes for the start of a formula."""
-
 
 class Upload:
     """A table in its folder, and how much may be made of it."""
@@ -332,27 +329,16 @@ def _audits(upload: Given, given: Given) -> tuple[dict[str, Audit], bool]:
 
 
 def _as_csv(rows: list[dict[str, Any]], name: str) -> Answer:
+    from unheard.tables.spreadsheets import safe_cell
+
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow([safe_cell(key) for key in rows[0]] if rows else [])
-    table.writerows([safe_cell(value) for value in row.values()] for row in rows)
+    for row in rows:
+        cells = (" ".join(cell) if isinstance(cell, list) else cell for cell in row.values())
+        table.writerow([safe_cell(cell) for cell in cells])
     content = text.getvalue().encode("utf-8", "backslashreplace")
     return Answer(200, "text/csv; charset=utf-8", content, name)
-
-
-def safe_cell(value: Any) -> Any:
-    """Write a cell so that no spreadsheet takes it for a formula: text gets a quote in front.
-
-    Examples
-    --------
-    >>> safe_cell("=1+1"), safe_cell(-0.5), safe_cell("Alder")
-    ("'=1+1", -0.5, 'Alder')
-    """
-    if isinstance(value, list):
-        return " ".join(value)
-    if isinstance(value, str) and value.startswith(_MARKS):
-        return f"'{value}"
-    return value
 
 
 UPLOADS: dict[str, Callable[..., Answer]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -96,6 +97,15 @@ class Engine(ABC):
 
     def close(self) -> None:  # noqa: B027 (most engines hold nothing)
         """Give back what the engine holds."""
+
+    @contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Close the engine if what is done with it meanwhile fails."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
 
 class Database(Engine):

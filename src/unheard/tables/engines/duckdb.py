@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +21,11 @@ from unheard.tables.request import Kind
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# What a query needs and DuckDB lacks is never fetched, nor taken from where somebody put it.
+_ALONE: dict[str, Any] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
 _WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|INTEGER")
 
 
@@ -39,6 +44,11 @@ def kind_of(declared: str) -> Kind:
     return "other"
 
 
+def is_duckdb(head: bytes) -> bool:
+    """Whether a file that begins like this is a DuckDB database."""
+    return head[8:12] == b"DUCK"
+
+
 class DuckDB(Database):
     """A private DuckDB that reads files, frames and databases, and spills to disk.
 
@@ -50,7 +60,7 @@ class DuckDB(Database):
         Most memory to use, such as ``"1GiB"``; by default DuckDB's own limit.
     confined
         The one folder, besides its own for what does not fit into memory, that it may read; by
-        default it may read any, and fetch what an address names.
+        default it may read any.
     """
 
     name = "DuckDB"
@@ -58,10 +68,18 @@ class DuckDB(Database):
     packs = True
 
     def __init__(self, memory: str | None = None, confined: Path | None = None) -> None:
-        self.connection = duckdb.connect()
+        self.connection = duckdb.connect(config=_ALONE)
         self._attached = False
         loaded()
-        self._folder = Path(tempfile.mkdtemp(prefix="unheard-"))
+        # Goes with the engine, whatever becomes of it.
+        self._folder = tempfile.TemporaryDirectory(prefix="unheard-", ignore_cleanup_errors=True)
+        try:
+            self._configure(memory, confined)
+        except BaseException:
+            self.close()
+            raise
+
+    def _configure(self, memory: str | None, confined: Path | None) -> None:
         # Rows of a result have no order of their own; without one, sorts and scans spill better.
         self.connection.execute("set preserve_insertion_order = false")
         # So that it can be asked how far it is; it prints nothing itself.
@@ -70,16 +88,16 @@ class DuckDB(Database):
         # Whole numbers up to two million that name items are counted in a plain array; the
         # default stops at four thousand. It halves the time and costs at most some 100 MB.
         self.connection.execute("set perfect_ht_threshold = 21")
-        self.connection.execute(f"set temp_directory = '{_quoted(str(self._folder))}'")
+        self.connection.execute(f"set temp_directory = {quote_text(str(self.folder))}")
         if memory is not None:
             try:
-                self.connection.execute(f"set memory_limit = '{_quoted(memory)}'")
+                self.connection.execute(f"set memory_limit = {quote_text(memory)}")
             except duckdb.Error:
                 raise OptionError(
                     "memory", f"{memory!r} found", "Give an amount such as 1GiB or 500MB"
                 ) from None
         if confined is not None:
-            allowed = ", ".join(f"'{_quoted(str(place))}'" for place in (confined, self._folder))
+            allowed = ", ".join(quote_text(str(place)) for place in (confined, self.folder))
             self.connection.execute(f"set allowed_directories = [{allowed}]")
             self.connection.execute("set enable_external_access = false")
             self.connection.execute("set lock_configuration = true")
@@ -87,7 +105,7 @@ class DuckDB(Database):
     @property
     def folder(self) -> Path:
         """A private folder that goes when the engine is closed."""
-        return self._folder
+        return Path(self._folder.name)
 
     def execute(self, sql: str) -> duckdb.DuckDBPyConnection:
         """Run a statement; an error comes back with it."""
@@ -140,7 +158,7 @@ class DuckDB(Database):
     def close(self) -> None:
         """Close the connection and remove what was spilled."""
         self.connection.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.cleanup()
 
     # Where rows come from.
 
@@ -153,9 +171,11 @@ class DuckDB(Database):
 
     def attach(self, path: Path, *, writable: bool) -> None:
         """Open a DuckDB database and look for tables there first."""
-        mode = "" if writable else " (read_only)"
+        mode = "" if writable else ", read_only"
+        # Without the dot and the type, a name may mean an address, or a database of another kind.
+        place = quote_text(os.path.join(os.curdir, path))
         try:
-            self.connection.execute(f"attach '{_quoted(str(path))}' as database_{mode}")
+            self.connection.execute(f"attach {place} as database_ (type duckdb{mode})")
             self.connection.execute("use database_")
             self._attached = True
         except duckdb.Error as error:
@@ -223,5 +243,11 @@ def _told(engine: Engine, sql: str) -> Iterator[None]:
         raise failed(engine, error, sql) from error
 
 
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")
+def quote_text(value: str) -> str:
+    """Write text into a statement."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def quote_name(name: str) -> str:
+    """Write the name of a column or a table into a statement."""
+    return '"' + name.replace('"', '""') + '"'

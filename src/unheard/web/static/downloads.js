@@ -23,10 +23,13 @@ export function saveCsv(rows, name) {
   save(new Blob([text], { type: "text/csv;charset=utf-8" }), name);
 }
 
+const FORMULA = /^(?:[\t\n\r]|[\s\u200b]*[=+\-@＝＋－＠])/;
+const NUMBER = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
 /** Text that a spreadsheet would take for a formula gets an apostrophe in front. */
 function cell(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "number") return String(value);
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const safe = FORMULA.test(value) && !NUMBER.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
