@@ -50,8 +50,8 @@ WANTED = with_order(
 RANK = ["--item", "hotel", "--rating", "stars", "--q", "0.6", "--k", "2", "--above", "3.5"]
 COLUMNS = [
     *("hotel", "n_ratings", "n", "average", "estimate", "lower", "upper", "ci_lower", "ci_upper"),
-    *("best_rank", "worst_rank", "average_rank", "tier", "top"),
-    *("ci_best_rank", "ci_worst_rank", "ci_top", "breakdown_q", "flags"),
+    *("best_rank", "worst_rank", "ci_best_rank", "ci_worst_rank", "average_rank", "tier"),
+    *("top", "ci_top", "breakdown_q", "flags"),
 ]
 
 
@@ -86,7 +86,7 @@ def test_screen(run: Any, stays: Path) -> None:
         *("ratings", "average", "place by it", "estimate", "interval", "possible places"),
         *("with noise", "tier", "top 2", "above 3.5 if q >", "flags"),
     ]
-    order = sorted(COUNTS, key=lambda name: -WANTED[name,]["estimate"])
+    order = sorted(COUNTS, key=lambda name: -WANTED[name,]["ci_lower"])
     assert [re.split(r"\s{2,}", line)[0] for line in lines] == order
     first, last = (re.split(r"\s{2,}", lines[i].strip()) for i in (0, -1))
     assert first[3] == "1"
@@ -193,6 +193,8 @@ def test_json(run: Any, stays: Path) -> None:
     assert list(found) == [
         "k",
         "level",
+        "shared",
+        "pairs",
         "who",
         "scale",
         "assumption",

@@ -23,7 +23,7 @@ from unheard.report.overturn import LEADERS, Overturn, objection, overturn
 from unheard.report.stories import Story, item_name, stories
 from unheard.tables.checks import Tally, describe_scale
 from unheard.tables.dialects import column
-from unheard.tables.documents import documents, everything
+from unheard.tables.documents import documents, everything, sort_column
 from unheard.tables.findings import Findings, assumption_words
 from unheard.tables.jobs import Job
 from unheard.tables.request import Request
@@ -135,7 +135,7 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
         at, result = with_best(*given)
         request, engine = at.request, at.opened.engine
         found, flags = numbers(at, result), raised_flags(engine, result)
-        listed = everything(result, request, "estimate").limit(MOST_ROWS)
+        listed = everything(result, request, sort_column(request, None)).limit(MOST_ROWS)
         rows = list(documents(engine, listed))
         findings, first = Findings(at, result), _may_be_first(at, result)
         if not rows:
@@ -187,7 +187,9 @@ def _within(request: Request) -> str | None:
 
 
 def _may_be_first(job: Job, result: exp.Expr) -> list[str]:
-    query = everything(result, job.request, "estimate").where(column("best_rank").eq(1))
+    query = everything(result, job.request, sort_column(job.request, None)).where(
+        column("best_rank").eq(1)
+    )
     rows = documents(job.opened.engine, query.limit(NAMED))
     return [item_name(row, job.request.item) for row in rows]
 
@@ -195,7 +197,7 @@ def _may_be_first(job: Job, result: exp.Expr) -> list[str]:
 def _leading(job: Job, result: exp.Expr, rows: list[dict[str, Any]]) -> dict[str, str]:
     """Name the first items: as the engine does, by which counts are found, and for readers."""
     item = job.request.item
-    query = everything(result, job.request, "estimate").limit(LEADERS)
+    query = everything(result, job.request, sort_column(job.request, None)).limit(LEADERS)
     found = job.opened.engine.arrow(query).read_all().to_pylist()
     known = [",".join(str(row[key]) for key in item) for row in found]
     return dict(zip(known, (item_name(row, item) for row in rows), strict=False))
