@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import balance, calibration, coverage, decide, game, imports, kernels, tables, web
+from benchmarks import (
+    attack,
+    balance,
+    calibration,
+    coverage,
+    decide,
+    game,
+    imports,
+    kernels,
+    tables,
+    web,
+)
 
 ALL = {
     "imports": imports.run,
@@ -15,6 +26,7 @@ ALL = {
     "game": game.run,
     "tables": tables.run,
     "web": web.run,
+    "attack": attack.run,
     "coverage": coverage.run,
 }
 

@@ -25,12 +25,11 @@ from tests.web.server import Reply, Served, answer_on, serving
 from unheard.web.guard import is_loopback
 from unheard.web.limits import Limits
 from unheard.web.pool import Answer, Pool
-from unheard.web.schemas import SweepQuestion
 
 MIB = 1 << 20
 HOTELS = {"item": "hotel", "rating": "stars", "q": "0.3"}
 PARQUET = "application/vnd.apache.parquet"
-ENDLESS = {"n": 30, "m": 6, "q": [i / 200 for i in range(1, 200)], "method": ["bea", "paa"]}
+ENDLESS = {"n": 20, "m": 6, "q": [i / 200 for i in range(1, 200)], "method": ["bea", "paa"]}
 """A question that no server of these tests has the time for."""
 
 pytestmark = pytest.mark.xdist_group("web-safety")
@@ -53,6 +52,13 @@ def server(folder: Path) -> Iterator[Served]:
         os.environ.pop("TMPDIR") if before is None else os.environ.update(TMPDIR=before)
 
 
+def left_in(folder: Path) -> list[Path]:
+    """What servers keep for requests, beside their own empty folders."""
+    own = [path for path in folder.iterdir() if path.name.startswith("unheard-server-")]
+    inside = [path for one in own for path in one.iterdir()]
+    return inside + [path for path in folder.glob("unheard-*") if path not in own]
+
+
 @pytest.fixture(autouse=True)
 def keeps_serving(server: Served, folder: Path) -> Iterator[None]:
     """After every test the server answers, and has left nothing behind."""
@@ -60,7 +66,7 @@ def keeps_serving(server: Served, folder: Path) -> Iterator[None]:
     assert server.is_well()
     reply = server.question("/sweep", {"counts": [1, 2, 3]})
     assert reply.status == 200
-    assert [path for path in folder.iterdir() if path.name.startswith("unheard-")] == []
+    assert left_in(folder) == []
 
 
 def detail(reply: Reply, status: int) -> str:
@@ -202,11 +208,12 @@ def test_a_gigabyte_that_is_sent_all_the_same_is_refused(server: Served) -> None
         assert "larger than 2 MiB" in detail(reply, 413)
 
 
-@pytest.mark.parametrize("request_line", [b"GET /?" + b"a" * 100_000, b"\x00\x01 no request"])
-def test_what_is_no_request_is_refused(server: Served, request_line: bytes) -> None:
+def test_what_is_no_request_is_refused(server: Served) -> None:
     with socket.create_connection((server.host, server.port), timeout=10) as line:
-        line.sendall(request_line + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        detail(answer_on(line), 400)
+        line.sendall(b"\x00\x01 no request HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        reply = answer_on(line)
+        detail(reply, 400)
+        assert reply.headers["x-content-type-options"] == "nosniff"
 
 
 def test_questions_are_small(server: Served) -> None:
@@ -356,8 +363,7 @@ def test_loading_is_not_part_of_the_work() -> None:
             (worker,) = pool._workers
             assert worker.process is not None
             worker.process.send_signal(signal.SIGSTOP)
-            given = SweepQuestion.model_validate({"counts": [1, 2]}).model_dump()
-            work = asyncio.create_task(pool.run("sweep", {"given": given}))
+            work = asyncio.create_task(pool.answer("sweep", {}, b'{"counts": [1, 2]}'))
             await asyncio.sleep(5)
             worker.process.send_signal(signal.SIGCONT)
             return await work

@@ -2,62 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import webbrowser
 from collections.abc import Callable
-from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from unheard.errors import OptionError
 from unheard.web.app import make_app
 from unheard.web.limits import Limits
-from unheard.web.problems import MEDIA_TYPE, encoded, problem
-
-
-class Impatient(HttpToolsProtocol):
-    """HTTP that hangs up on whoever does not come to the end of a request's head."""
-
-    patience = 15.0
-    _waiting: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: Any) -> None:
-        """Start to wait for the first request."""
-        super().connection_made(transport)
-        self._wait()
-
-    def on_message_begin(self) -> None:
-        """Wait for the rest of a head that has begun."""
-        super().on_message_begin()
-        self._wait()
-
-    def on_headers_complete(self) -> None:
-        """Stop waiting: the rest is the application's business."""
-        self._stop_waiting()
-        super().on_headers_complete()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting for somebody who has gone."""
-        self._stop_waiting()
-        super().connection_lost(exc)
-
-    def send_400_response(self, msg: str) -> None:
-        """Answer what is no request, such as one with an endless address, as all errors are."""
-        words = f"request: {msg.rstrip('.')}. Send less, or in another way."
-        body = encoded(problem(400, words))
-        head = f"content-type: {MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\nconnection: close"
-        self.transport.write(f"HTTP/1.1 400 Bad Request\r\n{head}\r\n\r\n".encode() + body)
-        self.transport.close()
-
-    def _wait(self) -> None:
-        self._stop_waiting()
-        self._waiting = self.loop.call_later(self.patience, self.transport.abort)
-
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
+from unheard.web.protocol import BoundedProtocol
 
 
 class Server(uvicorn.Server):
@@ -129,10 +83,10 @@ def serve(
         if browser:
             webbrowser.open(address)
 
-    Impatient.patience = limits.patience
+    BoundedProtocol.limits = limits
     config = uvicorn.Config(
         make_app(limits, token),
-        http=Impatient,
+        http=BoundedProtocol,
         ws="none",
         lifespan="on",
         log_level="warning",
