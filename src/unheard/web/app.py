@@ -79,12 +79,12 @@ def make_app(
     return Guard(app, limits, token, tables)
 
 
-async def _vega(pool: Pool) -> bytes:
-    """Make the script that draws charts, once, and keep it packed."""
+async def _vega(pool: Pool) -> tuple[bytes, bytes]:
+    """Make the script that draws charts, once, and keep it plain and packed."""
     answer = await pool.answer("vega", {})
     if answer.status != 200:
-        return b""
-    return await asyncio.to_thread(gzip.compress, answer.content, 6)
+        return b"", b""
+    return answer.content, await asyncio.to_thread(gzip.compress, answer.content, 6)
 
 
 def _add_page(app: FastAPI) -> None:
@@ -99,11 +99,11 @@ def _add_page(app: FastAPI) -> None:
         return Response(page, media_type="text/html; charset=utf-8")
 
     async def vega(request: Request) -> Response:
-        packed: bytes = await asyncio.shield(request.app.state.vega)
-        if not packed:
+        plain, packed = await asyncio.shield(request.app.state.vega)
+        if not plain:
             raise HTTPException(404, "Charts need vl-convert: pip install 'unheard[charts]'")
         if "gzip" not in request.headers.get("accept-encoding", ""):
-            return Response(gzip.decompress(packed), media_type="text/javascript")
+            return Response(plain, media_type="text/javascript")
         return Response(packed, media_type="text/javascript", headers={"content-encoding": "gzip"})
 
     app.add_route("/", index)

@@ -98,12 +98,7 @@ class Guard:
                 await passing.refuse(fault())
                 raise
         if passing.has_left:
-            _log.warning(
-                "%s left after %s of the body of %s",
-                _client(scope),
-                size_text(passing.seen),
-                _asked(scope),
-            )
+            _log_request(f"left after {size_text(passing.seen)} of a body", scope)
         elif passing.refusal is not None:
             await passing.refuse(passing.refusal)
 
@@ -130,7 +125,7 @@ class Guard:
         if is_bearer and secrets.compare_digest(token.strip(), self.token or b""):
             return
         if shown:
-            _log.warning("%s showed a wrong token for %s", _client(scope), _asked(scope))
+            _log_request("showed a wrong token", scope)
             await asyncio.sleep(_DELAY)
         raise RefusedError(
             401, "token: missing or wrong. Send the header Authorization: Bearer TOKEN."
@@ -152,13 +147,12 @@ def _address_in(address: str) -> str:
     return _split(address).netloc
 
 
-def _client(scope: Scope) -> str:
-    return str((scope.get("client") or ("somebody",))[0])
-
-
-def _asked(scope: Scope) -> str:
-    """Write what was asked for, so that it fits and stays in one line."""
-    return f"{scope['method']} {scope['path'][:100]!a}"
+def _log_request(words: str, scope: Scope) -> None:
+    """Write one short line about a request, whatever it holds."""
+    client = str((scope.get("client") or ("somebody",))[0])
+    _log.warning(
+        "%.60s %s: %s %.100s", ascii(client)[1:-1], words, scope["method"], ascii(scope["path"])
+    )
 
 
 class _Passing:

@@ -22,11 +22,6 @@ _MOST_PIPELINED = 16
 """Requests that a client may send before it has the answer to the first."""
 
 
-_LINGER = 10.0
-"""Seconds for which the rest of a refused upload is read: a client that is still sending would not
-read the answer if the line were cut at once."""
-
-
 class BoundedProtocol(HttpToolsProtocol):
     """HTTP/1.1 with bounds on what a client may send, and on how long it may take.
 
@@ -148,9 +143,12 @@ class BoundedProtocol(HttpToolsProtocol):
         self._timer = self.loop.call_later(seconds, self._hang_up)
 
     def _wait_for_next(self) -> None:
-        """Wait for the next request, and not long for the rest of one that was answered early."""
+        """Wait for the next request, or for the rest of one that was answered early.
+
+        A client that is still sending would not read the answer if the line were cut at once.
+        """
         if self.cycle.response_complete and not self._is_slow_reader:
-            self._wait(self.timeout_keep_alive if self._is_complete else _LINGER)
+            self._wait(self.timeout_keep_alive if self._is_complete else self.limits.patience)
 
     def _hang_up(self) -> None:
         self._stop_waiting()

@@ -6,19 +6,25 @@ next server knows which folders nobody needs any more.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 from unheard.web.limits import size_text
 from unheard.web.problems import RefusedError
 
+T = TypeVar("T")
+
 _PREFIX = "unheard-server-"
+_THREADS = 4
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -35,6 +41,7 @@ class Spool:
         self.most, self.held = most, 0
         self._folder: Path | None = None
         self._lock: int | None = None
+        self._threads = ThreadPoolExecutor(_THREADS)
 
     def open(self) -> None:
         """Remove what dead servers have left, and make a folder."""
@@ -47,8 +54,9 @@ class Spool:
 
     def close(self) -> None:
         """Remove the folder with everything in it."""
+        self._threads.shutdown()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            _remove(self._folder)
         if self._lock is not None:
             os.close(self._lock)
 
@@ -56,20 +64,30 @@ class Spool:
     async def keep(self, pieces: AsyncIterable[bytes], name: str) -> AsyncIterator[Path]:
         """Keep an upload as a file of this name, in a folder of its own that goes at the end."""
         size = 0
+        folder = await self._run(_make_folder, self._folder)
         try:
-            folder = Path(tempfile.mkdtemp(dir=self._folder))
-        except OSError as error:
-            raise _refusal(error) from error
-        try:
-            with (folder / name).open("wb", buffering=0) as file:
+            file = await self._run(os.open, folder / name, os.O_WRONLY | os.O_CREAT, 0o600)
+            try:
                 async for piece in pieces:
                     size += len(piece)
                     self._take(len(piece))
-                    _write(file.fileno(), piece)
+                    await self._run(_write, file, piece)
+            finally:
+                os.close(file)
             yield folder
         finally:
             self.held -= size
-            shutil.rmtree(folder, ignore_errors=True)
+            await asyncio.shield(self._run(_remove, folder))
+
+    async def _run(self, work: Callable[..., T], *given: Any) -> T:
+        """Leave it to a thread: a disk may keep whoever writes waiting, and not the server."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
+        except OSError as error:
+            if error.errno in _FULL:
+                words = "server: its temporary disk is full. Send less, or try again later."
+                raise RefusedError(507, words) from error
+            raise
 
     def _take(self, size: int) -> None:
         self.held += size
@@ -81,19 +99,17 @@ class Spool:
             )
 
 
+def _make_folder(parent: Path) -> Path:
+    return Path(tempfile.mkdtemp(dir=parent))
+
+
 def _write(file: int, piece: bytes) -> None:
-    try:
-        while piece:
-            piece = piece[os.write(file, piece) :]
-    except OSError as error:
-        raise _refusal(error) from error
+    while piece:
+        piece = piece[os.write(file, piece) :]
 
 
-def _refusal(error: OSError) -> Exception:
-    if error.errno not in _FULL:
-        return error
-    words = "server: its temporary disk is full. Send less, or try again later."
-    return RefusedError(507, words)
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_stale() -> None:
@@ -106,7 +122,7 @@ def remove_stale() -> None:
                 continue
             lock = _lock(str(folder))
             if lock is not None:
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove(folder)
                 os.close(lock)
 
 

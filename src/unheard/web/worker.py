@@ -29,6 +29,9 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     # Whatever a library prints must not end up between the answers.
     os.dup2(2, 1)
+    # The server, which answers everybody, comes first.
+    if hasattr(os, "nice"):
+        os.nice(5)
     # Ctrl-C is for the server, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
