@@ -3,7 +3,8 @@
 Endless heads, pipelines and trailers, bodies that are all mistakes, clients that send or read a
 byte a second, and uploads that are large, wide, endless or given up. Reported are the most memory
 that the server and its workers use together, the worst answer of ``/healthz``, and how many
-honest requests were answered. Needs Linux, whose /proc tells the memory.
+honest requests were answered; beside it, the worst answer of a bare server that nobody attacks,
+which is what the machine itself takes. Needs Linux, whose /proc tells the memory.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import multiprocessing
 import random
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -232,7 +234,9 @@ def _status(port: int, method: str, path: str, body: bytes | None, kind: str) ->
 
 
 _JSON = "application/json"
+_PEER = "bare server, not attacked"
 HONEST = {
+    _PEER: ("GET", "/", None, ""),
     "healthz": ("GET", "/healthz", None, ""),
     "estimate": ("POST", "/api/v1/estimate", b'{"counts": [1, 2, 3], "q": 0.3}', _JSON),
     "sweep": ("POST", "/api/v1/sweep", b'{"counts": [1, 2, 3]}', _JSON),
@@ -267,20 +271,51 @@ def _serving() -> Iterator[tuple[int, subprocess.Popen[str]]]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        process.stdout.close()
+
+
+def idle(taken: socket.socket) -> None:
+    """Answer every request with nothing."""
+
+    async def answer(asked: asyncio.StreamReader, out: asyncio.StreamWriter) -> None:
+        with suppress(OSError, asyncio.IncompleteReadError):
+            await asked.readuntil(b"\r\n\r\n")
+            out.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            await out.drain()
+        out.close()
+
+    async def forever() -> None:
+        await (await asyncio.start_server(answer, sock=taken)).serve_forever()
+
+    asyncio.run(forever())
+
+
+@contextmanager
+def _idling() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        process = multiprocessing.Process(target=idle, args=(taken,))
+        process.start()
+        try:
+            yield int(taken.getsockname()[1])
+        finally:
+            process.terminate()
+            process.join()
+            process.close()
 
 
 def measure(seconds: float) -> tuple[Honest, int]:
     """Attack a server; return what honest clients met with, and the most memory used."""
     found, most = Honest(), 0
-    with _serving() as (port, process):
+    with _idling() as peer, _serving() as (port, process):
         _status(port, "GET", "/static/vega.js", None, "")  # until all libraries are loaded
         attackers = multiprocessing.Process(target=assail, args=(port, seconds))
         attackers.start()
         over = threading.Event()
 
         def keep_asking(name: str) -> None:
+            where = peer if name == _PEER else port
             while not over.wait(0.25):
-                found.ask(port, name, HONEST[name])
+                found.ask(where, name, HONEST[name])
 
         clients = [threading.Thread(target=keep_asking, args=(name,)) for name in HONEST]
         for client in clients:

@@ -8,9 +8,10 @@ import json
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -59,6 +60,29 @@ def answer_on(line: socket.socket) -> Reply:
     got = http.client.HTTPResponse(line)
     got.begin()
     return _reply(got)
+
+
+def read_all(line: socket.socket) -> bytes:
+    """Read until the server hangs up."""
+    got = bytearray()
+    with suppress(ConnectionResetError):
+        while piece := line.recv(65536):
+            got += piece
+    return bytes(got)
+
+
+def is_hung_up_on(line: socket.socket, piece: bytes = b"", pause: float = 0) -> bool:
+    """Wait, or go on sending, until the server hangs up."""
+    if not piece:
+        read_all(line)
+        return True
+    for _ in range(10**6):
+        try:
+            line.sendall(piece)
+        except (BrokenPipeError, ConnectionResetError):
+            return True
+        time.sleep(pause)
+    return False
 
 
 @dataclass(frozen=True)

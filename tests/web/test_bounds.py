@@ -16,7 +16,17 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from tests.web.server import JSON, Served, answer_on, detail, run_async, serving, serving_within
+from tests.web.server import (
+    JSON,
+    Served,
+    answer_on,
+    detail,
+    is_hung_up_on,
+    read_all,
+    run_async,
+    serving,
+    serving_within,
+)
 from unheard.web.limits import MIB, Limits
 from unheard.web.pool import Answer, Pool
 from unheard.web.reading import QuestionError, read_question
@@ -48,16 +58,6 @@ def connect(server: Served) -> socket.socket:
     return socket.create_connection((server.host, server.port), timeout=20)
 
 
-def is_hung_up_on(line: socket.socket) -> bool:
-    """Wait until the server has hung up."""
-    try:
-        while line.recv(65536):
-            pass
-    except ConnectionResetError:
-        pass
-    return True
-
-
 # Questions.
 
 
@@ -85,7 +85,7 @@ def test_a_million_mistakes_cost_no_more_than_a_few(
 
 def test_the_first_unknown_name_is_told() -> None:
     body = json.dumps({"counts": [1, 2]} | {f"k{i}": 0 for i in range(50_000)}).encode()
-    with pytest.raises(QuestionError, match="^k0: there is nothing of this name"):
+    with pytest.raises(QuestionError, match=r"^k0: there is nothing"):
         read_question(EstimateQuestion, body)
 
 
@@ -180,7 +180,7 @@ def test_a_query_of_many_settings_is_refused(server: Served) -> None:
 @linux
 def test_every_task_has_a_bound_on_its_memory(tmp_path: Path) -> None:
     async def answers() -> list[Answer]:
-        pool = Pool(Limits(question_memory=32 * MIB, memory=32 * MIB), 2)
+        pool = Pool(Limits(question_memory=96 * MIB, memory=32 * MIB), 2)
         await pool.start()
         rows = "".join(f"h{i},{i % 5 + 1}\n" for i in range(200_000))
         (tmp_path / "table.csv").write_text(f"hotel,stars\n{rows}")
@@ -212,8 +212,10 @@ def test_a_worker_that_keeps_much_is_replaced() -> None:
             assert worker.process is not None
             first = worker.process.pid
             # The histograms are kept for the next question of their kind.
-            body = b'{"n": 33, "m": 6, "p": [1, 0, 0, 0, 0, 0], "g": [1, 1, 1, 1, 1, 1]}'
-            assert (await pool.answer("regret", {}, body)).status == 200
+            for n in (31, 32):
+                asked = {"n": n, "m": 6, "p": [1, 0, 0, 0, 0, 0], "g": [1] * 6}
+                answer = await pool.answer("regret", {}, json.dumps(asked).encode())
+                assert answer.status == 200
             return first, worker.process.pid
         finally:
             await pool.end()
@@ -250,17 +252,11 @@ def test_a_long_head_is_read(server: Served) -> None:
 
 def test_requests_in_a_row_are_answered_and_too_many_are_not(server: Served) -> None:
     with connect(server) as line:
-        line.sendall((START + b"\r\n") * 10)
-        assert [answer_on(line).status for _ in range(10)] == [200] * 10
+        line.sendall((START + b"\r\n") * 9 + START + b"Connection: close\r\n\r\n")
+        assert read_all(line).count(b"HTTP/1.1 200") == 10
     with connect(server) as line:
         line.sendall((START + b"\r\n") * 1_000)
-        got = b""
-        try:
-            while piece := line.recv(65536):
-                got += piece
-        except ConnectionResetError:
-            pass
-        assert got.count(b"HTTP/1.1 200") < 100
+        assert read_all(line).count(b"HTTP/1.1 200") < 100
 
 
 # Slow clients.
@@ -293,23 +289,14 @@ def test_who_does_not_read_is_hung_up_on(server: Served) -> None:
         line.sendall(b"GET /static/vega.js HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8)
         # 900 kB at 100 kB a second, and a second.
         time.sleep(12)
-        got = 0
-        try:
-            while piece := line.recv(65536):
-                got += len(piece)
-        except ConnectionResetError:
-            pass
-        assert got < 8 * 800_000
+        assert len(read_all(line)) < 8 * 800_000
 
 
 def test_after_an_early_answer_the_rest_is_not_read_for_ever(server: Served) -> None:
     with connect(server) as line:
         line.sendall(b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n")
         detail(answer_on(line), 404)
-        with pytest.raises(OSError, match=r"reset|pipe"):
-            for _ in range(1_000):
-                line.sendall(b"a")
-                time.sleep(0.02)
+        assert is_hung_up_on(line, b"a", pause=0.02)
 
 
 def test_there_is_room_for_newcomers() -> None:

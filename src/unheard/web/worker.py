@@ -10,7 +10,10 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, BinaryIO
+
+import duckdb
 
 from unheard.web.limits import MIB
 from unheard.web.memory import bounded, resident
@@ -68,7 +71,7 @@ def _write(answers: BinaryIO, answer: Answer, *, retires: bool) -> None:
 def _answered(task: Callable[..., Answer], given: dict[str, Any]) -> Answer:
     try:
         return task(**given)
-    except MemoryError:
+    except (MemoryError, duckdb.OutOfMemoryException):
         found = problem(422, "request: it needs more memory than this server gives. Ask for less.")
     except Exception as error:
         known = as_problem(error)
@@ -86,4 +89,6 @@ def _end_with(server: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # A server that is gone needs no answer.
+    with suppress(BrokenPipeError):
+        main()
