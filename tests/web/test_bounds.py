@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -28,7 +29,7 @@ from tests.web.server import (
     serving_within,
 )
 from unheard.web.limits import MIB, Limits
-from unheard.web.pool import Answer, Pool
+from unheard.web.pool import Answer, Line, Pool
 from unheard.web.reading import QuestionError, read_question
 from unheard.web.schemas import (
     CalibrateQuestion,
@@ -231,18 +232,28 @@ def test_a_worker_that_keeps_much_is_replaced() -> None:
     ("start", "more"),
     [
         (START + b"X-Long: ", b"a" * 65536),
-        (START, b"a: b\r\n" * 10_000),
         (b"GET /", b"a" * 65536),
-        (UPLOAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\na\n\r\n0\r\n", b"a: b\r\n" * 10_000),
         (UPLOAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\na\n\r\n0\r\nA: ", b"a" * 65536),
         (UPLOAD + b"Transfer-Encoding: chunked\r\n\r\n1;", b"a" * 65536),
     ],
-    ids=["header", "headers", "address", "trailers", "trailer", "extension"],
+    ids=["header", "address", "trailer", "extension"],
 )
 def test_a_head_without_end_is_refused(server: Served, start: bytes, more: bytes) -> None:
     with connect(server) as line:
         line.sendall(start + more + more)
         assert "head: it is larger than 65,536 bytes" in detail(answer_on(line), 431)
+        assert is_hung_up_on(line)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [START, UPLOAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\na\n\r\n0\r\n"],
+    ids=["head", "trailers"],
+)
+def test_headers_without_end_are_refused(server: Served, start: bytes) -> None:
+    with connect(server) as line:
+        line.sendall(start + b"a: b\r\n" * 200)
+        assert "more than 100 headers" in detail(answer_on(line), 431)
         assert is_hung_up_on(line)
 
 
@@ -335,18 +346,42 @@ def test_answers_that_nobody_reads_are_bounded() -> None:
 
 def test_uploads_are_bounded_all_together() -> None:
     with serving_within(temporary=MIB) as served:
-        content = b"hotel,stars\n" + b"A,5\n" * 200_000
+        large = b"hotel,stars\n" + b"A,5\n" * 450_000
         with connect(served) as line:
-            line.sendall(UPLOAD + b"Content-Length: 900000\r\n\r\n" + content)
+            line.sendall(UPLOAD + b"Content-Length: 1900000\r\n\r\n" + large)
             time.sleep(1)
-            reply = served.table("/inspect", content)
+            reply = served.table("/inspect", large)
             assert "Try again later" in detail(reply, 503)
             assert reply.headers["retry-after"]
+            # There is always room for a small one.
+            assert served.table("/inspect", large[:1_000]).status == 200
         for _ in range(50):  # until the server has noticed that the first one has left
-            if (status := served.table("/inspect", content).status) == 200:
+            if (status := served.table("/inspect", large).status) == 200:
                 break
             time.sleep(0.1)
         assert status == 200
+
+
+def test_a_small_table_need_not_wait_for_all_the_large_ones() -> None:
+    async def turns() -> list[str]:
+        line, order = Line(1, 10), []
+
+        async def ask(name: str, size: float) -> None:
+            async with line.turn(size):
+                order.append(name)
+                await asyncio.sleep(0)
+
+        given_up = asyncio.create_task(ask("given up", 0))
+        async with line.turn():
+            asked = [asyncio.create_task(ask(f"large {i}", 60)) for i in range(3)]
+            asked.append(asyncio.create_task(ask("small", 0)))
+            given_up.cancel()
+            await asyncio.sleep(0)
+        await asyncio.gather(*asked)
+        async with line.turn():  # which is free again
+            return order
+
+    assert run_async(turns()) == ["small", "large 0", "large 1", "large 2"]
 
 
 def test_a_full_disk_is_no_fault() -> None:

@@ -41,7 +41,7 @@ class Limits:
     connections
         Clients that may be connected.
     temporary
-        Bytes of uploads on disk, all together.
+        Bytes of uploads on disk, all together; the first MiB of each is left out.
     unread
         Bytes of answers that clients have not read yet, all together.
     """

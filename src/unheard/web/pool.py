@@ -14,9 +14,11 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import Any
 
-from unheard.web.limits import Limits
+from unheard.web.limits import MIB, Limits
 from unheard.web.problems import MEDIA_TYPE, RefusedError, encoded, problem
 
 HEADER = struct.Struct("!II")
@@ -114,24 +116,46 @@ class Line:
     """
 
     def __init__(self, at_once: int, waiting: int) -> None:
-        self._turns, self._most, self._waiting = asyncio.Semaphore(at_once), waiting, 0
+        self._free, self._most = at_once, waiting
+        self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._number = count()
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for a turn, unless too many do so already."""
-        if self._waiting >= self._most:
-            raise RefusedError(
-                429, f"server: {self._waiting} requests are waiting already. Try again later."
-            )
-        self._waiting += 1
-        try:
-            await self._turns.acquire()
-        finally:
-            self._waiting -= 1
+    async def turn(self, handicap: float = 0.0) -> AsyncIterator[None]:
+        """Wait for a turn, as if the request had come so many seconds later than it did."""
+        if self._free:
+            self._free -= 1
+        else:
+            await self._wait(asyncio.get_running_loop().time() + handicap)
         try:
             yield
         finally:
-            self._turns.release()
+            self._pass_on()
+
+    async def _wait(self, place: float) -> None:
+        many = len(self._waiting)
+        if many >= self._most:
+            raise RefusedError(
+                429, f"server: {many} requests are waiting already. Try again later."
+            )
+        called = asyncio.get_running_loop().create_future()
+        entry = (place, next(self._number), called)
+        heappush(self._waiting, entry)
+        try:
+            await called
+        except asyncio.CancelledError:
+            if entry in self._waiting:
+                self._waiting.remove(entry)
+                heapify(self._waiting)
+            else:  # called and cancelled at once
+                self._pass_on()
+            raise
+
+    def _pass_on(self) -> None:
+        if self._waiting:
+            heappop(self._waiting)[2].set_result(None)
+        else:
+            self._free += 1
 
 
 class Pool:
@@ -169,9 +193,12 @@ class Pool:
         async with self._questions.turn():
             return await self._run(task, given, body, self.limits.question_memory)
 
-    async def read(self, task: str, given: dict[str, Any]) -> Answer:
-        """Have a table read; cancel it and the worker is ended."""
-        async with self._tables.turn():
+    async def read(self, task: str, given: dict[str, Any], size: int = 0) -> Answer:
+        """Have a table of so many bytes read; cancel it and the worker is ended.
+
+        A small one need not wait for all the large ones that came before it.
+        """
+        async with self._tables.turn(handicap=size / MIB):
             return await self._run(task, given, b"", self.limits.memory)
 
     async def _run(self, task: str, given: dict[str, Any], body: bytes, memory: int) -> Answer:

@@ -18,8 +18,16 @@ from unheard.web.problems import MEDIA_TYPE, encoded, problem
 _PIECE = 16 * 1024
 """Bytes that are parsed before they are counted."""
 
+_PAUSE = 0.01
+"""Seconds between two looks at what nobody needs: it must not take time from others."""
+
+_MOST_HEADERS = 100
 _MOST_PIPELINED = 16
 """Requests that a client may send before it has the answer to the first."""
+
+
+class _HeadError(Exception):
+    """Stops the parser at a head that is refused."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -35,8 +43,10 @@ class BoundedProtocol(HttpToolsProtocol):
     _timer: asyncio.TimerHandle | None = None
     _waits_since: float | None = None
     _is_complete = True
+    _is_answered = False
     _is_slow_reader = False
     _unparsed = 0
+    _refusal: tuple[int, str] | None = None
 
     # The connection.
 
@@ -70,20 +80,34 @@ class BoundedProtocol(HttpToolsProtocol):
                 most = size_text(self.limits.head_bytes)
                 self._refuse(431, f"head: it is larger than {most}. Send less.")
                 return
+        if self._is_answered and not self._is_complete:
+            self.flow.pause_reading()
+            self.loop.call_later(_PAUSE, self._resume_reading)
+
+    def _resume_reading(self) -> None:
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
 
     def on_message_begin(self) -> None:
         """Wait for the rest of a head that has begun."""
         super().on_message_begin()
-        self._unparsed, self._is_complete = 0, False
+        self._unparsed, self._is_complete, self._is_answered = 0, False, False
         self._wait(self.limits.patience)
 
     def on_headers_complete(self) -> None:
         """Leave it to the guard how long to wait for the body."""
         if len(self.pipeline) >= _MOST_PIPELINED:
-            self._hang_up()
-            return
+            self._refusal = 400, "request: too many in a row. Wait for the answers."
+            raise _HeadError
         self._stop_timer()
         super().on_headers_complete()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a line of a head, or of what follows a body in chunks."""
+        if len(self.headers) >= _MOST_HEADERS:
+            self._refusal = 431, f"head: it has more than {_MOST_HEADERS} headers. Send fewer."
+            raise _HeadError
+        super().on_header(name, value)
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of a body."""
@@ -117,11 +141,12 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Go on with the next request."""
         super().on_response_complete()
+        self._is_answered = True
         self._wait_for_next()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no request as all errors are answered."""
-        self._refuse(400, f"request: {msg.rstrip('.')}. Check what you send.")
+        self._refuse(*(self._refusal or (400, f"request: {msg.rstrip('.')}. Check what you send.")))
 
     def _refuse(self, status: int, detail: str) -> None:
         body = encoded(problem(status, detail))

@@ -371,7 +371,8 @@ async def _table(request: Request, task: str, **given: Any) -> Response:
     async with spool.keep(request.stream(), FORMS[kind]) as folder:
         most = {name: getattr(limits, name) for name in ("question_bytes", "memory")}
         upload = {"folder": str(folder), "file": FORMS[kind], "limits": limits.told() | most}
-        return await _awaited(request, pool.read(task, {"upload": upload, **given}))
+        size = (folder / FORMS[kind]).stat().st_size
+        return await _awaited(request, pool.read(task, {"upload": upload, **given}, size))
 
 
 async def _awaited(request: Request, answer: Coroutine[Any, Any, Answer]) -> Response:

@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from unheard.web.limits import size_text
+from unheard.web.limits import MIB, size_text
 from unheard.web.problems import RefusedError
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class Spool:
     Parameters
     ----------
     most
-        How many bytes.
+        How many bytes, the first MiB of each left out.
     """
 
     def __init__(self, most: int) -> None:
@@ -63,20 +63,19 @@ class Spool:
     @asynccontextmanager
     async def keep(self, pieces: AsyncIterable[bytes], name: str) -> AsyncIterator[Path]:
         """Keep an upload as a file of this name, in a folder of its own that goes at the end."""
-        size = 0
+        held = _Held(self)
         folder = await self._run(_make_folder, self._folder)
         try:
             file = await self._run(os.open, folder / name, os.O_WRONLY | os.O_CREAT, 0o600)
             try:
                 async for piece in pieces:
-                    size += len(piece)
-                    self._take(len(piece))
+                    held.add(len(piece))
                     await self._run(_write, file, piece)
             finally:
                 os.close(file)
             yield folder
         finally:
-            self.held -= size
+            held.release()
             await asyncio.shield(self._run(_remove, folder))
 
     async def _run(self, work: Callable[..., T], *given: Any) -> T:
@@ -89,14 +88,26 @@ class Spool:
                 raise RefusedError(507, words) from error
             raise
 
-    def _take(self, size: int) -> None:
-        self.held += size
-        if self.held > self.most:
+
+class _Held:
+    """What one upload takes of the room for all; there is always room for a small one."""
+
+    def __init__(self, spool: Spool) -> None:
+        self._spool, self._size = spool, -MIB
+
+    def add(self, size: int) -> None:
+        before = max(self._size, 0)
+        self._size += size
+        self._spool.held += max(self._size, 0) - before
+        if self._size > 0 and self._spool.held > self._spool.most:
             raise RefusedError(
                 503,
-                f"server: it holds {size_text(self.most)} of other uploads already. "
+                f"server: it holds {size_text(self._spool.most)} of other uploads already. "
                 "Try again later.",
             )
+
+    def release(self) -> None:
+        self._spool.held -= max(self._size, 0)
 
 
 def _make_folder(parent: Path) -> Path:
