@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import struct
 import sys
 from collections.abc import AsyncIterator
@@ -55,8 +54,6 @@ class Worker:
             "unheard.web.worker",
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            # Otherwise it sets memory aside for each processor of the machine.
-            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
         )
 
     def _is_gone(self) -> bool:
