@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    attack,
     balance,
     calibration,
     coverage,
@@ -27,6 +28,7 @@ ALL = {
     "game": game.run,
     "tables": tables.run,
     "web": web.run,
+    "attack": attack.run,
     "coverage": coverage.run,
 }
 

@@ -325,3 +325,9 @@ def test_errors_survive_pickling() -> None:
 )
 def test_scales_are_read_as_meant(text: str, values: tuple[float, ...]) -> None:
     assert uh.Scale.parse(text).values == values
+
+
+@pytest.mark.parametrize("text", ["0:1:1e-320", "0:1e100:1e-300", "0:1:1e-5", "1:10002"])
+def test_scales_of_too_many_values_are_refused(text: str) -> None:
+    with pytest.raises(uh.ScaleError, match="Choose a coarser step"):
+        uh.Scale.parse(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import product
 from typing import Any
 
@@ -196,3 +197,43 @@ def test_the_lemma_pair_attains_the_lower_bound() -> None:
         for structure in lemma_pair(float(uh.a_star(n, q)), q, 3):
             found = exact_regret("bea", structure, n, q, Scale.points(3))
             assert found == pytest.approx(4 * float(uh.lower_bound(n, q)), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["gap", "excess"])
+def test_a_simulation_in_blocks_is_the_one_at_once(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    structure, scale = Structure((0.2, 0.3, 0.5), (0.9, 0.5, 0.4)), Scale.points(3)
+
+    def simulate() -> tuple[float, float]:
+        rng = np.random.default_rng(5)
+        found = simulated_regret("bea", structure, 30, 0.4, scale, kind, rng=rng, draws=1_000)
+        return found.regret, found.standard_error
+
+    at_once = simulate()
+    monkeypatch.setattr("unheard.game.regret._BLOCK_CELLS", 100)
+    assert simulate() == at_once
+
+
+def test_a_simulation_takes_little_memory() -> None:
+    structure = Structure((1 / 101,) * 101, (0.5,) * 101)
+    rng = np.random.default_rng(5)
+    tracemalloc.start()
+    try:
+        simulated_regret("bea", structure, 1_000, 0.5, Scale.points(101), rng=rng, draws=100_000)
+        assert tracemalloc.get_traced_memory()[1] < 150e6
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "words"),
+    [
+        (10**9, 5, "Use n up to 48 for 5 ratings"),
+        (10**300, 101, "over 10\\*\\*18 histograms; 297,029 fit"),
+        (1, 10_001, "Use n up to 0 for 10001 ratings"),
+    ],
+)
+def test_too_many_histograms_are_refused_at_once(n: int, m: int, words: str) -> None:
+    with pytest.raises(GameError, match=words):
+        all_histograms(n, m)

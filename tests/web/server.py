@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Coroutine, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 JSON = "application/json"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -36,11 +41,49 @@ def _reply(got: http.client.HTTPResponse) -> Reply:
     return Reply(got.status, found, got.read())
 
 
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run in a thread of its own: in this one Playwright may be running a loop already."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, work).result()
+
+
+def detail(reply: Reply, status: int) -> str:
+    """Return what a problem says, which must be one, and as safe as every answer."""
+    assert (reply.status, reply.headers["content-type"]) == (status, "application/problem+json")
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert "default-src 'none'" in reply.headers["content-security-policy"]
+    return str(reply.document["detail"])
+
+
 def answer_on(line: socket.socket) -> Reply:
     """Read the answer to a request that was written by hand."""
     got = http.client.HTTPResponse(line)
     got.begin()
     return _reply(got)
+
+
+def read_all(line: socket.socket) -> bytes:
+    """Read until the server hangs up."""
+    got = bytearray()
+    with suppress(ConnectionResetError):
+        while piece := line.recv(65536):
+            got += piece
+    return bytes(got)
+
+
+def is_hung_up_on(line: socket.socket, piece: bytes = b"", pause: float = 0) -> bool:
+    """Wait, or go on sending, until the server hangs up."""
+    if not piece:
+        read_all(line)
+        return True
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        try:
+            line.sendall(piece)
+        except (BrokenPipeError, ConnectionResetError):
+            return True
+        time.sleep(pause)
+    return False
 
 
 @dataclass(frozen=True)
@@ -66,7 +109,8 @@ class Served:
     ) -> Reply:
         line = http.client.HTTPConnection(self.host, self.port, timeout=seconds)
         try:
-            line.request(method, path, body, dict(headers or {}))
+            chunked = "transfer-encoding" in (headers or {})
+            line.request(method, path, body, dict(headers or {}), encode_chunked=chunked)
             return _reply(line.getresponse())
         finally:
             line.close()
@@ -88,17 +132,43 @@ class Served:
         return self.process.poll() is None and self.get("/healthz").status == 200
 
 
-@contextmanager
-def serving(*options: str) -> Iterator[Served]:
+def serving(*options: str, log: Path | None = None) -> AbstractContextManager[Served]:
     """Run ``unheard serve`` until the tests are done with it."""
-    command = [sys.executable, "-m", "unheard", "serve", "--port", "0", "--no-browser", "--json"]
-    process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        assert line, "the server did not start"
-        yield Served(json.loads(line)["address"], process)
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-        process.stdout.close()
+    command = ["-m", "unheard", "serve", "--port", "0", "--no-browser", "--json", *options]
+    return _running(command, log)
+
+
+_PROGRAM = """
+import json, resource, sys
+from unheard.web.limits import Limits
+from unheard.web.serve import listen, serve
+
+limits = json.loads(sys.argv[1])
+most = limits.pop("file_size", resource.RLIM_INFINITY)
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+ready = lambda address: print(json.dumps({"address": address}), flush=True)
+serve(listen("127.0.0.1", 0), Limits(**limits), None, browser=False, ready=ready)
+"""
+
+
+def serving_within(**limits: float) -> AbstractContextManager[Served]:
+    """Run a server with other limits; ``file_size`` is what the disk has room for."""
+    return _running(["-c", _PROGRAM, json.dumps(limits)], None)
+
+
+@contextmanager
+def _running(command: list[str], log: Path | None) -> Iterator[Served]:
+    with ExitStack() as stack:
+        errors = None if log is None else stack.enter_context(log.open("w"))
+        process = subprocess.Popen(
+            [sys.executable, *command], stdout=subprocess.PIPE, stderr=errors, text=True
+        )
+        assert process.stdout is not None
+        try:
+            line = process.stdout.readline()
+            assert line, "the server did not start"
+            yield Served(json.loads(line)["address"], process)
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+            process.stdout.close()

@@ -38,8 +38,8 @@ def sent(folder: Path, content: bytes, kind: str = "text/csv") -> dict[str, Any]
 
 
 def inspected(folder: Path, content: bytes, kind: str = "text/csv") -> tuple[int, Any]:
-    head, body = _answered(TASKS["inspect"], {"upload": sent(folder, content, kind)})
-    return head["status"], json.loads(body)
+    answer = _answered(TASKS["inspect"], {"upload": sent(folder, content, kind)})
+    return answer.status, json.loads(answer.content)
 
 
 @pytest.mark.parametrize("kind", FORMS)

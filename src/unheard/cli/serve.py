@@ -52,7 +52,10 @@ def serve(host: str, port: str, no_browser: bool, as_json: bool, **given: Any) -
     from unheard.web.serve import listen
     from unheard.web.serve import serve as answer
 
-    token = _token(given["token"], public=given["public"], loopback=is_loopback(host))
+    supplied = given["token"] or os.environ.get("UNHEARD_TOKEN") or None
+    token = _token(supplied, public=given["public"], loopback=is_loopback(host))
+    # Whoever gave the token knows it: a log should not.
+    made = None if supplied else token
     limits = Limits(
         bytes=whole(given["max_upload"], "--max-upload", 1) * MIB,
         seconds=_seconds(given["max_seconds"], "--max-seconds"),
@@ -61,16 +64,17 @@ def serve(host: str, port: str, no_browser: bool, as_json: bool, **given: Any) -
     taken = listen(host, _port(port))
 
     def ready(address: str) -> None:
+        if made is not None:
+            address += f"#token={made}"  # what comes after # stays in the browser
         if as_json:
-            click.echo(json.dumps({"address": address, "token": token}))
+            click.echo(json.dumps({"address": address, "token": made}))
         else:
             click.echo(f"unheard is at {address}\nStop it with Ctrl-C.", err=True)
 
     answer(taken, limits, token, browser=not no_browser, ready=ready)
 
 
-def _token(given: str | None, *, public: bool, loopback: bool) -> str | None:
-    token = given or os.environ.get("UNHEARD_TOKEN") or None
+def _token(token: str | None, *, public: bool, loopback: bool) -> str | None:
     if not loopback and not public:
         raise OptionError(
             "host",

@@ -69,6 +69,10 @@ class Scale:
         if step <= 0 or last <= first:
             raise ScaleError("scale", f"{text!r} holds no rising values", _REMEDY)
         steps = (last - first) / step
+        if steps > _MOST_VALUES:
+            raise ScaleError(
+                "scale", f"{text!r} has {steps + 1:,.6g} values", "Choose a coarser step"
+            )
         count = round(steps)
         if abs(steps - count) > 1e-9 * max(1.0, steps):
             raise ScaleError(

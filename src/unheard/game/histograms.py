@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
@@ -14,6 +15,8 @@ from unheard.errors import InputError
 
 MOST_HISTOGRAMS = 3_000_000
 """What fits: some 10 columns of this length, half a gigabyte."""
+
+_MOST_CELLS = 10 * MOST_HISTOGRAMS
 
 
 class GameError(InputError):
@@ -48,18 +51,22 @@ def count_histograms(n: int, m: int) -> int:
     return comb(n + m, m)
 
 
+def _fits(n: int, m: int) -> bool:
+    return count_histograms(n, m) * max(m, _MOST_CELLS // MOST_HISTOGRAMS) <= _MOST_CELLS
+
+
 @lru_cache(maxsize=4)
 def all_histograms(n: int, m: int) -> Histograms:
     """Return every outcome of n people, refusing politely when there are too many."""
-    size = count_histograms(n, m)
-    if size > MOST_HISTOGRAMS:
-        fits = n
-        while count_histograms(fits, m) > MOST_HISTOGRAMS:
-            fits -= 1
+    if not _fits(n, m):
+        size = count_histograms(n, m)
+        most = bisect_left(range(min(n, MOST_HISTOGRAMS)), True, key=lambda k: not _fits(k, m)) - 1
+        shown = f"{size:,}" if size < 10**18 else "over 10**18"
         raise GameError(
             "n",
-            f"{n} people and {m} ratings make {size:,} histograms; {MOST_HISTOGRAMS:,} fit",
-            f"Use n up to {fits} for {m} ratings, or simulate (--draws, simulated_regret)",
+            f"{n} people and {m} ratings make {shown} histograms; "
+            f"{min(MOST_HISTOGRAMS, _MOST_CELLS // m):,} fit",
+            f"Use n up to {most} for {m} ratings, or simulate (--draws, simulated_regret)",
         )
     columns: list[Floats] = []
     left = np.array([float(n)])

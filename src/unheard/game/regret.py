@@ -31,6 +31,12 @@ from unheard.game.structures import Structure
 Kind: TypeAlias = Literal["gap", "excess"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
+_MOST_PEOPLE = 2**53
+"""Beyond it a count is not exact any more."""
+
+_BLOCK_CELLS = 2**20
+"""Counts that are drawn at a time."""
+
 _FLOOR = 1e-100
 """Stands for an empty cell: its powers vanish, and a slope at it is still exact."""
 
@@ -191,15 +197,21 @@ def simulated_regret(
     rng: np.random.Generator,
     draws: int = 100_000,
 ) -> Simulated:
-    """Estimate the regret against one structure by simulation, for any n and m."""
-    seen, unseen = structure.draw_histograms(n, draws, rng)
-    values = np.array(scale.values)
-    mean_of_all = (seen + unseen) @ values / n
-    answers = rule_answers(rule, seen.astype(np.float64), n, q, scale)
-    if check_kind(kind) == "gap":
-        losses = (answers - mean_of_all) ** 2
-    else:
-        mu = structure.mean(scale)
-        losses = (answers - mu) ** 2 - (mean_of_all - mu) ** 2
+    """Estimate the regret against one structure by simulation, for any n up to 2**53 and any m."""
+    if n > _MOST_PEOPLE:
+        raise GameError("n", f"{n:.4g} people found", f"Give at most {_MOST_PEOPLE:,} to simulate")
+    check_kind(kind)
+    values, mu = np.array(scale.values), structure.mean(scale)
+    losses = np.empty(draws)
+    block = max(1, _BLOCK_CELLS // scale.m)
+    for start in range(0, draws, block):
+        part = losses[start : start + block]
+        seen, unseen = structure.draw_histograms(n, len(part), rng)
+        mean_of_all = (seen + unseen) @ values / n
+        answers = rule_answers(rule, seen.astype(np.float64), n, q, scale)
+        if kind == "gap":
+            part[:] = (answers - mean_of_all) ** 2
+        else:
+            part[:] = (answers - mu) ** 2 - (mean_of_all - mu) ** 2
     spread = float(losses.std(ddof=1) / np.sqrt(draws))
     return Simulated(float(losses.mean()), spread, draws)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,9 @@ from unheard.web import routes
 from unheard.web.guard import Guard
 from unheard.web.limits import Limits
 from unheard.web.pool import Pool
-from unheard.web.problems import MEDIA_TYPE, as_problem, encoded, problem
+from unheard.web.problems import MEDIA_TYPE, as_problem, encoded, fault, problem
+from unheard.web.reading import mistake
+from unheard.web.spool import Spool
 
 _STATIC = Path(__file__).parent / "static"
 _PREFIX = "/api/v1"
@@ -43,10 +45,13 @@ def make_app(
         Processes that do the work; by default one for each processor, up to four.
     """
     limits = limits or Limits()
-    pool = Pool(limits, workers or min(os.cpu_count() or 1, 4))
+    # One more than tables are read at a time, so that questions are always answered.
+    pool = Pool(limits, workers or max(limits.tables + 1, min(os.cpu_count() or 1, 4)))
+    spool = Spool(limits.temporary)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        spool.open()
         await pool.start()
         app.state.vega = asyncio.create_task(_vega(pool))
         try:
@@ -54,6 +59,7 @@ def make_app(
         finally:
             app.state.vega.cancel()
             await pool.end()
+            spool.close()
 
     app = FastAPI(
         title="unheard",
@@ -65,7 +71,7 @@ def make_app(
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.state.pool, app.state.limits = pool, limits
+    app.state.pool, app.state.spool, app.state.limits = pool, spool, limits
     app.include_router(routes.router, prefix=_PREFIX)
     _add_page(app)
     _add_problems(app)
@@ -73,12 +79,12 @@ def make_app(
     return Guard(app, limits, token, tables)
 
 
-async def _vega(pool: Pool) -> bytes:
-    """Make the script that draws charts, once, and keep it packed."""
-    answer = await pool.run("vega", {})
+async def _vega(pool: Pool) -> tuple[bytes, bytes]:
+    """Make the script that draws charts, once, and keep it plain and packed."""
+    answer = await pool.answer("vega", {})
     if answer.status != 200:
-        return b""
-    return await asyncio.to_thread(gzip.compress, answer.content, 6)
+        return b"", b""
+    return answer.content, await asyncio.to_thread(gzip.compress, answer.content, 6)
 
 
 def _add_page(app: FastAPI) -> None:
@@ -93,11 +99,11 @@ def _add_page(app: FastAPI) -> None:
         return Response(page, media_type="text/html; charset=utf-8")
 
     async def vega(request: Request) -> Response:
-        packed: bytes = await asyncio.shield(request.app.state.vega)
-        if not packed:
+        plain, packed = await asyncio.shield(request.app.state.vega)
+        if not plain:
             raise HTTPException(404, "Charts need vl-convert: pip install 'unheard[charts]'")
         if "gzip" not in request.headers.get("accept-encoding", ""):
-            return Response(gzip.decompress(packed), media_type="text/javascript")
+            return Response(plain, media_type="text/javascript")
         return Response(packed, media_type="text/javascript", headers={"content-encoding": "gzip"})
 
     app.add_route("/", index)
@@ -107,17 +113,19 @@ def _add_page(app: FastAPI) -> None:
 
 def _add_problems(app: FastAPI) -> None:
     def sent(document: dict[str, Any]) -> Response:
-        return Response(encoded(document), document["status"], media_type=MEDIA_TYPE)
+        status = document["status"]
+        headers = {"retry-after": "1"} if status in (429, 503) else {}
+        return Response(encoded(document), status, headers, MEDIA_TYPE)
 
     @app.exception_handler(UnheardError)
     async def on_purpose(_: Request, error: UnheardError) -> Response:
-        return sent(as_problem(error) or problem(500, "server: this is a fault of unheard."))
+        return sent(as_problem(error) or fault().problem)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> Response:
-        place, found, remedy = _mistake(error.errors()[0])
-        parts = {"place": place, "found": found, "remedy": remedy}
-        return sent(problem(422, f"{place}: {found}. {remedy}.", **parts))
+        first = dict(error.errors()[0])
+        # Whether it is in the query or the body can be seen by its name.
+        return await on_purpose(_, mistake(first | {"loc": first["loc"][1:]}))
 
     @app.exception_handler(HTTPException)
     async def by_framework(_: Request, error: HTTPException) -> Response:
@@ -127,37 +135,4 @@ def _add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def ours(_: Request, __: Exception) -> Response:
-        words = "server: this is a fault of unheard, not of your input; please report it."
-        return sent(problem(500, words))
-
-
-_WANTED = {
-    "int_type": "Give a number",
-    "int_parsing": "Give a whole number",
-    "float_type": "Give a number",
-    "float_parsing": "Give a number",
-    "string_type": "Give text",
-    "list_type": "Give a list",
-    "dict_type": "Give a JSON object",
-    "model_attributes_type": "Give a JSON object",
-}
-
-
-def _mistake(error: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Say where a request is malformed, what was found there, and what to do."""
-    # Alternatives are told apart by types in the place, such as q.int: nobody sent these.
-    names = [part for part in error["loc"][1:] if part not in ("int", "float", "str")]
-    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in names]
-    place = "".join(parts).lstrip(".") or "body"
-    see = f"See {_PREFIX}/openapi.json"
-    if error["type"] == "json_invalid":
-        return "body", "it is not JSON", "Send a JSON object"
-    if error["type"] == "missing":
-        return place, "nothing found", see
-    if error["type"] == "extra_forbidden":
-        return place, "there is nothing of this name", see
-    if error["type"] in _WANTED:
-        shown = repr(error.get("input"))
-        brief = shown if len(shown) <= 60 else f"{shown[:57]}..."
-        return place, f"{brief} found", _WANTED[error["type"]]
-    return place, str(error["msg"]), see
+        return sent(fault().problem)

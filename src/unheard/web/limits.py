@@ -1,22 +1,26 @@
-"""How much one request may ask of the server."""
+"""How much one request, and all of them together, may ask of the server."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-MIB = 1 << 20
+KIB, MIB = 1 << 10, 1 << 20
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one request may ask of the server.
+    """How much one request, and all of them together, may ask of the server.
 
     Attributes
     ----------
+    head_bytes
+        Size of everything in a request but its body.
     bytes
         Size of an uploaded table.
     question_bytes
         Size of a question about counts.
+    quick_bytes
+        Size of a question that may be answered without a worker.
     rows, columns
         Of an uploaded table.
     items
@@ -24,22 +28,41 @@ class Limits:
     seconds
         Time that work on one request may take.
     patience
-        Seconds that a client may leave the server waiting for the next piece of a request.
-    memory
-        Bytes that work on one request may use.
+        Seconds that a client may leave the server waiting.
+    rate
+        Bytes a second that a client must send or read on average, once it has used up the
+        server's patience.
+    memory, question_memory
+        Bytes that work on a table, and on a question about counts, may use.
+    tables
+        Tables that are worked on at a time.
     waiting
         Requests that may wait for a worker.
+    connections
+        Clients that may be connected.
+    temporary
+        Bytes of uploads on disk, all together; the first MiB of each is left out.
+    unread
+        Bytes of answers that clients have not read yet, all together.
     """
 
+    head_bytes: int = 64 * KIB
     bytes: int = 64 * MIB
     question_bytes: int = MIB
+    quick_bytes: int = 4 * KIB
     rows: int = 5_000_000
     columns: int = 1_000
     items: int = 100_000
     seconds: float = 30.0
     patience: float = 15.0
-    memory: int = 2048 * MIB
+    rate: float = 64.0 * KIB
+    memory: int = 768 * MIB
+    question_memory: int = 256 * MIB
+    tables: int = 1
     waiting: int = 32
+    connections: int = 256
+    temporary: int = 512 * MIB
+    unread: int = 128 * MIB
 
     def told(self) -> dict[str, float]:
         """Return what a client should know before it asks."""
@@ -50,6 +73,10 @@ class Limits:
             "items": self.items,
             "seconds": self.seconds,
         }
+
+    def time_for(self, size: float) -> float:
+        """Return the seconds that a client may take to send or read so many bytes."""
+        return self.patience + size / self.rate
 
 
 def size_text(size: int) -> str:

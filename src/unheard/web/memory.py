@@ -14,7 +14,7 @@ def bounded(more: int) -> Iterator[None]:
 
     Linux alone keeps such a bound on what programs really use; elsewhere nothing happens.
     """
-    used = _used()
+    used = _status("VmData")
     if used is None:
         yield
         return
@@ -29,10 +29,15 @@ def bounded(more: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def _used() -> int | None:
+def resident() -> int:
+    """Return how many bytes of memory this process holds; 0 where that is not known."""
+    return _status("VmRSS") or 0
+
+
+def _status(name: str) -> int | None:
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:
         return None
-    found = re.search(r"VmData:\s+(\d+) kB", status)
+    found = re.search(rf"{name}:\s+(\d+) kB", status)
     return None if found is None else int(found[1]) * 1024

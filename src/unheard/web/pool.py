@@ -13,9 +13,11 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import Any
 
-from unheard.web.limits import Limits
+from unheard.web.limits import MIB, Limits
 from unheard.web.problems import MEDIA_TYPE, RefusedError, encoded, problem
 
 HEADER = struct.Struct("!II")
@@ -40,11 +42,12 @@ class Worker:
 
     def __init__(self) -> None:
         self.process: asyncio.subprocess.Process | None = None
+        self.retires = False
         self._is_ready = False
 
     async def start(self) -> None:
         """Start the process; it loads its libraries while it waits for work."""
-        self._is_ready = False
+        self._is_ready = self.retires = False
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -73,15 +76,17 @@ class Worker:
             await self._pipes()[1].readexactly(len(READY))
             self._is_ready = True
 
-    async def work(self, task: str, given: dict[str, Any]) -> Answer:
+    async def work(self, task: str, given: dict[str, Any], body: bytes, memory: int) -> Answer:
         """Do one piece of work."""
         sending, receiving = self._pipes()
-        asked = json.dumps({"task": task, **given}).encode()
-        sending.write(HEADER.pack(len(asked), 0) + asked)
+        asked = json.dumps({"task": task, "memory": memory, "given": given}).encode()
+        sending.writelines([HEADER.pack(len(asked), len(body)), asked, body])
         await sending.drain()
         sizes = HEADER.unpack(await receiving.readexactly(HEADER.size))
         document, content = [await receiving.readexactly(size) for size in sizes]
-        return Answer(content=content, **json.loads(document))
+        head = json.loads(document)
+        self.retires = head.pop("retires")
+        return Answer(content=content, **head)
 
     async def end(self) -> None:
         """End the process, whatever it does."""
@@ -96,6 +101,60 @@ class Worker:
         await self.start()
 
 
+class Line:
+    """Requests that wait for their turn.
+
+    Parameters
+    ----------
+    at_once
+        How many have their turn at a time.
+    waiting
+        How many may wait.
+    """
+
+    def __init__(self, at_once: int, waiting: int) -> None:
+        self._free, self._most = at_once, waiting
+        self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._number = count()
+
+    @asynccontextmanager
+    async def turn(self, handicap: float = 0.0) -> AsyncIterator[None]:
+        """Wait for a turn, as if the request had come so many seconds later than it did."""
+        if self._free:
+            self._free -= 1
+        else:
+            await self._wait(asyncio.get_running_loop().time() + handicap)
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    async def _wait(self, place: float) -> None:
+        many = len(self._waiting)
+        if many >= self._most:
+            raise RefusedError(
+                429, f"server: {many} requests are waiting already. Try again later."
+            )
+        called = asyncio.get_running_loop().create_future()
+        entry = (place, next(self._number), called)
+        heappush(self._waiting, entry)
+        try:
+            await called
+        except asyncio.CancelledError:
+            if entry in self._waiting:
+                self._waiting.remove(entry)
+                heapify(self._waiting)
+            else:  # called and cancelled at once
+                self._pass_on()
+            raise
+
+    def _pass_on(self) -> None:
+        if self._waiting:
+            heappop(self._waiting)[2].set_result(None)
+        else:
+            self._free += 1
+
+
 class Pool:
     """Several workers, of which each does one piece of work at a time.
 
@@ -104,32 +163,47 @@ class Pool:
     limits
         How much one piece of work may cost.
     workers
-        How many.
+        How many; more than tables are read at a time, so that questions are always answered.
     """
 
     def __init__(self, limits: Limits, workers: int) -> None:
         self.limits = limits
         self._workers = [Worker() for _ in range(workers)]
-        self._free: asyncio.Queue[Worker] = asyncio.Queue()
-        self._waiting = 0
+        # The one that worked last comes first: it has its memory already.
+        self._free: asyncio.PriorityQueue[tuple[float, int]] = asyncio.PriorityQueue()
+        self._questions = Line(workers, limits.waiting)
+        self._tables = Line(limits.tables, limits.waiting)
 
     async def start(self) -> None:
         """Start all workers."""
-        for worker in self._workers:
+        for place, worker in enumerate(self._workers):
             await worker.start()
-            self._free.put_nowait(worker)
+            self._free.put_nowait((0.0, place))
 
     async def end(self) -> None:
         """End all workers."""
         for worker in self._workers:
             await worker.end()
 
-    async def run(self, task: str, given: dict[str, Any]) -> Answer:
-        """Have a piece of work done; cancel it and the worker is ended."""
+    async def answer(self, task: str, given: dict[str, Any], body: bytes = b"") -> Answer:
+        """Have a question answered; cancel it and the worker is ended."""
+        async with self._questions.turn():
+            return await self._run(task, given, body, self.limits.question_memory)
+
+    async def read(self, task: str, given: dict[str, Any], size: int = 0) -> Answer:
+        """Have a table of so many bytes read; cancel it and the worker is ended.
+
+        A small one need not wait for all the large ones that came before it.
+        """
+        async with self._tables.turn(handicap=size / MIB):
+            return await self._run(task, given, b"", self.limits.memory)
+
+    async def _run(self, task: str, given: dict[str, Any], body: bytes, memory: int) -> Answer:
         async with self._borrowed() as worker:
             try:
                 await worker.ready()  # which is not the fault of the question
-                return await asyncio.wait_for(worker.work(task, given), self.limits.seconds)
+                work = worker.work(task, given, body, memory)
+                return await asyncio.wait_for(work, self.limits.seconds)
             except TimeoutError:
                 raise RefusedError(
                     422,
@@ -142,24 +216,21 @@ class Pool:
     @asynccontextmanager
     async def _borrowed(self) -> AsyncIterator[Worker]:
         """Lend a worker that is free; one that has not come back with an answer is replaced."""
-        if self._waiting >= self.limits.waiting:
-            raise RefusedError(
-                429, f"server: {self._waiting} requests are waiting already. Try again later."
-            )
-        self._waiting += 1
-        try:
-            worker = await self._free.get()
-        finally:
-            self._waiting -= 1
+        _, place = await self._free.get()
+        worker, order = self._workers[place], 0.0
         try:
             yield worker
+            if worker.retires:
+                await asyncio.shield(worker.renew())
+            else:
+                order = -asyncio.get_running_loop().time()
         except BaseException:
             # It may still be at work for somebody who has gone. The next one need not wait for
             # another to load.
             await asyncio.shield(worker.renew())
             raise
         finally:
-            self._free.put_nowait(worker)
+            self._free.put_nowait((order, place))
 
 
 def _gone() -> Answer:

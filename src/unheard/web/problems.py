@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from unheard.errors import InputError, MissingEngineError, QueryError, UnheardError
+from unheard.web.limits import size_text
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -29,6 +30,22 @@ class RefusedError(UnheardError):
     def __init__(self, status: int, detail: str, **more: Any) -> None:
         super().__init__(detail)
         self.status, self.problem = status, problem(status, detail, **more)
+
+
+def too_large(most: int) -> RefusedError:
+    """Return the refusal of a body of more bytes than this."""
+    return RefusedError(
+        413,
+        f"body: it is larger than {size_text(most)}, the most this server takes. Send less, or "
+        "count first (unheard rate ... --counts-only) and send the counts.",
+    )
+
+
+def fault() -> RefusedError:
+    """Return the answer to a request that unheard fails at."""
+    return RefusedError(
+        500, "server: this is a fault of unheard, not of your input; please report it."
+    )
 
 
 def problem(status: int, detail: str, **more: Any) -> Problem:

@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
 from unheard.core.documents import estimate_document
 from unheard.core.estimate import Inquiry, inquire
 from unheard.core.participation import preset
@@ -16,6 +18,14 @@ from unheard.decide.store import assumption_of
 from unheard.errors import OptionError
 from unheard.game import method as _minimax_joins_the_methods  # noqa: F401
 from unheard.web.pool import Answer
+from unheard.web.reading import read_question
+from unheard.web.schemas import (
+    CalibrateQuestion,
+    CompareQuestion,
+    EstimateQuestion,
+    RegretQuestion,
+    SweepQuestion,
+)
 
 if TYPE_CHECKING:
     from unheard.charts.picture import Picture
@@ -74,10 +84,11 @@ def _estimated(given: Given) -> tuple[Inquiry, list[str]]:
     return question, list(question.methods()) if chosen == "all" else [chosen]
 
 
-def is_quick(given: Given) -> bool:
-    """Whether an estimate takes so little time that it need not go to a worker."""
+def quick_estimate(body: bytes) -> Answer | None:
+    """Answer about one histogram if that takes so little time that it needs no worker."""
+    given = read_question(EstimateQuestion, body)
     solved = given.get("method") in ("minimax", "all") and given.get("n") is not None
-    return len(given["counts"]) <= 101 and not solved
+    return estimate(given) if len(given["counts"]) <= 101 and not solved else None
 
 
 def stated(given: Given) -> Given:
@@ -218,11 +229,19 @@ def calibrate_chart(given: Given, how: Given) -> Answer:
     return drawn(calibration_picture(_audited(given)), **how)
 
 
-QUESTIONS: dict[str, Callable[..., Answer]] = {
-    task.__name__: task
-    for task in (
-        estimate, estimate_chart, sweep, sweep_chart, compare, compare_chart, regret, regret_chart,
-        calibrate, calibrate_chart,
-    )
-}  # fmt: skip
-"""The tasks of this module by name."""
+def _about(form: type[BaseModel], task: Callable[..., Answer]) -> Callable[..., Answer]:
+    def answer(body: bytes = b"", **how: Any) -> Answer:
+        return task(read_question(form, body), **how)
+
+    return answer
+
+
+_FORMS: dict[type[BaseModel], tuple[Callable[..., Answer], ...]] = {
+    EstimateQuestion: (estimate, estimate_chart),
+    SweepQuestion: (sweep, sweep_chart),
+    CompareQuestion: (compare, compare_chart),
+    RegretQuestion: (regret, regret_chart),
+    CalibrateQuestion: (calibrate, calibrate_chart),
+}
+QUESTIONS = {task.__name__: _about(form, task) for form, tasks in _FORMS.items() for task in tasks}
+"""The tasks of this module by name; each reads the body of a request."""

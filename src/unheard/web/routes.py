@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from pathlib import Path
+from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
-from pydantic import ValidationError
+from pydantic import BaseModel
 
 from unheard._version import __version__
 from unheard.core.aggregators import AGGREGATORS
@@ -72,7 +68,10 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         421: "The request is for another server",
         422: "The input cannot be used; the message says why and what to do",
         429: "Too many requests are waiting",
+        431: "The head of the request is too large",
         501: "A library that is needed is not installed",
+        503: "Too many uploads are held",
+        507: "The temporary disk is full",
     }.items()
 }
 _CSV = {"text/csv": {"schema": {"type": "string"}}}
@@ -95,6 +94,12 @@ def _body(words: str, json_schema: Schema) -> dict[str, Any]:
     content = {kind: {"schema": file} for kind in FORMS}
     content["application/json"] = {"schema": json_schema}
     return {"requestBody": {"description": words, "required": True, "content": content}}
+
+
+def _question(form: type[BaseModel]) -> dict[str, Any]:
+    """Describe a body that a worker reads."""
+    content = {"application/json": {"schema": form.model_json_schema()}}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 _TABLE = _body("The table itself.", _ROWS)
@@ -139,72 +144,107 @@ _JSON = [Depends(_is_json)]
 
 
 @router.post(
-    "/estimate", tags=["counts"], dependencies=_JSON, responses={200: {"model": EstimateDocument}}
+    "/estimate",
+    tags=["counts"],
+    dependencies=_JSON,
+    openapi_extra=_question(EstimateQuestion),
+    responses={200: {"model": EstimateDocument}},
 )
-async def estimate(question: EstimateQuestion, request: Request) -> Response:
+async def estimate(request: Request) -> Response:
     """Estimate the mean rating of everybody from those who answered."""
-    given = question.model_dump()
-    if questions.is_quick(given):
-        return _sent(questions.estimate(given))
-    return await _worked(request, "estimate", given=given)
+    body = await request.body()
+    if len(body) <= request.app.state.limits.quick_bytes:
+        found = questions.quick_estimate(body)
+        if found is not None:
+            return _sent(found)
+    return await _answered(request, "estimate", body)
 
 
 @router.post(
-    "/sweep", tags=["counts"], dependencies=_JSON, responses={200: {"model": SweepDocument}}
+    "/sweep",
+    tags=["counts"],
+    dependencies=_JSON,
+    openapi_extra=_question(SweepQuestion),
+    responses={200: {"model": SweepDocument}},
 )
-async def sweep(question: SweepQuestion, request: Request) -> Response:
+async def sweep(request: Request) -> Response:
     """Answer for every q, and say which q overturns a claim."""
-    return await _worked(request, "sweep", given=question.model_dump())
+    return await _answered(request, "sweep", await request.body())
 
 
 @router.post(
-    "/compare", tags=["counts"], dependencies=_JSON, responses={200: {"model": ComparisonDocument}}
+    "/compare",
+    tags=["counts"],
+    dependencies=_JSON,
+    openapi_extra=_question(CompareQuestion),
+    responses={200: {"model": ComparisonDocument}},
 )
-async def compare(question: CompareQuestion, request: Request) -> Response:
+async def compare(request: Request) -> Response:
     """Compare two items."""
-    return await _worked(request, "compare", given=question.model_dump())
+    return await _answered(request, "compare", await request.body())
 
 
 @router.post(
     "/regret",
     tags=["counts"],
     dependencies=_JSON,
+    openapi_extra=_question(RegretQuestion),
     responses={200: {"model": RegretDocument | list[RegretDocument]}},
 )
-async def regret(question: RegretQuestion, request: Request) -> Response:
+async def regret(request: Request) -> Response:
     """Find how wrong methods can be."""
-    return await _worked(request, "regret", given=question.model_dump())
+    return await _answered(request, "regret", await request.body())
 
 
 How = Annotated[ChartSettings, Query()]
 
 
-@router.post("/estimate/chart", tags=["charts"], dependencies=_JSON, responses=_PICTURES)
-async def estimate_chart(question: EstimateQuestion, how: How, request: Request) -> Response:
+@router.post(
+    "/estimate/chart",
+    tags=["charts"],
+    dependencies=_JSON,
+    openapi_extra=_question(EstimateQuestion),
+    responses=_PICTURES,
+)
+async def estimate_chart(how: How, request: Request) -> Response:
     """Draw one histogram with its estimate and intervals."""
-    return await _worked(
-        request, "estimate_chart", given=question.model_dump(), how=how.model_dump()
-    )
+    return await _answered(request, "estimate_chart", await request.body(), how=how.model_dump())
 
 
-@router.post("/sweep/chart", tags=["charts"], dependencies=_JSON, responses=_PICTURES)
-async def sweep_chart(question: SweepQuestion, how: How, request: Request) -> Response:
+@router.post(
+    "/sweep/chart",
+    tags=["charts"],
+    dependencies=_JSON,
+    openapi_extra=_question(SweepQuestion),
+    responses=_PICTURES,
+)
+async def sweep_chart(how: How, request: Request) -> Response:
     """Draw the answers for every q."""
-    return await _worked(request, "sweep_chart", given=question.model_dump(), how=how.model_dump())
+    return await _answered(request, "sweep_chart", await request.body(), how=how.model_dump())
 
 
-@router.post("/compare/chart", tags=["charts"], dependencies=_JSON, responses=_PICTURES)
-async def compare_chart(question: CompareQuestion, how: How, request: Request) -> Response:
+@router.post(
+    "/compare/chart",
+    tags=["charts"],
+    dependencies=_JSON,
+    openapi_extra=_question(CompareQuestion),
+    responses=_PICTURES,
+)
+async def compare_chart(how: How, request: Request) -> Response:
     """Draw two items against each other."""
-    return await _worked(
-        request, "compare_chart", given=question.model_dump(), how=how.model_dump()
-    )
+    return await _answered(request, "compare_chart", await request.body(), how=how.model_dump())
 
 
-@router.post("/regret/chart", tags=["charts"], dependencies=_JSON, responses=_PICTURES)
-async def regret_chart(question: RegretQuestion, how: How, request: Request) -> Response:
+@router.post(
+    "/regret/chart",
+    tags=["charts"],
+    dependencies=_JSON,
+    openapi_extra=_question(RegretQuestion),
+    responses=_PICTURES,
+)
+async def regret_chart(how: How, request: Request) -> Response:
     """Draw how wrong methods can be."""
-    return await _worked(request, "regret_chart", given=question.model_dump(), how=how.model_dump())
+    return await _answered(request, "regret_chart", await request.body(), how=how.model_dump())
 
 
 # Tables.
@@ -293,10 +333,7 @@ _AUDIT = _body(
 )
 async def calibrate(settings: Annotated[AuditSettings, Query()], request: Request) -> Response:
     """Find out who answers, from a sample in which the truth is known."""
-    counted = await _counts_of_audit(request)
-    if counted is not None:
-        return await _worked(request, "calibrate", given=counted)
-    return await _table(request, "calibrate_table", given=settings.model_dump())
+    return await _table(request, "calibrate", given=settings.model_dump())
 
 
 @router.post("/calibrate/chart", tags=["charts"], responses=_PICTURES, openapi_extra=_AUDIT)
@@ -305,10 +342,7 @@ async def calibrate_chart(
 ) -> Response:
     """Draw who answers."""
     given, how = _parted(settings.model_dump(), "format", "theme", "width")
-    counted = await _counts_of_audit(request)
-    if counted is not None:
-        return await _worked(request, "calibrate_chart", given=counted, how=how)
-    return await _table(request, "calibrate_table_chart", given=given, how=how)
+    return await _table(request, "calibrate_chart", given=given, how=how)
 
 
 # What they have in common.
@@ -321,9 +355,29 @@ def _sent(answer: Answer) -> Response:
     return Response(answer.content, answer.status, headers, answer.media_type)
 
 
-async def _worked(request: Request, task: str, **given: Any) -> Response:
-    """Have a worker answer, for as long as the client waits for it."""
-    work = asyncio.ensure_future(request.app.state.pool.run(task, given))
+async def _answered(request: Request, task: str, body: bytes, **given: Any) -> Response:
+    """Have a worker answer a question."""
+    return await _awaited(request, request.app.state.pool.answer(task, given, body))
+
+
+async def _table(request: Request, task: str, **given: Any) -> Response:
+    """Have a worker answer about the table in the body."""
+    kind = _kind(request)
+    if kind not in FORMS or request.headers.get("content-encoding", "identity") != "identity":
+        raise RefusedError(
+            415, f"content-type: {kind or 'none'} found. Send one of {', '.join(FORMS)}."
+        )
+    pool, spool, limits = (getattr(request.app.state, name) for name in ("pool", "spool", "limits"))
+    async with spool.keep(request.stream(), FORMS[kind]) as folder:
+        most = {name: getattr(limits, name) for name in ("question_bytes", "memory")}
+        upload = {"folder": str(folder), "file": FORMS[kind], "limits": limits.told() | most}
+        size = (folder / FORMS[kind]).stat().st_size
+        return await _awaited(request, pool.read(task, {"upload": upload, **given}, size))
+
+
+async def _awaited(request: Request, answer: Coroutine[Any, Any, Answer]) -> Response:
+    """Wait for a worker for as long as the client waits for it."""
+    work = asyncio.ensure_future(answer)
     leaving = asyncio.ensure_future(_left(request))
     try:
         await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -347,49 +401,8 @@ async def _left(request: Request) -> None:
         pass
 
 
-async def _table(request: Request, task: str, **given: Any) -> Response:
-    """Have a worker answer about the table in the body."""
-    async with _received(request) as upload:
-        return await _worked(request, task, upload=upload, **given)
-
-
 def _kind(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
-
-
-@asynccontextmanager
-async def _received(request: Request) -> AsyncIterator[dict[str, Any]]:
-    """Keep the body in a private folder, which goes when the answer is there."""
-    kind = _kind(request)
-    if kind not in FORMS or request.headers.get("content-encoding", "identity") != "identity":
-        raise RefusedError(
-            415, f"content-type: {kind or 'none'} found. Send one of {', '.join(FORMS)}."
-        )
-    limits = request.app.state.limits
-    folder = Path(tempfile.mkdtemp(prefix="unheard-"))
-    try:
-        with (folder / FORMS[kind]).open("wb") as file:
-            async for piece in request.stream():
-                file.write(piece)
-        most = limits.told() | {"memory": limits.memory}
-        yield {"folder": str(folder), "file": FORMS[kind], "limits": most}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-async def _counts_of_audit(request: Request) -> dict[str, Any] | None:
-    """Read the counts of an audit, if the body holds counts and not a table."""
-    if _kind(request) != "application/json":
-        return None
-    body = await request.body()
-    if body.lstrip()[:1] != b"{":
-        return None
-    try:
-        return CalibrateQuestion.model_validate_json(body).model_dump()
-    except ValidationError as error:
-        raise RequestValidationError(
-            [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
-        ) from None
 
 
 def _wants_csv(request: Request) -> bool:

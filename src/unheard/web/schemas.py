@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
 Number = StrictInt | StrictFloat
-Counts = Annotated[list[Number], Field(min_length=2, max_length=10_001)]
-Shares = Annotated[list[Number], Field(max_length=10_001)]
-Items = Annotated[list[Counts], Field(min_length=1, max_length=100_000)]
+# Every list fails at its first mistake: a client reads one, and could send a million.
+Counts = Annotated[list[Number], Field(fail_fast=True, min_length=2, max_length=10_001)]
+Shares = Annotated[list[Number], Field(fail_fast=True, max_length=10_001)]
+Items = Annotated[list[Counts], Field(fail_fast=True, min_length=1, max_length=100_000)]
 Theme = Literal["light", "dark"]
 Format = Literal["spec", "svg", "png"]
 
@@ -32,7 +33,7 @@ class Question(BaseModel):
     quiet: StrictStr = Field(
         "any", description="Who may respond less often: any, low, high or middle."
     )
-    participation: Annotated[list[Shares], Field(max_length=10_001)] | None = Field(
+    participation: Annotated[list[Shares], Field(fail_fast=True, max_length=10_001)] | None = Field(
         None, description="Instead of q: a pair [lo, hi] for each rating."
     )
     g: Shares | None = Field(None, description="Instead of q: participation of each rating.")
@@ -64,10 +65,10 @@ class EstimateQuestion(Question):
 class SweepQuestion(Question):
     """One histogram for many q."""
 
-    q: Annotated[list[Number | StrictStr], Field(max_length=1_000)] | None = Field(  # type: ignore[assignment]
+    q: Annotated[list[Number | StrictStr], Field(fail_fast=True, max_length=1_000)] | None = Field(  # type: ignore[assignment]
         None, description="Participation ratios to look at; by default some from 1 to 0.01."
     )
-    floor: Annotated[list[Number], Field(max_length=1_000)] | None = Field(  # type: ignore[assignment]
+    floor: Annotated[list[Number], Field(fail_fast=True, max_length=1_000)] | None = Field(  # type: ignore[assignment]
         None, description="Instead of q: floors to look at; requires n."
     )
     counts: Counts
@@ -87,8 +88,10 @@ class CompareQuestion(Question):
 
     a: Counts
     b: Counts
-    names: Annotated[list[StrictStr], Field(min_length=2, max_length=2)] = Field(["A", "B"])
-    n: Annotated[list[Number], Field(max_length=2)] | None = Field(
+    names: Annotated[list[StrictStr], Field(fail_fast=True, min_length=2, max_length=2)] = Field(
+        ["A", "B"]
+    )
+    n: Annotated[list[Number], Field(fail_fast=True, max_length=2)] | None = Field(
         None, description="How many people there are for each."
     )
 
@@ -106,8 +109,10 @@ class RegretQuestion(BaseModel):
     n: Number | None = Field(20, description="How many people; null for endless people.")
     m: StrictInt | None = Field(None, ge=2, le=101, description="How many ratings; by default 5.")
     scale: StrictStr | Shares | None = None
-    q: Number | Annotated[list[Number], Field(min_length=1, max_length=200)] = 0.5
-    method: StrictStr | Annotated[list[StrictStr], Field(min_length=1, max_length=10)] = "bea"
+    q: Number | Annotated[list[Number], Field(fail_fast=True, min_length=1, max_length=200)] = 0.5
+    method: (
+        StrictStr | Annotated[list[StrictStr], Field(fail_fast=True, min_length=1, max_length=10)]
+    ) = "bea"
     kind: StrictStr = "gap"
     quiet: StrictStr = "any"
     p: Shares | None = Field(None, description="With g: not the worst case, but this structure.")

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
+
+import numpy as np
 
 from unheard.errors import MissingEngineError
 from unheard.web.pool import Answer
-from unheard.web.questions import QUESTIONS
+from unheard.web.problems import too_large
+from unheard.web.questions import QUESTIONS, Given
 from unheard.web.uploads import UPLOADS
 
 _SCRIPT = "window.vegaEmbed = vegaEmbed;"
@@ -25,8 +29,47 @@ def vega() -> Answer:
     return Answer(200, "text/javascript", script.encode())
 
 
-TASKS: dict[str, Callable[..., Answer]] = {**QUESTIONS, **UPLOADS, "vega": vega}
+def calibrate(upload: Given, given: Given) -> Answer:
+    """Answer who takes part, from the counts of an audit or from a table."""
+    body = _counts_of_audit(upload)
+    if body is None:
+        return UPLOADS["calibrate_table"](upload, given)
+    return QUESTIONS["calibrate"](body)
+
+
+def calibrate_chart(upload: Given, given: Given, how: Given) -> Answer:
+    """Draw who takes part, from the counts of an audit or from a table."""
+    body = _counts_of_audit(upload)
+    if body is None:
+        return UPLOADS["calibrate_table_chart"](upload, given, how)
+    return QUESTIONS["calibrate_chart"](body, how=how)
+
+
+def _counts_of_audit(upload: Given) -> bytes | None:
+    """Return what was sent if it is a JSON object, which holds counts; a table is a list."""
+    file = Path(upload["folder"], upload["file"])
+    if file.suffix != ".json":
+        return None
+    with file.open("rb") as opened:
+        if not opened.read(1024).lstrip().startswith(b"{"):
+            return None
+    most = upload["limits"]["question_bytes"]
+    if file.stat().st_size > most:
+        raise too_large(most)
+    return file.read_bytes()
+
+
+TASKS: dict[str, Callable[..., Answer]] = {
+    **QUESTIONS,
+    **UPLOADS,
+    "calibrate": calibrate,
+    "calibrate_chart": calibrate_chart,
+    "vega": vega,
+}
 """Tasks by name."""
+
+DRAWING = frozenset(name for name in TASKS if name.endswith("_chart")) | {"report", "vega"}
+"""Tasks that make pictures."""
 
 for _module in (
     "unheard.decide.documents",
@@ -41,3 +84,6 @@ for _module in (
     # A server without the libraries for pictures answers all the rest.
     with suppress(ImportError, MissingEngineError):
         import_module(_module)
+
+# The library behind it sets memory aside for each processor now, before any is counted.
+np.ones((512, 512)) @ np.ones((512, 512))

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from unheard.core.reading import listed, number, numbers, pairs, read_q
 from unheard.errors import OptionError, ParticipationError, PopulationError, SourceError
-from unheard.web.memory import bounded
 from unheard.web.pool import Answer
 from unheard.web.questions import Given, as_json, drawn
 
@@ -132,9 +131,8 @@ class Upload:
         """Count the table and keep the result, until the work with it is done."""
         from unheard.tables.jobs import number_of_rows, prepare
 
-        with bounded(self.limits["memory"]):
-            self.check()
-            job = prepare(self.file, request, self.where)
+        self.check()
+        job = prepare(self.file, request, self.where)
         try:
             opened = job.opened
             self.check_opened(number_of_rows(opened.engine, opened.relation), len(opened.kinds))
@@ -173,14 +171,13 @@ def inspect(upload: Given) -> Answer:
     from unheard.tables.sources import open_source
 
     table = Upload(**upload)
-    with bounded(table.limits["memory"]):
-        table.check()
-        opened = open_source(table.file, None, table.where)
-        try:
-            table.check_opened(0, len(opened.kinds))
-            return as_json(inspecting.inspect(opened))
-        finally:
-            opened.engine.close()
+    table.check()
+    opened = open_source(table.file, None, table.where)
+    try:
+        table.check_opened(0, len(opened.kinds))
+        return as_json(inspecting.inspect(opened))
+    finally:
+        opened.engine.close()
 
 
 def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
@@ -310,16 +307,15 @@ def _audits(upload: Given, given: Given) -> tuple[dict[str, Audit], bool]:
         population=given["population"],
     )
     table, paired = Upload(**upload), not given["unpaired"]
-    with bounded(table.limits["memory"]):
-        table.check()
-        found, scale = read_audit(
-            table.file,
-            layout,
-            given["scale"],
-            paired=paired,
-            where=table.where,
-            **{name: given[name] for name in ("nulls", "off_scale", "rater", "duplicates")},
-        )
+    table.check()
+    found, scale = read_audit(
+        table.file,
+        layout,
+        given["scale"],
+        paired=paired,
+        where=table.where,
+        **{name: given[name] for name in ("nulls", "off_scale", "rater", "duplicates")},
+    )
     level = number(given["level"], "level", OptionError)
     audits = {
         name: calibrate(one.observed, one.truth, paired=paired, scale=scale, level=level)
