@@ -149,7 +149,7 @@ def test_what_the_server_refuses_is_said_and_the_last_answer_dimmed(visit: Visit
 def test_the_slider_works_by_keyboard(visit: Visit) -> None:
     page = visit.open()
     headline(page, "3.35")
-    slider = page.get_by_label("How quiet may the quietest be?")
+    slider = page.get_by_label("How much less often may some respond than others?")
     slider.focus()
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#q")).to_have_value("0.28")
@@ -193,36 +193,31 @@ def test_who_may_be_quieter(visit: Visit) -> None:
         expect(page.locator("#assumption-words")).to_have_text(words)
 
 
-def test_a_response_rate_that_contradicts_q_is_explained(visit: Visit) -> None:
+def test_the_page_says_what_n_adds(visit: Visit) -> None:
     page = visit.open()
+    for n, words in (("1,200", "narrows the bounds from 3.35–4.64 to"), ("90000", "too low")):
+        page.get_by_label("People in all").first.fill(n)
+        found = uh.estimate(COUNTS, q=0.3, n=int(n.replace(",", "")))
+        headline(page, f"{found.lower:.2f} and {found.upper:.2f}")
+        expect(page.locator("#one-notes")).to_contain_text(words)
+
+
+def test_a_floor_is_stated_under_more_and_can_be_refuted(visit: Visit) -> None:
+    visit.expect_status(422)
+    page = visit.open()
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("Least probability to respond").fill("0.3")
+    expect(page.locator("#one-problem")).to_contain_text("requires n")
     page.get_by_label("People in all").first.fill("2,400")
-    found = uh.estimate(COUNTS, q=0.3, n=2400)
+    found = uh.estimate(COUNTS, floor=0.3, n=2400)
     headline(page, f"{found.lower:.2f} and {found.upper:.2f}")
-    page.locator("#q").fill("0.6")
+    page.get_by_label("Least probability to respond").fill("0.6")
     expect(page.locator("#one-headline")).to_contain_text("do not fit together")
     expect(page.locator("#one-notes")).to_contain_text(uh.FLAG_WORDS["refuted"][1:])
-    expect(page.locator("#one-notes")).to_contain_text("1,000 of 2,400 people answered, 41.7%")
-    page.get_by_role("button", name="Use q = 0.21, half the response rate").click()
-    found = uh.estimate(COUNTS, q=0.21, n=2400)
+    expect(page.locator("#one-notes")).to_contain_text("n is not used")
+    page.get_by_label("Least probability to respond").fill("")
+    found = uh.estimate(COUNTS, q=0.3, n=2400)
     headline(page, f"{found.lower:.2f} and {found.upper:.2f}")
-    expect(page.locator("#one-notes")).to_be_hidden()
-
-
-def test_an_interval_that_leaves_nothing_open_is_explained(visit: Visit) -> None:
-    page = visit.open()
-    page.get_by_label("People in all").first.fill("5000")
-    page.locator("#q").fill("0.2")
-    headline(page, "is 4.14, noise aside")
-    expect(page.locator("#one-notes")).to_contain_text("nothing is left open; choose a smaller q")
-    page.locator("#q").fill("0.1")
-    expect(page.locator("#one-notes")).to_be_hidden()
-    page.get_by_label("People in all").first.fill("1000")  # nobody is silent
-    headline(page, "is 4.14, noise aside")
-    expect(page.locator("#one-notes")).to_be_hidden()
-    fill_counts(page, [0, 0, 9, 0, 0])  # one point, however small q is
-    page.get_by_label("People in all").first.fill("45")
-    headline(page, "is 3.00, noise aside")
-    expect(page.locator("#one-notes")).not_to_contain_text("choose a smaller q")
 
 
 def test_numbers_are_rounded_as_python_rounds_them(visit: Visit) -> None:
