@@ -34,7 +34,7 @@ def stored(engine: str, kind: str, day: str, folder: Path) -> dict[str, Any]:
             for statement in statements:
                 postgres.execute(statement.encode())
         return {"source": server.url, "table": name}
-    path = folder / name
+    path = folder / f"{name}.db"
     connection: Any = sqlite3.connect(path) if engine == "sqlite" else duckdb.connect(str(path))
     for statement in statements:
         connection.execute(statement)

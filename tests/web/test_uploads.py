@@ -14,7 +14,7 @@ import pytest
 from tests.tables.stays import STAYS, as_csv, in_duckdb, in_sqlite
 from unheard.errors import QueryError, SourceError
 from unheard.tables.sources import Where, open_source
-from unheard.web.limits import Limits
+from unheard.web.limits import MIB, Limits
 from unheard.web.tasks import TASKS
 from unheard.web.uploads import FORMS, Upload
 from unheard.web.worker import _answered
@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def sent(folder: Path, content: bytes, kind: str = "text/csv") -> dict[str, Any]:
     (folder / FORMS[kind]).write_bytes(content)
-    limits = Limits()
+    limits = Limits(memory=512 * MIB)
     most = limits.told() | {"memory": limits.memory}
     return {"folder": str(folder), "file": FORMS[kind], "limits": most}
 
@@ -87,7 +87,7 @@ def test_uploads_are_read_by_a_confined_engine(folder: Path, tmp_path: Path) -> 
         with pytest.raises(QueryError, match="locked"):
             engine.execute("set threads = 9")
         bound = engine.execute("select current_setting('memory_limit')").fetchall()[0][0]
-        assert bound == "1.0 GiB"  # half of what the whole process may use
+        assert bound == "256.0 MiB"  # half of what the whole process may use
         assert engine.folder.parent == folder
     finally:
         engine.close()
