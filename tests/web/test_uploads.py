@@ -14,7 +14,7 @@ import pytest
 from tests.tables.stays import STAYS, as_csv, in_duckdb, in_sqlite
 from unheard.errors import QueryError, SourceError
 from unheard.tables.sources import Where, open_source
-from unheard.web.limits import Limits
+from unheard.web.limits import MIB, Limits
 from unheard.web.tasks import TASKS
 from unheard.web.uploads import FORMS, Upload
 from unheard.web.worker import _answered
@@ -87,7 +87,8 @@ def test_uploads_are_read_by_a_confined_engine(folder: Path, tmp_path: Path) -> 
         with pytest.raises(QueryError, match="locked"):
             engine.execute("set threads = 9")
         bound = engine.execute("select current_setting('memory_limit')").fetchall()[0][0]
-        assert bound == "1.0 GiB"  # half of what the whole process may use
+        # Half of what the whole process may use.
+        assert bound == f"{Limits().memory / 2 / MIB} MiB"
         assert engine.folder.parent == folder
     finally:
         engine.close()
