@@ -76,3 +76,51 @@ def test_many_items_at_once_give_what_one_gives() -> None:
         assert together.ci_lower[row] == alone.ci_lower
         assert together.ci_upper[row] == alone.ci_upper
     assert together.flags[1] == ("no_ratings", "refuted")
+
+
+@pytest.mark.parametrize("seen", [5, 50, 90, 99])
+def test_a_box_is_refuted_from_both_sides(seen: int) -> None:
+    about = uh.inquire([seen, 0], participation=[(0.3, 0.8), (0.2, 0.7)], n=100).response()
+    assert about is not None
+    too_few = binomtest(seen, 100, 0.2, alternative="less").pvalue < 0.05
+    too_many = binomtest(seen, 100, 0.8, alternative="greater").pvalue < 0.05
+    assert bool(about.refuted[0]) == (too_few or too_many)
+    # One seen with the first rating stands for 1/0.8 to 1/0.3 people.
+    assert bool(about.too_low[0]) == (seen / 0.3 < 100)
+    assert bool(about.too_high[0]) == (seen / 0.8 > 100)
+
+
+@pytest.mark.parametrize("n", [100, 150, 400])
+def test_known_participation_fits_no_n_to_the_person(n: int) -> None:
+    """The number who answer is random, so that only the test can tell."""
+    flags = uh.estimate([30, 40], g=[0.4, 0.5], n=n).flags
+    assert not {"low_response", "high_response"} & set(flags)
+    assert ("refuted" in flags) == (n != 150)
+
+
+def test_one_person_in_a_million_is_told_and_rounding_is_not() -> None:
+    shares = np.arange(1, 100)
+    exact = [uh.estimate([int(s), 0], floor=s / 100, n=100).flags for s in shares]
+    assert not any("low_response" in flags for flags in exact)
+    assert "low_response" in uh.estimate([300_000, 0], floor=0.3, n=1_000_001).flags
+
+
+def test_weights_count_as_many_people_as_they_are_worth() -> None:
+    about = uh.inquire([80, 40], floor=0.5, n=300, effective=30).response()
+    assert about is not None
+    assert about.rate[0] == pytest.approx(0.4)
+    assert about.p_value[0] == pytest.approx(
+        binomtest(30, 75, 0.5, alternative="less").pvalue, rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 13, 40])
+def test_the_largest_floor_not_refuted_has_nearly_the_level(n: int) -> None:
+    """Even for a handful of people the exact p-value is then 0.05, within 0.002."""
+    for seen in range(n):
+        q = np.linspace(0.0005, 0.9995, 2000)
+        about = uh.inquire(np.tile([seen, 0], (len(q), 1)), floor=q, n=n).response()
+        assert about is not None
+        exact = binom.cdf(seen, n, q)
+        assert about.refuted[exact < 0.048].all()
+        assert not about.refuted[exact > 0.052].any()

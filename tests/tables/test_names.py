@@ -134,7 +134,9 @@ def audit() -> None:
 def write_text() -> None:
     uh.sql("hotel", "stars", dialect="duckdb", q=0.3, n="guests", level=None, **MONTHS)
     uh.sql("hotel", "stars", dialect="duckdb", q_table="q", n_table="n", level=None)
-    uh.sql("hotel", "stars", dialect="duckdb", q=0.3, n="n", method="bea", level=None, ranks=False)
+    uh.sql(
+        "hotel", "stars", dialect="duckdb", floor=0.3, n="n", method="bea", level=None, ranks=False
+    )
 
 
 RUNS: dict[str, Callable[[], Any]] = {
