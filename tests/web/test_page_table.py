@@ -43,7 +43,7 @@ def shows_ranking(page: Page, *names: str) -> None:
 def rated(frame: pd.DataFrame) -> list[str]:
     """Names of the items, best first, as Python ranks them."""
     found = uh.rate(frame, item="hotel", rating="stars", q=0.3)
-    return list(found.sort_values("ci_lower", ascending=False)["hotel"])
+    return list(found.sort_values(["ci_lower", "estimate"], ascending=False)["hotel"])
 
 
 def test_a_file_is_looked_into_and_ranked(visit: Visit, tmp_path: Path) -> None:

@@ -40,6 +40,9 @@ def everything(result: exp.Expr, request: Request, sort: str) -> exp.Select:
         within = [exp.Ordered(this=column(name)) for name in request.compared_within]
         missing = exp.case().when(column(sort).is_(exp.null()), 1).else_(0)
         by = [exp.Ordered(this=missing), exp.Ordered(this=column(sort), desc=sort not in _RISING)]
+        if sort == "ci_lower":
+            # The limits of items with very few ratings are all at the end of the scale.
+            by.append(exp.Ordered(this=column("estimate"), desc=True))
         keys = [*within, *by, *keys]
     return exp.select("*").from_(result.copy()).order_by(*keys)
 
