@@ -95,22 +95,12 @@ def test_known_n_keeps_the_level_for_the_mean_and_for_the_people(q: float, state
     histograms(),
     st.sampled_from(["any", "low", "high", "middle"]),
     st.tuples(voice_ratios, voice_ratios),
-    st.none() | st.integers(0, 3000),
-    st.sampled_from(["mean", "people"]),
 )
 def test_never_narrower_when_q_falls(
-    histogram: Histogram, quiet: str, qs: tuple[float, float], unseen: int | None, covers: str
+    histogram: Histogram, quiet: str, qs: tuple[float, float]
 ) -> None:
-    n = None if unseen is None else int(histogram.counts.sum()) + unseen
     narrow, wide = (
-        uh.estimate(
-            histogram.counts,
-            q,
-            quiet=quiet,
-            n=n,
-            scale=histogram.values,
-            covers="mean" if n is None else covers,
-        )
+        uh.estimate(histogram.counts, q, quiet=quiet, scale=histogram.values)
         for q in sorted(qs, reverse=True)
     )
     assert wide.ci_lower <= narrow.ci_lower + TINY

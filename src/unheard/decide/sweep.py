@@ -14,7 +14,7 @@ from unheard.core.estimate import Inquiry
 from unheard.core.participation import Participation, preset
 from unheard.core.scale import Scale
 from unheard.core.showing import Shows
-from unheard.decide.breakdown import inquire_at_one
+from unheard.decide.breakdown import inquire_at_one, largest_q
 from unheard.errors import CountsError, OptionError, ParticipationError
 
 GRID = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -128,7 +128,7 @@ def sweep_of(question: Inquiry, q: Sequence[float]) -> Sweep:
     low, high, flags = found.ci_lower.copy(), found.ci_upper.copy(), list(found.flags)
     # What a larger q leaves open, a smaller one does too; see decide.breakdown on unequal limits.
     # A q that the response rate contradicts says nothing about the others.
-    holds = np.array(["low_response" not in raised for raised in flags])
+    holds = falling <= largest_q(question)[0]
     low[holds] = np.minimum.accumulate(low[holds])
     high[holds] = np.maximum.accumulate(high[holds])
     return Sweep(
