@@ -332,13 +332,16 @@ def _ratio_limit(end: _End, n: Column, free: Column, z: float, ops: Operations) 
     free
         The limit without n.
     """
-    known, narrows = end.distances[-1], 0.0
-    for one in reversed(_rulings(end, n, _guarded(z, 4), _MEAN, ops)[:-1]):
-        speaks = ops.where(one.limit >= one.place, 1.0, 0.0)
-        narrows = ops.where(one.has_ruled, speaks, narrows)
-        bound = ops.where(speaks > 0.0, ops.least(known, one.limit), known)
-        known = ops.where(one.has_ruled, bound, known)
-    return ops.where(narrows > 0.0, ops.greatest(free, known), free)
+    far, spoken = end.distances[-1], []
+    known, before = far, None
+    for one in _rulings(end, n, _guarded(z, 4), _MEAN, ops)[:-1]:
+        speaks = one.limit >= one.place
+        known = ops.least(known, ops.where(one.has_ruled, ops.where(speaks, one.limit, far), far))
+        says = ops.where(one.has_ruled, ops.where(speaks, 1.0, 0.0), 0.0)
+        # The nearest threshold that has ruled is the one that rules.
+        spoken.append(says if before is None else ops.where(before, 0.0, says))
+        before = one.has_ruled
+    return ops.where(total(spoken) > 0.0, ops.greatest(free, known), free)
 
 
 class _Ruling(NamedTuple):
