@@ -152,7 +152,7 @@ def test_between_the_points_of_a_direction(stretch: float, monkeypatch: pytest.M
     assert least.max() <= trials.ahead
     if stretch == 1e9:
         assert least.max() > 0  # so that being ahead at the points is not enough
-    lower, _ = trials.limits(crowd, np.arange(20), np.array([0.1]), slice(0, 5))
+    lower = trials.lower(crowd, np.arange(20), np.array([0.1]), slice(0, 5))
     assert (lower[:, 0] < np.maximum(means[:5, :20], 1e-9) - trials.ahead).all()
 
 

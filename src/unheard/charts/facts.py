@@ -229,7 +229,10 @@ def comparison_words(comparison: Comparison, names: tuple[str, str]) -> str:
 
 
 def ranking_records(rows: Records | Any, item: Sequence[str], top: int) -> tuple[Rows, int]:
-    """Return the best rows by estimate, with their names in one column, and how many there are.
+    """Return the best rows, with their names in one column, and how many there are.
+
+    Best first by the lower confidence limit, or by the lower bound where there is none; an item
+    with few ratings has their number beside its name.
 
     Parameters
     ----------
@@ -243,7 +246,7 @@ def ranking_records(rows: Records | Any, item: Sequence[str], top: int) -> tuple
     best, total = _best(rows, top)
     columns = ("n_ratings", "average", *NUMBERS, "best_rank", "worst_rank", "tier")
     named = [
-        {"name": safe_name(", ".join("(none)" if row[x] is None else str(row[x]) for x in item))}
+        {"name": _name(row, item)}
         | {name: _number(row.get(name)) for name in columns}
         | {"flags": _flags(row.get("flags"))}
         for row in best
@@ -251,15 +254,27 @@ def ranking_records(rows: Records | Any, item: Sequence[str], top: int) -> tuple
     return named, total
 
 
-def _best(rows: Records | Any, top: int) -> tuple[Records, int]:
-    if isinstance(rows, Sequence):
-        return sorted(rows, key=lambda row: -float(row["estimate"]))[:top], len(rows)
-    import narwhals as nw
+def _name(row: Mapping[str, Any], item: Sequence[str]) -> str:
+    name = safe_name(", ".join("(none)" if row[x] is None else str(row[x]) for x in item))
+    few = "few_ratings" in _flags(row.get("flags"))
+    return f"{name} ({plural(int(row['n_ratings']), 'rating')})" if few else name
 
-    frame: Any = nw.from_native(rows)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    return frame.sort("estimate", descending=True).head(top).rows(named=True), len(frame)
+
+def _best(rows: Records | Any, top: int) -> tuple[Records, int]:
+    if not isinstance(rows, Sequence):
+        import narwhals as nw
+
+        frame: Any = nw.from_native(rows)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
+        rows = frame.rows(named=True)
+    return sorted(rows, key=_lowness)[:top], len(rows)
+
+
+def _lowness(row: Mapping[str, Any]) -> tuple[float, float]:
+    """Return a key that sorts the best rows first: those whose mean is high for sure."""
+    limit = _number(row.get("ci_lower"))
+    return -float(row["lower"] if limit is None else limit), -float(row["estimate"])
 
 
 def ranking_words(rows: Rows, total: int, scale: Scale) -> str:
@@ -271,7 +286,7 @@ def ranking_words(rows: Rows, total: int, scale: Scale) -> str:
         f"({range_text(row['lower'], row['upper'], scale.width)})"
         for row in rows[:_NAMED]
     )
-    said = f"{plural(total, 'item')}, by estimate with the interval in brackets: {first}"
+    said = f"{plural(total, 'item')}, estimate with the interval in brackets: {first}"
     if total > _NAMED:
         said += f" and {total - _NAMED:,} more"
     tiers = {row["tier"] for row in rows} - {None}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unheard.cli.pairs import FINE, PLAIN, pair_lines
 from unheard.cli.shown import Columns, Shown
 from unheard.cli.table_options import order_options, ordered_request, table_options
 from unheard.cli.tables import answer
@@ -99,6 +100,17 @@ class ShownOrder(Shown):
             columns.append((heading, True, lambda row: q_cell(row["breakdown_q"])))
         columns.append(("flags", False, lambda row: row["flags"]))
         return columns
+
+    def _notes(self, console: Any, rows: list[dict[str, Any]], width: int) -> None:
+        crowd, item = self.job.crowd, self.request.item
+        if crowd is not None:
+            from unheard.cli.screen import can_show
+
+            listed = [",".join(str(row[key]) for key in item) for row in rows]
+            marks = FINE if can_show(console, "".join(FINE)) else PLAIN
+            for place, line in enumerate(pair_lines(crowd, listed, marks, width)):
+                console.print(line if place else f"\n{line}", markup=False)
+        super()._notes(console, rows, width)
 
     def _lines(self, rows: list[dict[str, Any]]) -> list[str]:
         found = self.findings

@@ -58,13 +58,18 @@ _FINE = Ink("█", " ▏▎▍▌▋▊▉", "─", "┼", "╌", "━", "●", 
 _PLAIN = Ink("#", "        ", "-", "+", "-", "=", "o", "x")
 
 
+def can_show(console: Console, characters: str) -> bool:
+    """Say whether a terminal knows some characters."""
+    try:
+        characters.encode(console.encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
 def ink_for(console: Console) -> Ink:
     """Return fine characters where the terminal can show them, plain ones elsewhere."""
-    try:
-        "".join(vars(_FINE).values()).encode(console.encoding or "ascii")
-    except (LookupError, UnicodeEncodeError):
-        return _PLAIN
-    return _FINE
+    return _FINE if can_show(console, "".join(vars(_FINE).values())) else _PLAIN
 
 
 def show_estimate(question: Inquiry, found: Sequence[Estimate]) -> None:

@@ -33,9 +33,9 @@ class Shown:
     def everything(self) -> Any:
         """Return the query for all rows, in order."""
         if self.sort is not None:
-            from unheard.tables.documents import everything
+            from unheard.tables.sorting import sorted_rows
 
-            return everything(self.result, self.request, self.sort)
+            return sorted_rows(self.result, self.request, self.sort)
         from sqlglot import exp
 
         from unheard.tables.dialects import column

@@ -54,10 +54,10 @@ def answer(
 ) -> None:
     """Run a request, and write, print or show its result as the options say."""
     from unheard.cli.progress import watched
-    from unheard.tables.documents import sort_column
     from unheard.tables.files import files_of
     from unheard.tables.jobs import counts_query, prepare
     from unheard.tables.output import check_target, write
+    from unheard.tables.sorting import sort_column
     from unheard.tables.sources import Where
 
     top, sort = read_whole(given["top"], "top"), sort_column(request, given["sort"])

@@ -38,14 +38,21 @@ class Flag(IntFlag):
     """What a reader of the result must know."""
 
     NO_RATINGS = 1
-    LOW_RESPONSE = 2
-    HIGH_RESPONSE = 4
-    REFUTED = 8
-    OUTSIDE_INTERVAL = 16
+    FEW_RATINGS = 2
+    LOW_RESPONSE = 4
+    HIGH_RESPONSE = 8
+    REFUTED = 16
+    OUTSIDE_INTERVAL = 32
+
+
+FEW = 10
+"""With fewer ratings than this, bounds say little: sampling error may exceed their width."""
 
 
 FLAG_WORDS = {
     "no_ratings": "nobody rated this: the middle of the scale and the whole scale are given",
+    "few_ratings": f"fewer than {FEW} ratings: the bounds ignore sampling error, which may be "
+    "larger than they are wide; go by the confidence interval",
     "low_response": "fewer people responded than the assumption allows: n was left out, and only "
     "the ratios that the assumption implies were used",
     "high_response": "more people responded than the assumption allows: n was left out, and only "
@@ -276,8 +283,10 @@ class Inquiry:
         return np.where(seen > 0, implied_floor(q, seen, np.maximum(n, 1.0), NUMPY), 1.0)
 
     def _flags(self) -> NDArray[np.int64]:
-        empty = self.counts.n_ratings == 0
-        flags = np.where(empty, int(Flag.NO_RATINGS), 0)
+        seen, effective = self.counts.n_ratings, self.counts.effective
+        empty = seen == 0
+        few = (seen if effective is None else effective) < FEW
+        flags = np.where(empty, int(Flag.NO_RATINGS), int(Flag.FEW_RATINGS) * few)
         about = self.response()
         if about is not None:
             flags += int(Flag.LOW_RESPONSE) * (about.too_low & ~empty)

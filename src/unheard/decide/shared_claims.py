@@ -10,6 +10,7 @@ was said; and at the true q the test keeps its level.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +20,8 @@ from scipy.optimize import brentq
 from unheard.core.columns import Floats
 from unheard.core.estimate import Inquiry
 from unheard.decide.breakdown import SMALLEST_Q
-from unheard.decide.shared_noise import Trials, levels_for_all_pairs
+from unheard.decide.ranking import check_k
+from unheard.decide.shared_noise import Trials, check_size, levels_for_all_pairs
 from unheard.decide.shared_pairs import Crowd, Index
 from unheard.errors import OptionError
 
@@ -78,24 +80,89 @@ def shared_breakdown(
 
 
 def _with_noise(question: Inquiry, crowd: Crowd, i: Index, j: Index, least: Floats) -> Floats:
-    """Go down from q = 1 to the breakdown q that ignores sampling error, or until a claim fails."""
     levels = levels_for_all_pairs(question, crowd)
 
-    def end_of_run(above: int, below: int, last: float) -> float:
-        def margin(log_q: float) -> float:
-            then = crowd.at(float(np.exp(log_q)))
-            return Trials.of(then, 1.0).margin(then, above, below, levels)
+    def end_for(above: int, below: int, last: float) -> float:
+        def margin(q: float) -> float:
+            then = crowd.at(q)
+            return float(Trials.of(then, 1.0).margins(then, above, np.array([below]), levels)[0])
 
-        if np.isnan(last) or margin(0.0) <= 0:
-            return np.nan
-        run = np.linspace(0.0, np.log(max(last, SMALLEST_Q)), _GRID + 1)
-        for before, here in pairwise(run.tolist()):
-            if margin(here) <= 0:
-                return float(np.exp(brentq(margin, here, before, xtol=1e-9)))
-        return last
+        return _end_of_run(margin, last)
 
     pairs = zip(i.tolist(), j.tolist(), least.tolist(), strict=True)
-    return np.array([end_of_run(*pair) for pair in pairs])
+    return np.array([end_for(*pair) for pair in pairs])
+
+
+def _end_of_run(margin: Callable[[float], float], last: float) -> float:
+    """Go down from q = 1 to the breakdown q that ignores sampling error, or until a claim fails."""
+
+    def in_logs(log_q: float) -> float:
+        return margin(float(np.exp(log_q)))
+
+    if np.isnan(last) or margin(1.0) <= 0:
+        return np.nan
+    run = np.linspace(0.0, np.log(max(last, SMALLEST_Q)), _GRID + 1)
+    for before, here in pairwise(run.tolist()):
+        if in_logs(here) <= 0:
+            return float(np.exp(brentq(in_logs, here, before, xtol=1e-9)))
+    return last
+
+
+def shared_top_k_breakdown(question: Inquiry, item: int, k: int, *, noise: bool = False) -> float:
+    """Find how unequally people may respond before an item is no longer surely among the k best.
+
+    It is as long as N - k of the N items are surely below it.
+
+    Parameters
+    ----------
+    question
+        All items; what it says about q is not used: one q holds for all items, and is sought.
+    item
+        Which of them, from 0.
+    k
+        How many are the best.
+    noise
+        Whether to allow for sampling error, as in :func:`shared_breakdown`.
+
+    Returns
+    -------
+    float
+        The claim holds at every larger q; 0 if it holds at every q, NaN if at none.
+
+    Examples
+    --------
+    >>> from unheard import inquire
+    >>> hotels = inquire([[10, 20, 60, 80, 400], [30, 30, 20, 70, 50], [9, 30, 50, 50, 60]], 0.3)
+    >>> round(shared_top_k_breakdown(hotels, 0, 1), 3), shared_top_k_breakdown(hotels, 1, 3)
+    (0.052, 0.0)
+    """
+    items = question.counts.rows
+    check_k(k, items)
+    (row,) = _pair_side(item, items)
+    if k == items:
+        return 0.0
+    needed = items - k
+    others = np.delete(np.arange(items), row)
+    plain = shared_breakdown(question, np.full(len(others), row), others)
+    least = float(np.sort(plain)[needed - 1])  # what never holds comes last
+    return _top_with_noise(question, int(row), needed, least) if noise else least
+
+
+def _top_with_noise(question: Inquiry, item: int, needed: int, least: float) -> float:
+    crowd = Crowd.of(question, unseen=True)
+    levels = levels_for_all_pairs(question, crowd)
+    if np.isnan(least):
+        return least
+    above = int(np.flatnonzero(crowd.items == item)[0])
+    below = np.delete(np.arange(len(crowd.items)), above)
+
+    def margin(q: float) -> float:
+        then = crowd.at(q)
+        trials = Trials.of(then, 1.0)
+        check_size(len(crowd.items), len(trials.above))
+        return float(-np.sort(-trials.margins(then, above, below, levels))[needed - 1])
+
+    return _end_of_run(margin, least)
 
 
 def _pair_side(side: ArrayLike, items: int) -> Index:

@@ -90,19 +90,29 @@ class Trials:
             return cls(points, points, 2 * float((root - 1) / (root + 1)) ** 2)
         return cls(*extreme_weights(crowd, alike), ahead=0.0)
 
-    def limits(
-        self, crowd: Crowd, rows: Index, levels: Floats, some: slice = slice(None)
-    ) -> tuple[Floats, Floats]:
-        """Return lower and upper limits of some rows, by trial, level and row."""
-        counts = crowd.shares[rows] * crowd.seen[rows, None]
-        places = crowd.places - crowd.places.min()
-        lower = lower_limits(counts, places, self.above[some], levels) - self.ahead
-        return lower, upper_limits(counts, places, self.below[some], levels)
+    def lower(self, crowd: Crowd, rows: Index, levels: Floats, some: slice = slice(None)) -> Floats:
+        """Return lower limits of rows that are claimed to be above, by trial, level and row."""
+        counts, places = _ratings(crowd, rows)
+        return lower_limits(counts, places, self.above[some], levels) - self.ahead
 
-    def margin(self, crowd: Crowd, above: int, below: int, levels: Floats) -> float:
-        """Return by how much the claim that one row is above another holds; negative if not."""
-        lower, upper = self.limits(crowd, np.array([above, below]), levels)
-        return float((lower[:, :, 0] - upper[:, ::-1, 1]).min())
+    def upper(self, crowd: Crowd, rows: Index, levels: Floats, some: slice = slice(None)) -> Floats:
+        """Return upper limits of rows that are claimed to be below, by trial, level and row."""
+        counts, places = _ratings(crowd, rows)
+        return upper_limits(counts, places, self.below[some], levels)
+
+    def margins(self, crowd: Crowd, above: int, below: Index, levels: Floats) -> Floats:
+        """Return by how much the claims that one row is above others hold; negative if not."""
+        lower, upper = (
+            self.lower(crowd, np.array([above]), levels),
+            self.upper(crowd, below, levels),
+        )
+        found: Floats = (lower - upper[:, ::-1]).min(axis=(0, 1))
+        return found
+
+
+def _ratings(crowd: Crowd, rows: Index) -> tuple[Floats, Floats]:
+    """Return how often each rating was given to some rows, and places from 0 on."""
+    return crowd.shares[rows] * crowd.seen[rows, None], crowd.places - crowd.places.min()
 
 
 def levels_for_all_pairs(question: Inquiry, crowd: Crowd, claimed: int = 0) -> Floats:
@@ -163,12 +173,13 @@ def plan_with_noise(
 ) -> Plan:
     """Plan how to claim pairs by limits at some levels, see :func:`levels_of_limits`."""
     items, many = len(crowd.items), len(trials.above)
-    _check_size(items, many)
+    check_size(items, many)
     lower, upper = np.empty((2, many, len(levels), items))
     rows = np.arange(items)
     for c in range(many):
         one = slice(c, c + 1)
-        lower[one], upper[one] = trials.limits(crowd, rows, levels, one)
+        lower[one] = trials.lower(crowd, rows, levels, one)
+        upper[one] = trials.upper(crowd, rows, levels, one)
         if progress is not None:
             progress((c + 1) / many)
 
@@ -179,7 +190,8 @@ def plan_with_noise(
     return Plan((scores, many * len(levels)))
 
 
-def _check_size(items: int, many: int) -> None:
+def check_size(items: int, many: int) -> None:
+    """Raise if limits of so many items at so many weights take too long."""
     each = 2 * many * MOST_LEVELS
     if items * each > _MOST_LIMITS:
         raise OptionError(

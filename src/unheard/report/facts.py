@@ -18,15 +18,16 @@ from unheard.decide.breakdown import Claim
 from unheard.decide.words import plural
 from unheard.errors import DataError
 from unheard.report.headline import NAMED, headline
-from unheard.report.order import FEW, Numbers, best_of, kept, numbers, raised_flags, with_best
+from unheard.report.order import Numbers, best_of, kept, numbers, raised_flags, with_best
 from unheard.report.overturn import LEADERS, Overturn, objection, overturn
 from unheard.report.stories import Story, item_name, stories
 from unheard.tables.checks import Tally, describe_scale
 from unheard.tables.dialects import column
-from unheard.tables.documents import documents, everything, sort_column
+from unheard.tables.documents import documents
 from unheard.tables.findings import Findings, assumption_words
 from unheard.tables.jobs import Job
 from unheard.tables.request import Request
+from unheard.tables.sorting import sort_column, sorted_rows
 
 _MOST_NAMED = 12
 """If nobody is surely among the best, and more than this may be, no names are listed."""
@@ -135,7 +136,7 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
         at, result = with_best(*given)
         request, engine = at.request, at.opened.engine
         found, flags = numbers(at, result), raised_flags(engine, result)
-        listed = everything(result, request, sort_column(request, None)).limit(MOST_ROWS)
+        listed = sorted_rows(result, request, sort_column(request, None)).limit(MOST_ROWS)
         rows = list(documents(engine, listed))
         findings, first = Findings(at, result), _may_be_first(at, result)
         if not rows:
@@ -187,7 +188,7 @@ def _within(request: Request) -> str | None:
 
 
 def _may_be_first(job: Job, result: exp.Expr) -> list[str]:
-    query = everything(result, job.request, sort_column(job.request, None)).where(
+    query = sorted_rows(result, job.request, sort_column(job.request, None)).where(
         column("best_rank").eq(1)
     )
     rows = documents(job.opened.engine, query.limit(NAMED))
@@ -197,7 +198,7 @@ def _may_be_first(job: Job, result: exp.Expr) -> list[str]:
 def _leading(job: Job, result: exp.Expr, rows: list[dict[str, Any]]) -> dict[str, str]:
     """Name the first items: as the engine does, by which counts are found, and for readers."""
     item = job.request.item
-    query = everything(result, job.request, sort_column(job.request, None)).limit(LEADERS)
+    query = sorted_rows(result, job.request, sort_column(job.request, None)).limit(LEADERS)
     found = job.opened.engine.arrow(query).read_all().to_pylist()
     known = [",".join(str(row[key]) for key in item) for row in found]
     return dict(zip(known, (item_name(row, item) for row in rows), strict=False))
@@ -287,15 +288,16 @@ def data_words(facts: Facts) -> list[str]:
         most = plural(found.most, "rating")
         span = most if found.fewest == found.most else f"from {found.fewest:,} to {most}"
         said.append(f"The {what}s have {span} each.")
-    if found.few:
-        theirs = "has {}: its place says" if found.few == 1 else "have {}: their places say"
-        few = theirs.format(f"fewer than {FEW} ratings")
-        said.append(f"{plural(found.few, what)} {few} little.")
     if found.people is not None and not request.compared_within:
         said.append(f"{plural(tally.counted, 'answer')} from {found.people:,} people.")
     if not facts.flags:
         said.append("No item is flagged.")
     return said
+
+
+def order_words(request: Request) -> str:
+    """Say by what the rows are sorted."""
+    return "lower bound" if request.level is None else "lower confidence limit"
 
 
 def left_out_words(facts: Facts, many: int) -> str:

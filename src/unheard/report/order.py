@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from unheard.core.estimate import FEW
 from unheard.tables.dialects import column
 from unheard.tables.engines.base import Engine
 from unheard.tables.engines.duckdb import DuckDB
@@ -49,7 +50,7 @@ class Numbers:
     width
         How wide an interval is, on average; None if there are no items.
     fewest, most, few
-        Fewest and most ratings of an item, and items with fewer than :data:`FEW`.
+        Fewest and most ratings of an item, and those with fewer than 10.
     people
         People there are, all items together; None if that is not known.
     """
@@ -79,10 +80,6 @@ class Numbers:
     most: int
     few: int
     people: int | None
-
-
-FEW = 10
-"""Of fewer ratings than this the page warns."""
 
 
 @contextmanager

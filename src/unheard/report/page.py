@@ -20,6 +20,7 @@ from unheard.report.facts import (
     flag_words,
     left_out_words,
     named_words,
+    order_words,
     row_word,
 )
 from unheard.report.headline import share_text
@@ -61,6 +62,7 @@ def page_of(facts: Facts) -> str:
         "computed": computed(facts),
         "level": f"{(facts.request.level or 0) * 100:.6g}%",
         "named": named_words(facts),
+        "sorted_by": order_words(facts.request),
     }
     page = environment.get_template("page.html.j2")
 

@@ -14,7 +14,7 @@ from unheard.charts.marks import NUMBER, Drawing, Rows, layered, line_styles, ta
 from unheard.charts.picture import Picture
 from unheard.charts.results import ranking_picture, sweep_picture
 from unheard.charts.style import Look
-from unheard.report.facts import Facts
+from unheard.report.facts import Facts, order_words
 from unheard.report.headline import share_text
 from unheard.report.overturn import Step
 from unheard.report.stories import item_name, within_name
@@ -71,14 +71,15 @@ def ranking_figures(facts: Facts) -> Iterator[Figure]:
         return
     if not facts.request.compared_within:
         which = _which(facts.numbers.items, _DRAWN)
-        caption = f"{which[0].upper()}{which[1:]}, by estimate."
+        caption = f"{which[0].upper()}{which[1:]}, by {order_words(facts.request)}."
         yield figure(_ranking(facts, facts.rows, _DRAWN), caption)
         return
     by_group = groupby(facts.rows, key=lambda row: within_name(row, facts.request))
     groups = [(within, list(rows)) for within, rows in by_group]
     # Of many windows the latest matter most.
     for within, rows in groups[:_GROUPS] if facts.request.attributes else groups[-_GROUPS:]:
-        caption = f"{within}: {_which(len(rows), _DRAWN_OF_EACH)}, by estimate."
+        which = _which(len(rows), _DRAWN_OF_EACH)
+        caption = f"{within}: {which}, by {order_words(facts.request)}."
         yield figure(_ranking(facts, rows, _DRAWN_OF_EACH), caption)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from unheard.core.estimate import FEW
 from unheard.core.format import rating_text
 from unheard.decide.words import name_of
 from unheard.report.order import best_of
@@ -119,7 +120,8 @@ def _of_kind(
     query = (
         exp.select("*")
         .from_(placed.subquery(reserve("placed")))
-        .where(condition)
+        # A place that rests on next to nothing is no story.
+        .where(condition, column("n_ratings") >= FEW)
         .order_by(exp.Ordered(this=size.copy(), desc=True), *keys)
         .limit(MOST_STORIES)
     )

@@ -11,7 +11,7 @@ from unheard.tables.dialects import column
 from unheard.tables.jobs import Job
 from unheard.tables.names import MANY
 from unheard.tables.request import Order
-from unheard.tables.shared_ranks import settled_pairs
+from unheard.tables.sorting import sort_column, sorted_rows
 from unheard.tables.standing import Standing
 
 _NAMED = 5
@@ -71,7 +71,8 @@ class Findings:
         if self.total > 1 and not self.request.compared_within:
             found.append(self._pairs())
             if self.request.shared:
-                found += settled_pairs(self.job)
+                assert self.job.crowd is not None  # made together with the ranks
+                found += self.job.crowd.named_pairs()
         if self.request.compared_within:
             within = "attribute" if self.request.attributes else "window"
             found.append(f"The items of each {within} are ranked among themselves.")
@@ -166,14 +167,9 @@ class Findings:
     def listed(self, condition: exp.Condition) -> str:
         """Name the first few items for which a condition holds, best first."""
         many = self.count(condition)
-        keys = [column(name) for name in self.request.item]
-        best_first = exp.Ordered(this=column("estimate"), desc=True)
-        query = exp.select(*keys).from_(self.result.copy()).where(condition)
-        rows: list[dict[str, Any]] = self.engine.rows(
-            query.order_by(best_first, *(exp.Ordered(this=key.copy()) for key in keys)).limit(
-                _NAMED
-            )
-        )
+        by = sort_column(self.request, None)
+        query = sorted_rows(self.result, self.request, by).where(condition)
+        rows: list[dict[str, Any]] = self.engine.rows(query.limit(_NAMED))
         names = [",".join(name_of(row[key]) for key in self.request.item) for row in rows]
         mark = "; " if any("," in name for name in names) else ", "
         more = f" and {many - len(names):,} more" if many > len(names) else ""

@@ -36,7 +36,7 @@ def check_plain(request: Request, place: str) -> None:
 def fetch(job: Job) -> tuple[list[str], Inquiry]:
     """Return the names of all items, and the question about their counts."""
     table = job.opened.engine.arrow(job.people).read_all()
-    return _names(table, job.request.item), question_of(table, job.request)
+    return names_of(table, job.request.item), question_of(table, job.request)
 
 
 def find(who: str, names: Sequence[str], where: str, place: str) -> int:
@@ -51,7 +51,8 @@ def find(who: str, names: Sequence[str], where: str, place: str) -> int:
     raise DataError(place, f"{where} has no item {who!r}", f"{guess}It has {there}{more}")
 
 
-def _names(table: pa.Table, item: Sequence[str]) -> list[str]:
+def names_of(table: pa.Table, item: Sequence[str]) -> list[str]:
+    """Return the names of the items of a table; of several columns with commas between."""
     columns = [table[name].to_pylist() for name in item]
     return [",".join(map(str, key)) for key in zip(*columns, strict=True)]
 

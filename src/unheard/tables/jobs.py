@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
@@ -37,6 +37,9 @@ from unheard.tables.request import (
 )
 from unheard.tables.sources import Opened, Where, open_source, second_table
 
+if TYPE_CHECKING:
+    from unheard.tables.shared_ranks import CrowdRanks
+
 Watch = Callable[[str, Engine], AbstractContextManager[Any]]
 """Called around long work with what is done and by which engine: a place for a progress bar."""
 
@@ -59,6 +62,8 @@ class Job:
         What was done to rows that could not be used as they were, in sentences.
     found
         How many rows were read and counted.
+    crowd
+        The items ranked with one participation; None unless the request says so.
     """
 
     request: Request
@@ -67,6 +72,7 @@ class Job:
     people: exp.Query
     notes: list[str]
     found: checks.Tally = field(repr=False)
+    crowd: CrowdRanks | None = field(default=None, repr=False)
 
     def close(self) -> None:
         """Give back what the engine holds."""
@@ -217,20 +223,21 @@ def prepare(source: Any, request: Request, where: Where, watch: Watch | None = N
             together = people(request, given)
             checks.check_numbers(request, opened, given.counts, together)
             given = _balances(request, opened, given, together)
-        notes = _notes(request, found)
+        crowd, notes = None, _notes(request, found)
         if request.min_ratings:
             notes += _left_out(request, opened.engine, together)
         if request.ranks:
             with watch("ranking", opened.engine):
-                kept, more = _ranks(request, opened, given, together)
-            given, notes = replace(given, ranks=kept), notes + more
+                made = _ranks(request, opened, given, together)
+            request, given = made.request, replace(given, ranks=made.kept)
+            crowd, notes = made.crowd, notes + made.notes
         if request.duplicates == "latest":
             earlier = number_of_rows(opened.engine, opened.relation) - found.rows // len(
                 request.rating
             )
             if earlier:
                 notes.append(f"{_were(earlier, 'earlier rating')} left out for a later one.")
-        return Job(request, opened, rating(request, given), together, notes, found)
+        return Job(request, opened, rating(request, given), together, notes, found, crowd)
     except BaseException:
         opened.engine.close()
         raise
@@ -348,10 +355,21 @@ def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Q
     return replace(given, balances=opened.engine.upload("balances", found))
 
 
-def _ranks(
-    request: Request, opened: Opened, given: Prepared, together: exp.Query
-) -> tuple[exp.Expr | None, list[str]]:
-    """Work ranks out first, so that their memory is free again when the result is made."""
+@dataclass(frozen=True)
+class _Ranks:
+    """Ranks that the engine keeps, the request that they answer, and what must be known of them."""
+
+    request: Request
+    kept: exp.Expr | None = None
+    crowd: CrowdRanks | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def _ranks(request: Request, opened: Opened, given: Prepared, together: exp.Query) -> _Ranks:
+    """Work ranks out first, so that their memory is free again when the result is made.
+
+    Too many items for one participation are ranked with separate ones: then the request says so.
+    """
     engine, notes = opened.engine, list[str]()
     compared = _compared(request, engine, together)
     if request.order is not None and request.order.k is not None and compared:
@@ -360,17 +378,18 @@ def _ranks(
         from unheard.tables.shared_ranks import shared_ranks
 
         try:
-            return shared_ranks(request, engine, together)
+            return _Ranks(request, *shared_ranks(request, engine, together))
         except OptionError as error:
             if error.place != "shared":
                 raise
+            request = replace(request, shared=False)
             notes.append(f"Ranks are those of separate participation: {error.found}.")
     if not (request.noise or engine.keeps or request.order):
-        return None, notes
+        return _Ranks(request, notes=notes)
     level = None
     if request.noise and request.level is not None:
         level = simultaneous_level(request.level, compared)
-    return engine.keep("ranks", ranks(request, given, level)), notes
+    return _Ranks(request, engine.keep("ranks", ranks(request, given, level)), notes=notes)
 
 
 def items_query(request: Request, together: exp.Query) -> exp.Select:

@@ -12,7 +12,7 @@ from unheard.core.balance import LIMIT_FROM, balance, implied_floor, limit_balan
 from unheard.core.bounds import average
 from unheard.core.columns import total, weighted
 from unheard.core.confidence import critical_value
-from unheard.core.estimate import OUTSIDE_SLACK, TEST_LEVEL
+from unheard.core.estimate import FEW, OUTSIDE_SLACK, TEST_LEVEL
 from unheard.core.formula import Items, Setting, answers
 from unheard.core.participation import best_guess, fixed_box
 from unheard.core.response import Limits, test_level, verdict
@@ -312,7 +312,11 @@ def _flags(
 ) -> dict[str, Any]:
     """What a reader must know of each item, as columns of 0 and 1."""
     seen = found["n_ratings"]
-    flags: dict[str, Any] = {"no_ratings": sheet.where(seen > 0.0, 0.0, 1.0)}
+    few = sheet.where(seen < float(FEW), 1.0, 0.0)
+    flags: dict[str, Any] = {
+        "no_ratings": sheet.where(seen > 0.0, 0.0, 1.0),
+        "few_ratings": sheet.where(seen > 0.0, few, 0.0),
+    }
     if items.n is not None and not request.assumption.is_ratio:
         least = items.q if items.q is not None else float(request.assumption.least)
         limits = Limits(

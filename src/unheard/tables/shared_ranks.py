@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,24 +12,88 @@ from sqlglot import exp
 from unheard.core.estimate import Inquiry
 from unheard.core.format import rating_text
 from unheard.decide.shared_claims import shared_breakdown
-from unheard.decide.shared_ranking import rank_shared
+from unheard.decide.shared_ranking import SharedRanking, rank_shared
 from unheard.decide.words import name_of, never_text, q_text
 from unheard.errors import OptionError
 from unheard.tables.engines.base import Engine
-from unheard.tables.histograms import fetch, question_of
+from unheard.tables.histograms import names_of, question_of
 from unheard.tables.request import Request
 
 if TYPE_CHECKING:
-    from unheard.tables.jobs import Job
+    import pyarrow as pa
 
 _MOST_LISTED = 2000
-"""Items up to which all settled pairs are looked at to name some."""
+"""Items up to which settled pairs are listed, to name and to draw some."""
+
+
+@dataclass(frozen=True, eq=False)
+class CrowdRanks:
+    """Items with one participation, and what is settled about their order.
+
+    Attributes
+    ----------
+    names, question
+        The items and their counts.
+    plain
+        What is settled ignoring sampling error; with its pairs, unless there are too many items.
+    with_error
+        What is settled allowing for sampling error; None if that was not asked, or is too much.
+    """
+
+    names: list[str]
+    question: Inquiry
+    plain: SharedRanking
+    with_error: SharedRanking | None
+
+    def named_pairs(self) -> list[str]:
+        """Name the closest settled pair, and the one that contradicts its averages most."""
+        pairs = self.plain.pairs
+        if pairs is None or not len(pairs):
+            return []
+        counts, scale = self.question.counts, self.question.counts.scale
+        average = counts.cells @ np.array(scale.values) / np.maximum(counts.n_ratings, 1)
+        lead = average[pairs[:, 0]] - average[pairs[:, 1]]
+        chosen = {"Closest settled pair": int(np.argmin(np.abs(lead)))}
+        if lead.min() < 0:
+            chosen["Against their averages"] = int(np.argmin(lead))
+        never, said = never_text(self.question.assumption), []
+        for heading, one in chosen.items():
+            i, j = pairs[one]
+            (q,) = shared_breakdown(self.question, [i], [j])
+            first, second = (
+                f"{name_of(self.names[k])} ({rating_text(average[k], scale.width)})" for k in (i, j)
+            )
+            said.append(f"{heading}: {first} is above {second} {q_text(float(q), never)}.")
+        return said
+
+    def standings(self, listed: Sequence[str]) -> Iterator[tuple[int, int, str, bool]]:
+        """Compare listed items, each with those before it: the settled pairs among them.
+
+        Yields
+        ------
+        tuple
+            Place of the item in the list and of the one before it, from 0; ``above`` or ``below``;
+            and whether that holds with sampling error, too.
+        """
+        place = {self.names.index(name): at for at, name in enumerate(listed)}
+        firm = _pairs_among(self.with_error, place)
+        for i, j in sorted(_pairs_among(self.plain, place) | firm):
+            side = "above" if i > j else "below"
+            yield max(i, j), min(i, j), side, (i, j) in firm
+
+
+def _pairs_among(ranking: SharedRanking | None, place: dict[int, int]) -> set[tuple[int, int]]:
+    """Return the settled pairs of some items, by their places in a list; the one above first."""
+    if ranking is None or ranking.pairs is None:
+        return set()
+    some = ranking.pairs[np.isin(ranking.pairs, list(place)).all(axis=1)]
+    return {(place[i], place[j]) for i, j in some.tolist()}
 
 
 def shared_ranks(
     request: Request, engine: Engine, together: exp.Query
-) -> tuple[exp.Expr, list[str]]:
-    """Return a table of the engine's with the ranks of each item, and what must be known of it.
+) -> tuple[exp.Expr, CrowdRanks, list[str]]:
+    """Return a table of the engine's with the ranks of each item, the same in memory, and notes.
 
     Parameters
     ----------
@@ -44,56 +109,32 @@ def shared_ranks(
     table = engine.arrow(together).read_all()
     question = question_of(table, request)
     enough = question.counts.n_ratings >= request.min_ratings
-    table, question = table.filter(pa.array(enough)), _some(question, enough)
-    columns = {name: table[name] for name in request.result_keys}
-    found = rank_shared(question)
-    columns |= {"best_rank": found.best_rank, "worst_rank": found.worst_rank}
-    if request.order is not None:
-        columns["tier"] = found.tier
-    notes = []
+    table = table.filter(pa.array(enough))
+    question = replace(question, counts=question.counts.take(enough.nonzero()[0]))
+    pairs = len(table) <= _MOST_LISTED
+    plain, with_error, notes = rank_shared(question, pairs=pairs), None, []
     if request.noise:
-        missing = pa.nulls(len(table), pa.int64())
-        columns |= {"ci_best_rank": missing, "ci_worst_rank": missing}
         try:
-            found = rank_shared(question, noise=True)
-            columns |= {"ci_best_rank": found.best_rank, "ci_worst_rank": found.worst_rank}
+            with_error = rank_shared(question, noise=True, pairs=pairs)
         except OptionError as error:
             if error.place != "shared":
                 raise
             notes.append(f"Ranks ignore sampling error: {error.found}.")
-    return engine.upload("ranks", pa.table(columns)), notes
+    crowd = CrowdRanks(names_of(table, request.item), question, plain, with_error)
+    return engine.upload("ranks", _columns(table, request, crowd)), crowd, notes
 
 
-def _some(question: Inquiry, which: np.ndarray) -> Inquiry:
-    return replace(question, counts=question.counts.take(which.nonzero()[0]))
+def _columns(table: pa.Table, request: Request, crowd: CrowdRanks) -> pa.Table:
+    import pyarrow as pa
 
-
-def settled_pairs(job: Job) -> list[str]:
-    """Name the closest pair whose order is settled, and the one that contradicts its averages most.
-
-    Under one participation, ignoring sampling error.
-    """
-    names, question = fetch(job)
-    enough = question.counts.n_ratings >= max(job.request.min_ratings, 1)
-    names = [name for name, kept in zip(names, enough, strict=True) if kept]
-    if not 1 < len(names) <= _MOST_LISTED:
-        return []
-    question = _some(question, enough)
-    pairs = rank_shared(question, pairs=True).pairs
-    if pairs is None or not len(pairs):
-        return []
-    counts, scale = question.counts, question.counts.scale
-    average = counts.cells @ np.array(scale.values) / counts.n_ratings
-    lead = average[pairs[:, 0]] - average[pairs[:, 1]]
-    chosen = {"Closest settled pair": int(np.argmin(np.abs(lead)))}
-    if lead.min() < 0:
-        chosen["Against their averages"] = int(np.argmin(lead))
-    never, said = never_text(question.assumption), []
-    for heading, one in chosen.items():
-        i, j = pairs[one]
-        (q,) = shared_breakdown(question, [i], [j])
-        first, second = (
-            f"{name_of(names[k])} ({rating_text(average[k], scale.width)})" for k in (i, j)
-        )
-        said.append(f"{heading}: {first} is above {second} {q_text(float(q), never)}.")
-    return said
+    columns = {name: table[name] for name in request.result_keys}
+    columns |= {"best_rank": crowd.plain.best_rank, "worst_rank": crowd.plain.worst_rank}
+    if request.order is not None:
+        columns["tier"] = crowd.plain.tier
+    if request.noise:
+        found, missing = crowd.with_error, pa.nulls(len(table), pa.int64())
+        columns |= {
+            "ci_best_rank": missing if found is None else found.best_rank,
+            "ci_worst_rank": missing if found is None else found.worst_rank,
+        }
+    return pa.table(columns)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unheard.decide.ranking import top_k_breakdown
+from unheard.decide.shared_claims import shared_top_k_breakdown
 from unheard.errors import OptionError
 from unheard.tables.histograms import check_plain, fetch, find
 from unheard.tables.request import Request
@@ -63,10 +64,11 @@ def standing(job: Job, who: str) -> Standing:
     request, k = job.request, check_who(job.request)
     names, question = fetch(job)
     index = find(who, names, job.opened.words, "who")
+    breakdown = shared_top_k_breakdown if request.shared else top_k_breakdown
     found = [
         None if np.isnan(q) else q
         for q in (
-            top_k_breakdown(question, index, k, noise=noise)
+            breakdown(question, index, k, noise=noise)
             for noise in ((False, True) if request.noise else (False,))
         )
     ]

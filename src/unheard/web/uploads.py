@@ -182,12 +182,13 @@ def inspect(upload: Given) -> Answer:
 
 def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
     """Rate every item of a table."""
-    from unheard.tables.documents import documents, everything, sort_column
+    from unheard.tables.documents import documents
     from unheard.tables.jobs import read_request
+    from unheard.tables.sorting import sort_column, sorted_rows
 
     request = read_request(**arguments_of(given))
     with Upload(**upload).job(request) as (job, result):
-        query = everything(result, request, sort_column(request, given["sort"]))
+        query = sorted_rows(result, request, sort_column(request, given["sort"]))
         rows = list(documents(job.opened.engine, query))
     return _as_csv(rows, "rated.csv") if as_csv else as_json(rows)
 
@@ -226,10 +227,11 @@ def _ordered(upload: Given, given: Given) -> Iterator[tuple[Job, exp.Expr, Findi
 
 def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
     """Say what is settled about the order of the items of a table."""
-    from unheard.tables.documents import documents, everything, order_document, sort_column
+    from unheard.tables.documents import documents, order_document
+    from unheard.tables.sorting import sort_column, sorted_rows
 
     with _ordered(upload, given) as (job, result, findings):
-        query = everything(result, job.request, sort_column(job.request, given["sort"]))
+        query = sorted_rows(result, job.request, sort_column(job.request, given["sort"]))
         rows = list(documents(job.opened.engine, query))
         if as_csv:
             return _as_csv(rows, "ranked.csv")
@@ -239,11 +241,12 @@ def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
 def rank_chart(upload: Given, given: Given, how: Given) -> Answer:
     """Draw the order of the items of a table."""
     from unheard.charts.results import ranking_picture
-    from unheard.tables.documents import documents, everything, sort_column
+    from unheard.tables.documents import documents
+    from unheard.tables.sorting import sort_column, sorted_rows
 
     top = how.pop("top")
     with _ordered(upload, given) as (job, result, _):
-        query = everything(result, job.request, sort_column(job.request, given["sort"]))
+        query = sorted_rows(result, job.request, sort_column(job.request, given["sort"]))
         rows = list(documents(job.opened.engine, query))
         request = job.request
         picture = ranking_picture(rows, request.result_keys, request.scale, top=top)
