@@ -46,14 +46,14 @@ def test_closed_form_of_the_test_decides_as_the_exact_one(level: float) -> None:
 
 def test_everybody_answers_is_refuted_by_one_silent_person() -> None:
     assert "refuted" in uh.estimate([3, 6], floor=1.0, n=10).flags
-    assert uh.estimate([3, 6], floor=1.0, n=9).flags == ()
+    assert uh.estimate([3, 6], floor=1.0, n=9).flags == ("few_ratings",)
 
 
 @given(st.integers(1, 400), st.integers(0, 4000), st.floats(0.01, 1.0))
 def test_no_response_rate_refutes_a_ratio(seen: int, unseen: int, q: float) -> None:
     question = uh.inquire([seen, 1], q, n=seen + 1 + unseen)
     assert question.response() is None
-    assert question.answer(["midpoint"])[0].flags == ()
+    assert {*question.answer(["midpoint"])[0].flags} <= {"few_ratings"}
 
 
 def test_too_many_answers_refute_a_box_below_one() -> None:

@@ -60,7 +60,7 @@ def names(page: Page) -> list[str]:
 
 def test_pictures_are_shown(page: Page) -> None:
     sizes = page.locator("figure img").evaluate_all("all => all.map(i => i.naturalWidth)")
-    assert len(sizes) == 3
+    assert len(sizes) == 4
     assert min(sizes) > 500
 
 

@@ -373,7 +373,7 @@ def said(found: Numbers, **given: Any) -> list[str]:
     ("given", "noise", "words"),
     [
         ({"first": 1, "ci_first": 1}, True, "Ada is first, with an allowance for the silent and"),
-        ({"first": 1, "ci_first": 3}, True, "Ada is first once the silent are allowed for, but"),
+        ({"first": 1, "ci_first": 3}, True, "any of 3 items. Chance aside it is Ada."),
         ({"first": 1}, False, "allowed for. Chance is left out here."),
         ({"first": 2, "ci_first": 2}, True, "it may be Ada or Ben."),
         ({"first": 3, "ci_first": 5}, True, "it may be Ada, Ben or Cy, and with chance on top any"),
@@ -461,7 +461,7 @@ def test_what_was_left_out_is_said() -> None:
     found = facts_about(rated, rating="stars", q=0.3, nulls="drop", off_scale="drop")
     assert (found.tally.rows, found.tally.counted) == (7, 4)
     assert (found.tally.nulls, found.tally.off_scale) == (2, 1)
-    assert found.flags == {"rows_dropped": 2}
+    assert found.flags == {"few_ratings": 2, "rows_dropped": 2}
     assert len(found.notes) == 2
     assert "7 rows read; 4 ratings counted." in data_words(found)
     assert not any("None was left out" in words for words in data_words(found))
@@ -496,9 +496,11 @@ def test_windows_are_counted_in_rows() -> None:
 
 
 def test_items_with_the_same_number_of_ratings() -> None:
-    words = data_words(facts_about(table_of({"A": [1, 0, 0, 0, 0], "B": [0, 0, 0, 0, 1]}), q=0.5))
-    assert "The items have 1 rating each." in words
-    assert "2 items have fewer than 10 ratings: their places say little." in words
+    found = facts_about(table_of({"A": [1, 0, 0, 0, 0], "B": [0, 0, 0, 0, 1]}), q=0.5)
+    assert "The items have 1 rating each." in data_words(found)
+    assert found.flags == {"few_ratings": 2}
+    assert found.headline[0].endswith("Chance aside it is B (1 rating).")
+    assert not found.stories
 
 
 # Empty and small tables.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -294,6 +294,35 @@ def ranking_words(rows: Rows, total: int, scale: Scale) -> str:
         whose = "in" if total == len(rows) else f"the first {len(rows):,} are in"
         said += f"; {whose} {plural(len(tiers), 'tier')}"
     return said + (", between which nothing can change places." if len(tiers) > 1 else ".")
+
+
+def pair_records(names: Sequence[str], settled: Iterable[tuple[int, int, str, bool]]) -> Rows:
+    """Return every pair of listed items: an item against one before it, and what is settled."""
+    known = {(row, column): (side, firm) for row, column, side, firm in settled}
+    records = []
+    for row, name in enumerate(map(safe_name, names)):
+        for column, other in enumerate(map(safe_name, names[:row])):
+            side, firm = known.get((row, column), (None, False))
+            error = "" if firm or side is None else ", ignoring sampling error"
+            words = f"{name} is {side} {other}{error}" if side else f"{name} and {other}: open"
+            kind = "open" if side is None else side if firm else f"{side} without error"
+            records.append(
+                {"row": row, "column": column, "name": name, "other": other}
+                | {"kind": kind, "words": words}
+            )
+    return records
+
+
+def pair_words(records: Rows, more: int) -> str:
+    """Say how many of the pairs are settled."""
+    kinds = [record["kind"] for record in records]
+    firm = sum(kind in ("above", "below") for kind in kinds)
+    settled = len(kinds) - kinds.count("open")
+    whose = " of the items listed first" if more else ""
+    return (
+        f"Of {plural(len(kinds), 'pair')}{whose}, {settled:,} are in a settled order ignoring "
+        f"sampling error, and {firm:,} allowing for it."
+    )
 
 
 def calibration_records(audit: Audit) -> Rows:

@@ -261,7 +261,22 @@ def point_styles(look: Look) -> dict[str, dict[str, Any]]:
             "stroke": look.claim,
         },
         "noisy": {"shape": "triangle-down", "size": 80, "stroke": look.claim} | hollow,
+        "open": {"shape": "circle", "size": 9, "fill": look.muted, "strokeWidth": 0},
+        **_pair_styles(look),
     } | {kind: swatch | style | edges[kind] for kind, style in band_styles(look).items()}
+
+
+def _pair_styles(look: Look) -> dict[str, dict[str, Any]]:
+    """Return how pairs in a settled order are drawn: hollow if only ignoring sampling error."""
+    styles: dict[str, dict[str, Any]] = {}
+    for kind, shape, colour in (
+        ("above", "triangle-up", look.estimate),
+        ("below", "triangle-down", look.interval),
+    ):
+        firm = {"shape": shape, "size": 90, "stroke": colour, "strokeWidth": 1.5}
+        styles[kind] = firm | {"fill": colour}
+        styles[f"{kind} without error"] = firm | {"fill": look.background}
+    return styles
 
 
 def line_styles(look: Look) -> dict[str, dict[str, Any]]:

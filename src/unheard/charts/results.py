@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from unheard.charts import facts
 from unheard.charts.curves import draw_calibration, draw_sweep
 from unheard.charts.facts import Rows
 from unheard.charts.intervals import draw_comparison, draw_estimate, draw_ranking
+from unheard.charts.pairs import draw_pairs
 from unheard.charts.picture import Picture, Records
 from unheard.charts.regrets import draw_regret
 from unheard.core.estimate import Estimate, Inquiry
@@ -115,6 +116,26 @@ def ranking_picture(
     records, total = facts.ranking_records(rows, columns, top)
     draw = partial(draw_ranking, records, total - len(records), values)
     return Picture(draw, records, facts.ranking_words(records, total, values))
+
+
+def pairs_picture(
+    names: Sequence[str], settled: Iterable[tuple[int, int, str, bool]], more: int = 0
+) -> Picture:
+    """Draw which pairs of listed items are in a settled order.
+
+    Parameters
+    ----------
+    names
+        The items, in the order of the list.
+    settled
+        The settled pairs, as :meth:`unheard.tables.shared_ranks.CrowdRanks.standings` yields them.
+    more
+        How many items are not listed.
+    """
+    if len(names) < 2:
+        raise OptionError("names", f"{len(names)} found", "Give two items or more")
+    records = facts.pair_records(names, settled)
+    return Picture(partial(draw_pairs, names, records), records, facts.pair_words(records, more))
 
 
 def calibration_picture(audit: Audit) -> Picture:

@@ -11,7 +11,7 @@ from unheard.decide.words import name_of
 if TYPE_CHECKING:
     from unheard.tables.shared_ranks import CrowdRanks
 
-_MOST_DRAWN = 20
+_MOST_DRAWN = 15
 """Rows and columns that fit on a screen."""
 
 
@@ -51,8 +51,9 @@ def pair_lines(crowd: CrowdRanks, listed: Sequence[str], marks: Marks, width: in
         firm = marks.above if side == "above" else marks.below
         loose = marks.above_without_error if side == "above" else marks.below_without_error
         cells[row][column] = firm if with_error else loose
+    room = max(width - 3 * len(shown) - 5, 12)
     rows = [
-        [f"{at + 1}", name_of(name), *cells[at], *[""] * (len(shown) - 1 - at)]
+        [f"{at + 1}", name_of(name, room), *cells[at], *[""] * (len(shown) - 1 - at)]
         for at, name in enumerate(shown)
     ]
     rows.append(["", "", *(f"{at + 1}" for at in range(len(shown) - 1))])

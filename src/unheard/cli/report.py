@@ -20,6 +20,12 @@ from unheard.errors import OptionError
 @click.argument("source")
 @click.option("-o", "--output", metavar="FILE", help="Where to write the page: a .html file.")
 @click.option("--title", metavar="WORDS", help="What the report is called.")
+@click.option(
+    "--shared/--separate",
+    default=None,
+    help="Whether one crowd rated all items, so that one participation distorts them all, or each "
+    "item has its own. By default one crowd, where that can be.",
+)
 @order_options("Say who is among the K best. By default 10, and at most half of the items.")
 @reading_options
 @json_option
@@ -38,6 +44,7 @@ def report(source: str, **given: Any) -> None:
       unheard report totals.csv --item hotel --counts n1,n2,n3,n4,n5 --q reviews -o page.html
     """
     from unheard.cli.progress import watched
+    from unheard.report.crowds import lead_with
     from unheard.report.facts import facts_document, facts_of
     from unheard.report.make import PAGES, page_of_facts, source_name, write_page
     from unheard.tables.files import files_of
@@ -51,7 +58,8 @@ def report(source: str, **given: Any) -> None:
     elif not given["as_json"]:
         raise OptionError("output", "no file named", "Name one with -o, such as -o page.html")
     where = Where(*(given[name] for name in ("engine", "table", "query", "memory", "spark_master")))
-    request = ordered_request(given)
+    shared = given.pop("shared")
+    request = lead_with(ordered_request(given), shared)
     job = prepare(source, request, where, lambda words, at: watched(words, at.fraction))
     try:
         with watched("rating", job.opened.engine.fraction):

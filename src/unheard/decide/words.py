@@ -73,6 +73,15 @@ def plural(many: int, one: str) -> str:
     return f"{many:,} {one}{'' if many == 1 else 's'}"
 
 
+ONE_CROWD = (
+    "One crowd: people with the same opinion respond equally often, whichever item it is about, so "
+    "that silence distorts all items alike."
+)
+OWN_CROWDS = (
+    "Separate crowds: each item may have its own pattern of silence, so that two items may be "
+    "distorted in opposite directions."
+)
+
 _LONGEST_NAME = 60
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -83,7 +92,7 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
-def name_of(value: object) -> str:
+def name_of(value: object, most: int = _LONGEST_NAME) -> str:
     """Write a name so that it stays on its line."""
     text = printable("(none)" if value is None else str(value))
-    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 3]}..."
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import date
+from itertools import islice
 from typing import Any
 
 from sqlglot import exp
@@ -12,11 +13,12 @@ from sqlglot import exp
 from unheard._version import __version__
 from unheard.core.aggregators import AGGREGATORS
 from unheard.core.documents import tidy
-from unheard.core.estimate import FLAG_WORDS
+from unheard.core.estimate import FEW, FLAG_WORDS
 from unheard.core.scale import Scale
 from unheard.decide.breakdown import Claim
 from unheard.decide.words import plural
 from unheard.errors import DataError
+from unheard.report.crowds import MOST_DRAWN, Standings, crowd_words, standings_of
 from unheard.report.headline import NAMED, headline
 from unheard.report.order import Numbers, best_of, kept, numbers, raised_flags, with_best
 from unheard.report.overturn import LEADERS, Overturn, objection, overturn
@@ -64,6 +66,11 @@ class Facts:
         What is settled, and what the columns mean.
     assumption
         What is assumed, in a sentence.
+    crowds
+        Whether one crowd is taken to rate all items or one each, and what the other would do.
+    standings
+        The first items under one participation, and the settled pairs among them; None if each
+        has its own.
     rows
         The first rows of the result, best first, as ``unheard rank --json`` prints them.
     stories
@@ -90,6 +97,8 @@ class Facts:
     findings: list[str]
     meanings: list[str]
     assumption: str
+    crowds: list[str]
+    standings: Standings | None
     rows: list[dict[str, Any]]
     stories: list[Story]
     overturn: Overturn | None
@@ -143,7 +152,10 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
             raise DataError(source, "the table has no rows", "Give one with ratings")
         words = findings.sentences()
         changes, leading = stories(at, result), _leading(at, result, rows)
-    against = objection(request, found.items)
+    against, other = objection(request, found.items), None
+    if against is None:
+        first_few = dict(islice(leading.items(), LEADERS))
+        other = overturn(replace(job, request=request), first_few)
     return Facts(
         title=title or f"What the ratings in {source} settle",
         source=source,
@@ -167,9 +179,11 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
         findings=words,
         meanings=findings.meanings(tiers=has_tiers(rows)),
         assumption=assumption_words(job),
+        crowds=crowd_words(request, found, other),
+        standings=standings_of(job, leading),
         rows=rows,
         stories=changes,
-        overturn=None if against else overturn(replace(job, request=request), leading),
+        overturn=other,
         no_overturn=against,
         flags=flags,
         notes=job.notes,
@@ -192,13 +206,17 @@ def _may_be_first(job: Job, result: exp.Expr) -> list[str]:
         column("best_rank").eq(1)
     )
     rows = documents(job.opened.engine, query.limit(NAMED))
-    return [item_name(row, job.request.item) for row in rows]
+    return [
+        item_name(row, job.request.item)
+        + (f" ({plural(row['n_ratings'], 'rating')})" if row["n_ratings"] < FEW else "")
+        for row in rows
+    ]
 
 
 def _leading(job: Job, result: exp.Expr, rows: list[dict[str, Any]]) -> dict[str, str]:
     """Name the first items: as the engine does, by which counts are found, and for readers."""
     item = job.request.item
-    query = sorted_rows(result, job.request, sort_column(job.request, None)).limit(LEADERS)
+    query = sorted_rows(result, job.request, sort_column(job.request, None)).limit(MOST_DRAWN)
     found = job.opened.engine.arrow(query).read_all().to_pylist()
     known = [",".join(str(row[key]) for key in item) for row in found]
     return dict(zip(known, (item_name(row, item) for row in rows), strict=False))
@@ -219,6 +237,8 @@ def facts_document(facts: Facts) -> dict[str, Any]:
         "level": request.level,
         "method": request.method,
         "assumption": {"words": facts.assumption},
+        "shared": request.shared,
+        "crowds": facts.crowds,
         "headline": facts.headline,
         "words": facts.findings,
         "numbers": asdict(facts.numbers),

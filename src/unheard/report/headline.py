@@ -90,11 +90,14 @@ def _only(name: str, leader: Mapping[str, Any], width: float) -> list[str]:
 
 
 def _first(found: Numbers, names: Sequence[str], noise: bool) -> str:
+    """Say who is first; where chance is allowed for, who is first in spite of it comes first."""
+    if noise and found.ci_first == 1:
+        return f"{names[0]} is first, with an allowance for the silent and for chance."
+    if not noise and found.first == 1:
+        return f"{names[0]} is first once the silent are allowed for."
     if found.first == 1:
-        if noise and found.ci_first == 1:
-            return f"{names[0]} is first, with an allowance for the silent and for chance."
-        chance = ", but that may be chance" if noise else ""
-        return f"{names[0]} is first once the silent are allowed for{chance}."
+        who, aside = f"any of {found.ci_first:,} items", f" Chance aside it is {names[0]}."
+        return f"Nobody is surely first: it may be {who}.{aside}"
     if found.first <= NAMED:
         who = f"{', '.join(names[: found.first - 1])} or {names[found.first - 1]}"
     else:

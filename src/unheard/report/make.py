@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from unheard.report.crowds import lead_with
 from unheard.report.facts import Facts, facts_of
 from unheard.tables.engines.postgres import without_password
 from unheard.tables.files import files_of
@@ -29,6 +30,7 @@ def make_report(
     above: float | None = None,
     below: float | None = None,
     noise: bool = True,
+    shared: bool | None = None,
     title: str | None = None,
     command: str | None = None,
     engine: str | None = None,
@@ -48,6 +50,9 @@ def make_report(
         The file to write, ending in ``.html``; one that is there is replaced.
     k, above, below, noise
         As in :func:`unheard.rank`; k is at most 10 and at most half of the items if left out.
+    shared
+        Whether one crowd rated all items, so that one participation distorts them all; by default
+        it did, where the items can be compared so: one rating column, no strata and no windows.
     title
         What the report is called; by default it is named after the table.
     command
@@ -76,6 +81,7 @@ def make_report(
         "k": k,
         "above": above,
         "below": below,
+        "shared": shared,
         "title": title,
     }
     given |= {"engine": engine, "table": table, "query": query, "output": output, **settings}
@@ -83,14 +89,8 @@ def make_report(
     if target is not None:
         inputs = files_of(source, settings.get("n_table"), settings.get("q_table"))
         check_target(target, inputs, PAGES)
-    request = ordered(
-        read_request(item=item, rating=rating, **settings),
-        k,
-        above,
-        below,
-        noise,
-        settings.get("method"),
-    )
+    asked = read_request(item=item, rating=rating, **settings)
+    request = lead_with(ordered(asked, k, above, below, noise, settings.get("method")), shared)
     job = prepare(source, request, Where(engine, table, query, memory, spark_master))
     try:
         text = report_of(

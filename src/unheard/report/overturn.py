@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from unheard.core.columns import Floats
 from unheard.core.estimate import Inquiry
 from unheard.decide.breakdown import Claim, breakdown_of
-from unheard.decide.ranking import ranking, simultaneous_level, top_k_breakdown
+from unheard.decide.ranking import Ranking, ranking, simultaneous_level, top_k_breakdown
 from unheard.decide.sentences import sweep_sentences
+from unheard.decide.shared_claims import shared_top_k_breakdown
+from unheard.decide.shared_noise import Trials
+from unheard.decide.shared_pairs import Crowd
+from unheard.decide.shared_ranking import rank_shared
 from unheard.decide.sweep import GRID, Sweep, sweep_of
 from unheard.decide.words import claim_text, never_text, q_text
 from unheard.errors import OptionError
@@ -23,6 +26,12 @@ from unheard.tables.request import Request
 
 MOST_SWEPT = 50_000
 """Of more items than this the counts are not fetched."""
+
+MOST_SHARED = 5_000
+"""Of more items than this one participation is looked at for the assumed q alone."""
+
+_MOST_LIMITS = 1_000
+"""Items times weights for which confidence limits are found at every q: some seconds."""
 
 LEADERS = 5
 """How many of the first items are asked about one by one."""
@@ -37,11 +46,15 @@ class Step:
     q
         The voice ratio.
     settled, ci_settled
-        Places that are settled, noise aside and with noise; None if nobody asked for noise.
+        Places that are settled, noise aside and with noise; None if nobody asked for noise, or
+        it takes too long.
     pairs_settled, ci_pairs_settled
         Pairs of items of which it is settled which comes first.
     sure, ci_sure
         Items that are surely among the k best.
+    other_pairs_settled
+        Pairs settled, noise aside, if one crowd rated all items instead of one each, or the other
+        way round; None if that takes too long.
     refuted
         Items whose response rate refutes this q; 0 if the number of people is unknown.
     """
@@ -51,6 +64,7 @@ class Step:
     settled: int
     pairs_settled: int
     sure: int
+    other_pairs_settled: int | None
     ci_settled: int | None = None
     ci_pairs_settled: int | None = None
     ci_sure: int | None = None
@@ -68,12 +82,15 @@ class Tested:
         It holds at every larger q, noise aside and with noise; 0 if at every q, None if at none.
     words
         The same in a sentence.
+    with_noise
+        Whether it was looked at with noise: that may take too long.
     """
 
     claim: str
     breakdown_q: float | None
     ci_breakdown_q: float | None
     words: str
+    with_noise: bool
 
     def verdict(self, q: float) -> str:
         """Say whether the claim holds at one q."""
@@ -131,8 +148,9 @@ class Overturn:
 def objection(request: Request, items: int) -> str | None:
     """Say why other assumptions cannot be looked at; None if they can."""
     what = "What other assumptions would do is left out: "
-    if items > MOST_SWEPT:
-        return f"{what}it is worked out for up to {MOST_SWEPT:,} items."
+    most = MOST_SHARED if request.shared else MOST_SWEPT
+    if items > most:
+        return f"{what}it is worked out for up to {most:,} items."
     try:
         check_plain(request, "q")
     except OptionError as error:
@@ -156,41 +174,100 @@ def overturn(job: Job, leading: Mapping[str, str]) -> Overturn:
     stated = question.assumption
     q = 1.0 if stated.per_rating or stated.q is None else float(stated.q)
     claim = None if order is None else order.claim
-    tested = _order_claims(question, rows, names, k)
+    ways = _Ways(question, k, shared=job.request.shared)
+    tested = _order_claims(ways, rows, names)
     if claim is not None:
         tested += _mean_claims(question, rows, names, claim)
     return Overturn(
         q=q,
         means=next(sweep_sentences(question, None, None)),
-        steps=_steps(question, q, k),
+        steps=_steps(ways, q),
         tested=tested,
         leader=_leader(question, rows[0], names[0], claim, q),
     )
 
 
-def _steps(question: Inquiry, q: float, k: int) -> list[Step]:
-    joint = question
-    if question.level is not None:
-        level = simultaneous_level(question.level, question.counts.rows)
-        joint = replace(question, level=level)
-    steps = []
-    widest: list[Floats] = []
+@dataclass(frozen=True, eq=False)
+class _Ways:
+    """All items, ranked with one participation or with one each.
+
+    Attributes
+    ----------
+    question
+        The items.
+    k
+        How many are the best.
+    shared
+        Whether one participation is what the report leads with.
+    """
+
+    question: Inquiry
+    k: int
+    shared: bool
+
+    @property
+    def noisy(self) -> bool:
+        """Whether sampling error is looked at for every q."""
+        if self.question.level is None:
+            return False
+        return not self.shared or self._limits() <= _MOST_LIMITS
+
+    def _limits(self) -> int:
+        crowd = Crowd.of(self.question, unseen=True).at(min(GRID))
+        return len(crowd.items) * len(Trials.of(crowd, 1.0).above)
+
+    def breakdown(self, item: int, k: int, *, noise: bool) -> float:
+        """Find the q above which an item is surely among the k best."""
+        find = shared_top_k_breakdown if self.shared else top_k_breakdown
+        return find(self.question, item, k, noise=noise)
+
+    def separate(self, q: float) -> list[Ranking]:
+        """Rank items with a participation each: noise aside, then with noise."""
+        level, items = self.question.level, self.question.counts.rows
+        joint = (
+            self.question
+            if level is None
+            else replace(self.question, level=simultaneous_level(level, items))
+        )
+        ends = joint.at(q).intervals()
+        return [
+            ranking(lower, upper, k=self.k)
+            for lower, upper in zip(ends[::2], ends[1::2], strict=True)
+        ]
+
+    def one_crowd(self, q: float, *, noise: bool) -> list[Ranking]:
+        """Rank items with one participation: noise aside, then with noise if that is wanted."""
+        question = self.question.at(q)
+        ways = (False, True) if noise else (False,)
+        return [rank_shared(question, k=self.k, noise=way) for way in ways]
+
+
+def _steps(ways: _Ways, q: float) -> list[Step]:
+    steps: list[Step] = []
     for one in sorted({*GRID, q}, reverse=True):
-        lower, upper, *limits = joint.at(one).intervals()
-        settled = _settled(lower, upper, k, "")
-        if limits:
-            # What a larger q leaves open, a smaller one does too; see decide.sweep.
-            low, high = widest or limits
-            widest = [np.minimum(limits[0], low), np.maximum(limits[1], high)]
-            settled |= _settled(widest[0], widest[1], k, "ci_")
-        response = question.at(one).response()
+        separate, crowd = ways.separate(one), None
+        if ways.shared or ways.question.counts.rows <= MOST_SHARED:
+            crowd = ways.one_crowd(one, noise=ways.shared and ways.noisy)
+        led, other = (crowd, separate) if ways.shared and crowd else (separate, crowd)
+        settled = _settled(led[0], "")
+        if len(led) > 1:
+            settled |= _settled(led[1], "ci_")
+            if steps:
+                # What a larger q leaves open, a smaller one does too; see decide.sweep.
+                last = asdict(steps[-1])
+                settled |= {
+                    name: min(value, last[name])
+                    for name, value in settled.items()
+                    if name.startswith("ci_")
+                }
+        response = ways.question.at(one).response()
         refuted = 0 if response is None else int(np.sum(response.refuted))
-        steps.append(Step(q=one, refuted=refuted, **settled))
+        others = _settled(other[0], "")["pairs_settled"] if other else None
+        steps.append(Step(q=one, refuted=refuted, other_pairs_settled=others, **settled))
     return steps
 
 
-def _settled(lower: Floats, upper: Floats, k: int, prefix: str) -> dict[str, int]:
-    found = ranking(lower, upper, k=k)
+def _settled(found: Ranking, prefix: str) -> dict[str, int]:
     assert found.surely is not None  # a k was asked for
     return {
         f"{prefix}settled": int(np.sum(found.best_rank == found.worst_rank)),
@@ -199,24 +276,21 @@ def _settled(lower: Floats, upper: Floats, k: int, prefix: str) -> dict[str, int
     }
 
 
-def _order_claims(
-    question: Inquiry, rows: Sequence[int], names: Sequence[str], k: int
-) -> list[Tested]:
+def _order_claims(ways: _Ways, rows: Sequence[int], names: Sequence[str]) -> list[Tested]:
     """Ask how firmly the first item is first, and the first few are among the k best."""
-    items = question.counts.rows
+    items, k = ways.question.counts.rows, ways.k
     asked = [(rows[0], f"{names[0]} is first", 1)] if items > 1 else []
     if 1 < k < items:
         asked += [
             (row, f"{name} is in the top {k:,}", k)
             for row, name in zip(rows[:k], names[:k], strict=True)
         ]
-    never = never_text(question.assumption)
-    noisy = question.level is not None
+    never = never_text(ways.question.assumption)
     return [
         _tested(
             claim,
-            top_k_breakdown(question, row, best),
-            top_k_breakdown(question, row, best, noise=True) if noisy else None,
+            ways.breakdown(row, best, noise=False),
+            ways.breakdown(row, best, noise=True) if ways.noisy else None,
             never,
         )
         for row, claim, best in asked
@@ -247,7 +321,8 @@ def _tested(claim: str, plain: float, noisy: float | None, never: str) -> Tested
         words = f"{claim[0].upper()}{claim[1:]} {q_text(plain, never)}."
     else:
         words = claim_text(claim, plain, noisy, never)
-    return Tested(claim, _or_none(plain), None if noisy is None else _or_none(noisy), words)
+    noise = None if noisy is None else _or_none(noisy)
+    return Tested(claim, _or_none(plain), noise, words, with_noise=noisy is not None)
 
 
 def _or_none(q: float) -> float | None:

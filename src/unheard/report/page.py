@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from dataclasses import asdict
+from functools import partial
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -41,7 +42,13 @@ MOST_BYTES = 4_900_000
 def page_of(facts: Facts) -> str:
     """Return the page, with as many rows as fit."""
     # Drawing has needs of its own, and says so itself.
-    from unheard.report.pictures import leader_figure, pairs_figure, ranking_figures
+    from unheard.report.pictures import (
+        leader_figure,
+        other_way,
+        pairs_figure,
+        ranking_figures,
+        standings_figure,
+    )
 
     environment = _environment(facts)
     css, js, ends = _css(), _text("page.js"), axis(facts)
@@ -54,6 +61,8 @@ def page_of(facts: Facts) -> str:
         "policy": _policy(css, js),
         "rankings": list(ranking_figures(facts)),
         "pairs": pairs_figure(facts),
+        "standings": standings_figure(facts),
+        "other_way": other_way(facts),
         "leader": leader_figure(facts),
         "ticks": ticks(facts.scale, ends),
         "about": about(facts),
@@ -132,9 +141,9 @@ def _environment(facts: Facts) -> jinja2.Environment:
     )
     made.filters |= {
         "rating": lambda value: rating_text(value, facts.scale.width),
-        "whole": lambda value: f"{value:,}",
+        "whole": lambda value: "–" if value is None else f"{value:,}",
         "places": lambda story: places_text(asdict(story)),
-        "share": lambda some: _short(share_text(some, facts.numbers.pairs)),
+        "share": partial(_share, of=facts.numbers.pairs),
         "many": lambda value: plural(value, row_word(facts.request)),
         "q": q_cell,
         "sentence": lambda words: words[0].upper() + words[1:],
@@ -143,8 +152,10 @@ def _environment(facts: Facts) -> jinja2.Environment:
     return made
 
 
-def _short(share: str) -> str:
-    return share.replace("less than ", "<").replace("more than ", ">")
+def _share(some: int | None, of: int) -> str:
+    if some is None:
+        return "–"
+    return share_text(some, of).replace("less than ", "<").replace("more than ", ">")
 
 
 def _straight(value: object) -> object:

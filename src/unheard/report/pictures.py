@@ -12,7 +12,7 @@ from typing import Any
 from unheard.charts.engine import alt
 from unheard.charts.marks import NUMBER, Drawing, Rows, layered, line_styles, table
 from unheard.charts.picture import Picture
-from unheard.charts.results import ranking_picture, sweep_picture
+from unheard.charts.results import pairs_picture, ranking_picture, sweep_picture
 from unheard.charts.style import Look
 from unheard.report.facts import Facts, order_words
 from unheard.report.headline import share_text
@@ -110,7 +110,7 @@ def pairs_figure(facts: Facts) -> Figure | None:
     other, pairs = facts.overturn, facts.numbers.pairs
     if other is None or not pairs:
         return None
-    records = list(_shares(other.steps, pairs))
+    records = list(_shares(facts, other.steps, pairs))
     now = next(step for step in other.steps if step.q == other.q)
     words = (
         f"At q = {other.q:g}, {share_text(now.pairs_settled, pairs)} of all pairs of items are in "
@@ -122,11 +122,33 @@ def pairs_figure(facts: Facts) -> Figure | None:
     return figure(drawn, "How many of all pairs of items are in a settled order, for every q.")
 
 
-def _shares(steps: Sequence[Step], pairs: int) -> Iterator[dict[str, Any]]:
+def standings_figure(facts: Facts) -> Figure | None:
+    """Draw which of the first items is above which, pair by pair."""
+    found = facts.standings
+    if found is None:
+        return None
+    drawn = pairs_picture(found.names, found.settled, facts.numbers.items - len(found.names))
+    which = _which(facts.numbers.items, len(found.names))
+    return figure(drawn, f"Which of two items is above the other: {which}, one crowd.")
+
+
+def other_way(facts: Facts) -> str | None:
+    """Name the way to rank that the report does not lead with, if it was looked at."""
+    other = facts.overturn
+    if other is None or other.steps[0].other_pairs_settled is None:
+        return None
+    return "each its own crowd" if facts.request.shared else "one crowd"
+
+
+def _shares(facts: Facts, steps: Sequence[Step], pairs: int) -> Iterator[dict[str, Any]]:
+    way = other_way(facts)
     for step in steps:
-        yield {"q": step.q, "series": "noise aside", "share": step.pairs_settled / pairs}
-        if step.ci_pairs_settled is not None:
-            yield {"q": step.q, "series": "with noise", "share": step.ci_pairs_settled / pairs}
+        found = {"noise aside": step.pairs_settled, "with noise": step.ci_pairs_settled}
+        if way is not None:
+            found[way] = step.other_pairs_settled
+        for series, many in found.items():
+            if many is not None:
+                yield {"q": step.q, "series": series, "share": many / pairs}
 
 
 def _draw_shares(records: Rows, q: float, look: Look, width: int) -> Drawing:
@@ -150,7 +172,7 @@ def _draw_shares(records: Rows, q: float, look: Look, width: int) -> Drawing:
     series = list(dict.fromkeys(record["series"] for record in records))
     dashes = alt.StrokeDash(
         "series:N",
-        scale=alt.Scale(domain=series, range=[[1, 0], [6, 3]][: len(series)]),
+        scale=alt.Scale(domain=series, range=[[1, 0], [6, 3], [1, 3]][: len(series)]),
         legend=alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=600),
     )
     drawn = table(records)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,9 @@ from unheard.tables.request import Request
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from sqlglot import exp
 
+    from unheard.tables.engines.base import Engine
     from unheard.tables.jobs import Job
 
 _MOST_COMPARED = 50_000
@@ -35,8 +38,22 @@ def check_plain(request: Request, place: str) -> None:
 
 def fetch(job: Job) -> tuple[list[str], Inquiry]:
     """Return the names of all items, and the question about their counts."""
-    table = job.opened.engine.arrow(job.people).read_all()
-    return names_of(table, job.request.item), question_of(table, job.request)
+    return counts_of(job.opened.engine, job.people, job.request)[1:]
+
+
+def counts_of(
+    engine: Engine, together: exp.Query, request: Request
+) -> tuple[pa.Table, list[str], Inquiry]:
+    """Return the counts of the items that are not left out, their names, and the question."""
+    import pyarrow as pa
+
+    table = engine.arrow(together).read_all()
+    question = question_of(table, request)
+    enough = question.counts.n_ratings >= request.min_ratings
+    if not enough.all():
+        table = table.filter(pa.array(enough))
+        question = replace(question, counts=question.counts.take(enough.nonzero()[0]))
+    return table, names_of(table, request.item), question
 
 
 def find(who: str, names: Sequence[str], where: str, place: str) -> int:

@@ -374,7 +374,7 @@ def _ranks(request: Request, opened: Opened, given: Prepared, together: exp.Quer
     compared = _compared(request, engine, together)
     if request.order is not None and request.order.k is not None and compared:
         check_k(request.order.k, compared)
-    if request.shared:
+    if request.shared and compared:
         from unheard.tables.shared_ranks import shared_ranks
 
         try:

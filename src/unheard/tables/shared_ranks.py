@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ from unheard.decide.shared_ranking import SharedRanking, rank_shared
 from unheard.decide.words import name_of, never_text, q_text
 from unheard.errors import OptionError
 from unheard.tables.engines.base import Engine
-from unheard.tables.histograms import names_of, question_of
+from unheard.tables.histograms import counts_of
 from unheard.tables.request import Request
 
 if TYPE_CHECKING:
@@ -104,13 +104,7 @@ def shared_ranks(
     together
         The query for the counts, with n beside them.
     """
-    import pyarrow as pa
-
-    table = engine.arrow(together).read_all()
-    question = question_of(table, request)
-    enough = question.counts.n_ratings >= request.min_ratings
-    table = table.filter(pa.array(enough))
-    question = replace(question, counts=question.counts.take(enough.nonzero()[0]))
+    table, names, question = counts_of(engine, together, request)
     pairs = len(table) <= _MOST_LISTED
     plain, with_error, notes = rank_shared(question, pairs=pairs), None, []
     if request.noise:
@@ -120,7 +114,7 @@ def shared_ranks(
             if error.place != "shared":
                 raise
             notes.append(f"Ranks ignore sampling error: {error.found}.")
-    crowd = CrowdRanks(names_of(table, request.item), question, plain, with_error)
+    crowd = CrowdRanks(names, question, plain, with_error)
     return engine.upload("ranks", _columns(table, request, crowd)), crowd, notes
 
 
