@@ -40,9 +40,15 @@ from unheard.errors import PopulationError
 @scale_option
 @level_option
 @covers_option
+@click.option(
+    "--shared/--separate",
+    default=None,
+    help="Show one way alone: one participation shared by both items, or each its own. By default "
+    "both ways are shown.",
+)
 @source_options
 @json_option
-def compare(a: str, b: str, as_json: bool, **given: Any) -> None:
+def compare(a: str, b: str, as_json: bool, shared: bool | None, **given: Any) -> None:
     """Compare two items, to see whether one is really the better.
 
     A and B are counts with commas between, lowest rating first; with --source, the names of two
@@ -52,6 +58,7 @@ def compare(a: str, b: str, as_json: bool, **given: Any) -> None:
     Examples:
       unheard compare 5,10,35,120,30 30,25,45,80,20 --q 0.5
       unheard compare 5,10,35,120,30 30,25,45,80,20 --q reviews --quiet low --n 900,700
+      unheard compare 5,10,35,120,30 30,25,45,80,20 --q 0.5 --shared
       unheard compare Cedar Elm --source stays.csv --item hotel --rating stars --q 0.3
     """
     if given["source"] is None:
@@ -71,7 +78,7 @@ def compare(a: str, b: str, as_json: bool, **given: Any) -> None:
 
     console = make_console()
     shown = (printable(names[0]), printable(names[1]))
-    for line in _lines(found, shown, text_width(console)):
+    for line in _lines(found, shown, shared, text_width(console)):
         console.print(line, markup=False)
 
 
@@ -82,7 +89,9 @@ def _both(text: str) -> list[float]:
     return people
 
 
-def _lines(found: Comparison, names: tuple[str, str], width: int) -> Iterator[str]:
+def _lines(
+    found: Comparison, names: tuple[str, str], shared: bool | None, width: int
+) -> Iterator[str]:
     question = found.question
     level = f"{(question.level or 0) * 100:.6g}% confidence"
     scale = question.counts.scale.width
@@ -102,12 +111,12 @@ def _lines(found: Comparison, names: tuple[str, str], width: int) -> Iterator[st
     yield from aligned(cells, [False, True, True, True, False, False])
     yield ""
     first, second = names
-    ways = (
-        ("each its own participation", found.separate),
-        ("one shared participation", found.shared),
-    )
+    ways = {
+        False: ("each its own participation", found.separate),
+        True: ("one shared participation", found.shared),
+    }
     cells = [[f"{first} less {second}", "estimate", "interval", level]]
-    for words, way in ways:
+    for words, way in ways.values() if shared is None else [ways[shared]]:
         cells.append(
             [
                 words,
@@ -118,7 +127,7 @@ def _lines(found: Comparison, names: tuple[str, str], width: int) -> Iterator[st
         )
     yield from aligned(cells, [False, True, False, False])
     yield ""
-    for sentence in comparison_sentences(found, names):
+    for sentence in comparison_sentences(found, names, shared):
         yield from paragraph(sentence, width, indent=0)
 
 

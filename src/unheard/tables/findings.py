@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from unheard.decide.words import name_of, never_text, plural, q_text
+from unheard.decide.words import ONE_CROWD, OWN_CROWDS, name_of, never_text, plural, q_text
 from unheard.tables.dialects import column
 from unheard.tables.jobs import Job
 from unheard.tables.names import MANY
@@ -140,6 +140,8 @@ class Findings:
         """Return what the columns mean, that of the tiers if it is shown."""
         places = "Possible places: all that the item may have, depending on the silent."
         meanings = [f"{places} Items of different tiers cannot change places." if tiers else places]
+        if self.total > 1 and not self.request.compared_within:
+            meanings.append(ONE_CROWD if self.request.shared else OWN_CROWDS)
         if self.request.noise and self.request.level is not None:
             share = f"{self.request.level * 100:.6g}%"
             meanings.append(

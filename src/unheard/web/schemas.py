@@ -202,6 +202,10 @@ class OrderChartSettings(OrderSettings):
 class ReportSettings(OrderSettings):
     """The same, as a page."""
 
+    shared: bool | None = Field(  # type: ignore[assignment]
+        None,
+        description="Rank items with one participation for all of them; by default where possible.",
+    )
     name: str = Field("table.csv", max_length=200, description="What the page calls the table.")
     title: str | None = Field(None, max_length=200)
     command: str | None = Field(

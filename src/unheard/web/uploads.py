@@ -14,6 +14,7 @@ import shlex
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -209,7 +210,9 @@ def counts(upload: Given, given: Given, as_csv: bool) -> Answer:
 
 
 @contextmanager
-def _ordered(upload: Given, given: Given) -> Iterator[tuple[Job, exp.Expr, Findings]]:
+def _ordered(
+    upload: Given, given: Given, choose: Callable[[Request], Request] | None = None
+) -> Iterator[tuple[Job, exp.Expr, Findings]]:
     from unheard.tables.findings import Findings
     from unheard.tables.jobs import read_request
     from unheard.tables.request import ordered
@@ -218,6 +221,7 @@ def _ordered(upload: Given, given: Given) -> Iterator[tuple[Job, exp.Expr, Findi
     k, above, below, who = (given.pop(name) for name in ("k", "above", "below", "who"))
     request = read_request(**arguments_of(given))
     request = ordered(request, k, above, below, method=given["method"])
+    request = request if choose is None else choose(request)
     if who is not None:
         check_who(request)
     with Upload(**upload).job(request) as (job, result):
@@ -255,15 +259,14 @@ def rank_chart(upload: Given, given: Given, how: Given) -> Answer:
 
 def report(upload: Given, given: Given) -> Answer:
     """Write a page about a table."""
+    from unheard.report.crowds import lead_with
     from unheard.report.make import report_of
 
-    if given["shared"]:
-        raise OptionError(
-            "shared", "asked for in a report", "Reports rank with separate participation"
-        )
     name, title, command = (given.pop(key) for key in ("name", "title", "command"))
     command = command or _command(name, given)
-    with _ordered(upload, given) as (job, _result, _findings):
+    shared = given.pop("shared")
+    lead = partial(lead_with, shared=shared)
+    with _ordered(upload, given | {"shared": False}, lead) as (job, _result, _findings):
         page = report_of(job, source=name, command=command, title=title)
     return Answer(200, "text/html; charset=utf-8", page.encode(), "report.html")
 
@@ -275,7 +278,9 @@ def _command(name: str, given: Given) -> str:
     words = ["unheard", "report", name or "table.csv"]
     for option, value in given.items():
         standard = ReportSettings.model_fields[option].default
-        if value is not None and value != standard and option != "sort":
+        if option == "shared" and value is not None:
+            words.append("--shared" if value else "--separate")
+        elif value is not None and value != standard and option != "sort":
             words += [f"--{option.replace('_', '-')}", str(value)]
     return shlex.join([*words, "-o", "report.html"])
 

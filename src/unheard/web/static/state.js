@@ -4,6 +4,7 @@
  */
 
 export const VIEWS = ["one", "compare", "table"];
+const CROWDS = ["one", "separate"];
 const QUIET = ["any", "low", "high", "middle"];
 
 /** Made up, to begin with. */
@@ -19,7 +20,8 @@ export const state = {
   one: { scale: "1:5", counts: EXAMPLE, n: "", above: "", from: null },
   /** Counts are null until the server has told its example. */
   compare: { scale: "1:5", names: ["", ""], counts: null, n: ["", ""] },
-  table: { k: "" },
+  /** `crowd`: whether one crowd rates all items, or each has its own. */
+  table: { k: "", crowd: "one" },
 };
 
 /** How the state of each view is written as entries of the fragment, and read from them. */
@@ -47,8 +49,8 @@ const ENTRIES = {
       },
   },
   table: {
-    write: ({ k }) => ({ k }),
-    read: ({ k = "" }) => ({ k }),
+    write: ({ k, crowd }) => ({ k, crowd }),
+    read: ({ k = "", crowd }) => ({ k, crowd: CROWDS.includes(crowd) ? crowd : "one" }),
   },
 };
 

@@ -4,7 +4,7 @@ import { answerArea, onPress } from "./answer.js";
 import { about, ask, isAbort, send } from "./api.js";
 import { assumption, sayAssumption } from "./assumption.js";
 import { drawTableChart, theme } from "./charts.js";
-import { byId, el, fillNotes, fillParagraphs } from "./dom.js";
+import { byId, el, fillNotes, fillOptions, fillParagraphs } from "./dom.js";
 import { save } from "./downloads.js";
 import { exampleFile } from "./example.js";
 import { acceptDrops, fileSource, pastedSource } from "./files.js";
@@ -17,6 +17,13 @@ import { workingLine } from "./working.js";
 
 const REST = 250;
 const CHARTED = 30;
+const CROWDS = [
+  ["one", "one crowd rates them all"],
+  ["separate", "each item has its own crowd"],
+];
+const CROWDS_MEAN =
+  "One crowd: people with the same opinion respond equally often, whichever item it is about. " +
+  "Separate crowds: each item may have its own pattern of silence, and far less is settled.";
 /** Statuses that say that a file will never be read, however often it is sent. */
 const UNREADABLE = [413, 415, 422];
 
@@ -81,7 +88,7 @@ export function initTable(changed, goTo) {
         const found = await (await send("inspect", settings)).json();
         if (table !== chosen) return;
         table.layout = layColumns(byId("table-layout"), source, found, changed);
-        addTop();
+        addQuestions();
       }
       working.start("Ranking the items");
       const query = question(table.layout());
@@ -103,11 +110,11 @@ export function initTable(changed, goTo) {
 
   function question(layout) {
     const k = readOptional(mine.k, "Say how many places, such as 3, or leave it empty.");
-    return { ...layout, ...assumption(), k };
+    return { ...layout, ...assumption(), k, shared: mine.crowd === "one" };
   }
 
-  /** The question that no column answers: how many are at the top. */
-  function addTop() {
+  /** The questions that no column answers: how many are at the top, and who rates the items. */
+  function addQuestions() {
     const kind = { type: "text", inputmode: "numeric", autocomplete: "off" };
     const field = el("input", { id: "table-k", ...kind });
     field.value = mine.k;
@@ -118,13 +125,25 @@ export function initTable(changed, goTo) {
     const optional = el("span", { class: "hint" }, "optional");
     const label = el("label", { for: "table-k" }, "Who is in the top …? ", optional);
     const fields = byId("table-layout").querySelector(".fields");
-    fields.append(el("div", { class: "field" }, label, field));
+    fields.append(el("div", { class: "field" }, label, field), crowdField());
+  }
+
+  function crowdField() {
+    const input = el("select", { id: "table-crowd", "aria-describedby": "table-crowd-means" });
+    fillOptions(input, CROWDS, mine.crowd);
+    input.addEventListener("change", () => {
+      mine.crowd = input.value;
+      changed();
+    });
+    const label = el("label", { for: "table-crowd" }, "Who rates the items?");
+    const means = el("p", { class: "hint", id: "table-crowd-means" }, CROWDS_MEAN);
+    return el("div", { class: "field" }, label, input, means);
   }
 
   /** Open an item as one rating, with its counts. */
   async function openItem(row) {
     const { source, items, answer } = shown;
-    const { k, ...query } = shown.query; // counting knows no top
+    const { k, shared, ...query } = shown.query; // counting knows no order
     try {
       working.start("Counting");
       const rows = await (await send("counts", { ...source, query })).json();
@@ -176,6 +195,8 @@ export function initTable(changed, goTo) {
     show() {
       const field = byId("table-k");
       if (field) field.value = mine.k;
+      const crowd = byId("table-crowd");
+      if (crowd) crowd.value = mine.crowd;
     },
     ask() {
       area.ask();
