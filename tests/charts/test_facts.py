@@ -19,11 +19,12 @@ import unheard as uh
 from tests.charts.examples import COUNTS, HOSTILE, pictures, ranked, regrets
 from unheard.charts import facts
 from unheard.charts.picture import Picture
-from unheard.charts.results import ranking_picture
+from unheard.charts.results import pairs_picture, ranking_picture
 from unheard.core.counts import Counts
 from unheard.core.scale import Scale
 from unheard.decide.breakdown import Claim
 from unheard.decide.sweep import sweep_of
+from unheard.errors import OptionError
 
 
 @pytest.fixture(scope="module")
@@ -177,3 +178,39 @@ def test_regrets_keep_their_numbers() -> None:
     assert facts.regret_words(rows).startswith(
         f"Regret with 6 people: average {given[0]['regret']:.4g}"
     )
+
+
+def test_few_ratings_do_not_come_first() -> None:
+    rows = ranked(["Ash", "Birch", "Cedar"])
+    rows[2] |= {"n_ratings": 1, "estimate": 5.0, "lower": 5.0, "upper": 5.0, "ci_lower": 1.2}
+    rows[2] |= {"ci_upper": 5.0, "flags": ["few_ratings"]}
+    for table in (rows, pd.DataFrame(rows), pl.DataFrame(rows)):
+        found, total = facts.ranking_records(table, ["hotel"], 3)
+        assert [row["name"] for row in found] == ["Ash", "Birch", "Cedar (1 rating)"]
+        assert total == 3
+
+
+def test_every_pair_is_drawn_once() -> None:
+    settled = [(1, 0, "below", True), (2, 0, "below", False), (3, 1, "above", False)]
+    picture = pairs_picture(["Ash", "Birch", "Cedar", "Dune"], settled, more=2)
+    kinds = {(row["row"], row["column"]): row["kind"] for row in picture.records}
+    assert kinds == {
+        (1, 0): "below",
+        (2, 0): "below without error",
+        (2, 1): "open",
+        (3, 0): "open",
+        (3, 1): "above without error",
+        (3, 2): "open",
+    }
+    said = [row["words"] for row in picture.records]
+    assert said[0] == "Birch is below Ash"
+    assert said[4] == "Dune is above Birch, ignoring sampling error"
+    assert picture.words == (
+        "Of 6 pairs of the items listed first, 3 are in a settled order ignoring sampling error, "
+        "and 1 allowing for it."
+    )
+    drawn = picture.svg()
+    for name in ("Ash", "Birch", "Cedar", "Dune", "open"):
+        assert name in drawn
+    with pytest.raises(OptionError, match="two items or more"):
+        pairs_picture(["Ash"], [])

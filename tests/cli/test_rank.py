@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +19,11 @@ import pytest
 
 from tests.cli.typed import typing
 from tests.tables.oracle import expected, rows_by, same, with_order
-from unheard.core.estimate import inquire
+from unheard.core.estimate import estimate, inquire
 from unheard.decide.breakdown import breakdown
 from unheard.decide.ranking import simultaneous_level, top_k_breakdown
+from unheard.decide.shared_claims import shared_top_k_breakdown
+from unheard.decide.shared_ranking import rank_shared
 
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
 COUNTS = {  # one surely best, one surely worst, three between that noise mixes up
@@ -303,3 +308,66 @@ def test_examples(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert len(examples) == 3
     for example in examples:
         assert run(*example[2:]).code == 0, example
+
+
+# One crowd.
+
+
+def test_pairs_are_drawn(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK[:4], "--q", "0.1", "--shared")
+    assert "▲ above, ▼ below" in done.text
+    lines = done.out.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("1  "))
+    drawn = [re.split(r"\s{2,}", line.strip()) for line in lines[start : start + 6]]
+    limits = dict(zip(COUNTS, estimate(CELLS, 0.1).ci_lower, strict=True))
+    order = sorted(COUNTS, key=lambda name: -limits[name])
+    assert [row[:2] for row in drawn[:5]] == [[f"{i + 1}", name] for i, name in enumerate(order)]
+    assert drawn[5] == ["1", "2", "3", "4"]
+    sure = {
+        noise: {*map(tuple, ranking.pairs.tolist())}
+        for noise, ranking in (
+            (noise, rank_shared(inquire(CELLS, 0.1), noise=noise, pairs=True))
+            for noise in (False, True)
+        )
+        if ranking.pairs is not None
+    }
+    marks = {}
+    for row, name in enumerate(order):
+        for column, other in enumerate(order[:row]):
+            i, j = list(COUNTS).index(name), list(COUNTS).index(other)
+            above, below = [(i, j) in sure[n] for n in sure], [(j, i) in sure[n] for n in sure]
+            marks[row, column] = "△▲"[above[1]] if above[0] else "▽▼"[below[1]] if below[0] else "·"
+    assert {(row, c): drawn[row][c + 2] for row, c in marks} == marks
+    assert {"▼", "▽", "·"} <= {*marks.values()}
+
+
+def test_pairs_are_drawn_in_plain_letters_where_there_are_no_others(
+    stays: Path,
+) -> None:
+    words = [*map(str, (stays, *RANK[:6])), "--shared"]
+    done = subprocess.run(
+        [sys.executable, "-m", "unheard", "rank", *words],
+        env=os.environ | {"PYTHONIOENCODING": "ascii", "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "A above, B below; a and b" in " ".join(done.stdout.split())
+    assert max(map(len, done.stdout.splitlines()[9:])) <= 80
+
+
+def test_who_in_one_crowd(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK[:6], "--k", "1", "--who", "Alder", "--shared", "--json")
+    found = json.loads(done.out)
+    question = inquire(CELLS, 0.6)
+    for name, noise in (("breakdown_q", False), ("ci_breakdown_q", True)):
+        wanted = shared_top_k_breakdown(question, 0, 1, noise=noise)
+        assert found["who"][name] == pytest.approx(wanted, abs=1e-9)
+    assert found["who"]["ci_breakdown_q"] < standing("Alder", True)
+    assert found["shared"] is True
+
+
+def test_separate_ranks_draw_no_pairs(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK)
+    assert "Pairs in a settled order" not in done.text
+    assert "Separate crowds: each item may have its own pattern of silence" in done.text

@@ -331,3 +331,10 @@ def test_scales_are_read_as_meant(text: str, values: tuple[float, ...]) -> None:
 def test_scales_of_too_many_values_are_refused(text: str) -> None:
     with pytest.raises(uh.ScaleError, match="Choose a coarser step"):
         uh.Scale.parse(text)
+
+
+def test_few_ratings_are_flagged() -> None:
+    found = uh.estimate([[0, 0, 0], [0, 0, 1], [3, 3, 3], [3, 3, 4]], 0.5)
+    assert [*found.flags] == [("no_ratings",), ("few_ratings",), ("few_ratings",), ()]
+    assert "few_ratings" in uh.estimate([10, 10], 0.5, effective=9.5).flags
+    assert uh.estimate([10, 10], 0.5, effective=10).flags == ()

@@ -149,3 +149,27 @@ def test_options_that_would_do_nothing_are_not_there(run: Typed, option: str) ->
     done = run(DOCS / "stays.csv", *ASKED, "-o", "page.html", option, "2")
     assert done.code == 2
     assert "No such option" in done.err
+
+
+def test_one_crowd_unless_separate(run: Typed) -> None:
+    led, shared, separate = (
+        json.loads(run(DOCS / "stays.csv", *ASKED, *more, "--json").out)
+        for more in ([], ["--shared"], ["--separate"])
+    )
+    assert led["shared"] is shared["shared"] is True
+    assert led["numbers"] == shared["numbers"]
+    assert separate["shared"] is False
+    assert led["numbers"]["pairs_settled"] > separate["numbers"]["pairs_settled"]
+    assert led["crowds"][0].startswith("One crowd: ")
+    assert led["crowds"][1].startswith("If each item had its own pattern of silence, 50% of the ")
+    assert separate["crowds"][0].startswith("Separate crowds: ")
+    assert separate["crowds"][1] == (
+        "If one crowd rated all, 80% of the pairs would be in a settled order, noise aside."
+    )
+
+
+def test_one_crowd_where_it_can_be(run: Typed) -> None:
+    windows = [*ASKED, "--time", "day", "--window", "quarter"]
+    assert json.loads(run(DOCS / "stays.csv", *windows, "--json").out)["shared"] is False
+    done = run(DOCS / "stays.csv", *windows, "--shared", "--json")
+    refused(done, "--shared: asked for together with window. Leave one of them out")

@@ -12,11 +12,14 @@ import pytest
 
 import unheard as uh
 from tests.report.made import COUNTS, NAMES, facts_about, random_counts, table_of
+from unheard.decide.shared_claims import shared_top_k_breakdown
+from unheard.decide.shared_ranking import rank_shared
 from unheard.decide.sweep import GRID
 from unheard.errors import DataError
 from unheard.report import overturn as overturn_module
 from unheard.report.facts import Facts, data_words, facts_document, named_words
 from unheard.report.headline import headline, share_text
+from unheard.report.make import page_of_facts
 from unheard.report.order import Numbers
 from unheard.report.page import about
 from unheard.report.stories import MOST_STORIES
@@ -451,6 +454,58 @@ def test_headline_warns_of_a_refuted_assumption() -> None:
 )
 def test_shares(some: int, of: int, words: str) -> None:
     assert share_text(some, of) == words
+
+
+# One crowd.
+
+
+@pytest.mark.parametrize("quiet", ["any", "low"])
+def test_one_crowd(quiet: str) -> None:
+    found = facts_about(table_of(COUNTS), q=0.6, quiet=quiet, shared=True)
+    question = uh.inquire(list(COUNTS.values()), 0.6, quiet=quiet)
+    plain, noisy = (rank_shared(question, k=2, noise=noise, pairs=True) for noise in (False, True))
+    assert found.numbers.pairs_settled == plain.settled
+    assert found.numbers.ci_pairs_settled == noisy.settled
+    own = pairs_settled(intervals(list(COUNTS.values()), 0.6, None, quiet=quiet))
+    assert own < plain.settled
+    assert f"{share_text(own, 10)} of the pairs would be" in found.crowds[1]
+    assert found.standings is not None
+    assert plain.pairs is not None
+    names = found.standings.names
+    above = [
+        (names[row], names[column]) if side == "above" else (names[column], names[row])
+        for row, column, side, _ in found.standings.settled
+    ]
+    assert {*above} == {(list(COUNTS)[i], list(COUNTS)[j]) for i, j in plain.pairs.tolist()}
+    assert sum(firm for *_, firm in found.standings.settled) == noisy.settled
+
+
+def test_one_crowd_at_every_q() -> None:
+    found = facts_about(table_of(COUNTS), q=0.6, shared=True)
+    assert found.overturn is not None
+    question = uh.inquire(list(COUNTS.values()), 0.6)
+    for step in found.overturn.steps:
+        at = question.at(step.q)
+        assert step.pairs_settled == rank_shared(at).settled
+        assert step.ci_pairs_settled is not None
+        assert step.ci_pairs_settled <= rank_shared(at, noise=True).settled
+        own = intervals(list(COUNTS.values()), step.q, None)
+        assert step.other_pairs_settled == pairs_settled(own)
+    first = found.overturn.tested[0]
+    assert first.claim == "Alder is first"
+    assert first.breakdown_q == pytest.approx(shared_top_k_breakdown(question, 0, 1), abs=1e-9)
+    assert first.ci_breakdown_q == pytest.approx(
+        shared_top_k_breakdown(question, 0, 1, noise=True), abs=1e-9
+    )
+
+
+def test_sampling_error_of_many_items_is_left_to_the_assumed_q() -> None:
+    found = facts_about(table_of(random_counts(40)), q=0.5, shared=True)
+    assert found.overturn is not None
+    assert {step.ci_pairs_settled for step in found.overturn.steps} == {None}
+    assert not any(one.with_noise for one in found.overturn.tested)
+    assert found.numbers.ci_pairs_settled > 0
+    assert "–" in page_of_facts(found)
 
 
 # Data quality.

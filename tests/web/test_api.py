@@ -207,6 +207,17 @@ def test_csv_is_guarded_against_formulas(server: Served) -> None:
     assert float(read["plain"]["estimate"]) == uh.estimate([1, 0, 0, 0, 1], 0.3).estimate
 
 
+def test_a_report_leads_with_one_crowd_unless_told(server: Served) -> None:
+    led, separate = (
+        server.table("/report", STAYS, name="stays.csv", **more, **HOTELS).text
+        for more in (dict[str, str](), {"shared": "false"})
+    )
+    assert "One crowd: people with the same opinion" in led
+    assert "--separate" not in led
+    assert "Separate crowds: each item" in separate
+    assert "--separate -o report.html" in separate
+
+
 def test_the_report_arrives(server: Served) -> None:
     reply = server.table("/report", STAYS, name="my stays.csv", k=2, **HOTELS)
     assert (reply.status, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")

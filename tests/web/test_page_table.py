@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -54,7 +55,7 @@ def test_a_file_is_looked_into_and_ranked(visit: Visit, tmp_path: Path) -> None:
     shows_ranking(page, *rated(pd.read_csv(STAYS)))
     assert setting(page, "Item").input_value() == "hotel"
     assert setting(page, "Rating").input_value() == "stars"
-    expect(page.locator("#table-headline")).to_contain_text("No place is settled")
+    expect(page.locator("#table-headline")).to_contain_text("2 of 5 places are settled")
     expect(page.locator("#table-chart svg")).to_be_visible()
     page.get_by_label("Who is in the top").fill("2")
     expect(page.locator("#table-words")).to_contain_text("Surely in the top 2, noise aside: Dune.")
@@ -65,6 +66,19 @@ def test_a_file_is_looked_into_and_ranked(visit: Visit, tmp_path: Path) -> None:
     report = download(page, "#table-report", tmp_path).read_text()
     assert "stays.csv" in report
     assert "Dune" in report
+
+
+def test_who_rates_the_items_is_chosen(visit: Visit) -> None:
+    page = visit.open("#table")
+    choose(page, "stays.csv", STAYS.read_bytes())
+    words = page.locator("#table-words")
+    expect(words).to_contain_text("80.0% of the pairs of items are in a settled order, under one")
+    page.get_by_label("Who rates the items?").select_option("each item has its own crowd")
+    expect(words).to_contain_text("50.0% of the pairs of items are in a settled order, under sep")
+    expect(page).to_have_url(re.compile("crowd=separate"))
+    page.reload()
+    choose(page, "stays.csv", STAYS.read_bytes())
+    expect(words).to_contain_text("under separate participation")
 
 
 def test_a_guessed_scale_is_called_a_guess(visit: Visit) -> None:
@@ -304,7 +318,7 @@ def test_example_data_and_a_change_of_the_assumption(visit: Visit) -> None:
     expect(page.locator("#assumption-words")).to_contain_text("at least 0.4 times")
     page.locator("#q").fill("0.3")
     page.get_by_role("button", name="Try it with example data").click()
-    expect(page.locator("#table-headline")).to_contain_text("1 of 6 places is settled")
+    expect(page.locator("#table-headline")).to_contain_text("2 of 6 places are settled")
     expect(page.locator("#table-words")).to_contain_text("of the pairs of items")
     assert len(ranked(page)) == 6
     expect(page.locator("#assumption-words")).to_contain_text("at least 0.3 times as often")

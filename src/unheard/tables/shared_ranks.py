@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sqlglot import exp
 
+from unheard.core.columns import Floats
 from unheard.core.estimate import Inquiry
 from unheard.core.format import rating_text
 from unheard.decide.shared_claims import shared_breakdown
@@ -46,25 +47,47 @@ class CrowdRanks:
     with_error: SharedRanking | None
 
     def named_pairs(self) -> list[str]:
-        """Name the closest settled pair, and the one that contradicts its averages most."""
+        """Name the pairs that surprise: settled though close or against averages, open though far.
+
+        If everybody may respond equally often, no settled order contradicts the averages; stated
+        bounds or a known participation can do that.
+        """
         pairs = self.plain.pairs
-        if pairs is None or not len(pairs):
+        if pairs is None:
             return []
-        counts, scale = self.question.counts, self.question.counts.scale
-        average = counts.cells @ np.array(scale.values) / np.maximum(counts.n_ratings, 1)
+        average, said = self._averages(), []
         lead = average[pairs[:, 0]] - average[pairs[:, 1]]
-        chosen = {"Closest settled pair": int(np.argmin(np.abs(lead)))}
-        if lead.min() < 0:
-            chosen["Against their averages"] = int(np.argmin(lead))
-        never, said = never_text(self.question.assumption), []
-        for heading, one in chosen.items():
-            i, j = pairs[one]
-            (q,) = shared_breakdown(self.question, [i], [j])
-            first, second = (
-                f"{name_of(self.names[k])} ({rating_text(average[k], scale.width)})" for k in (i, j)
+        if len(pairs):
+            said.append(f"Closest settled pair: {self._claim(*pairs[np.argmin(np.abs(lead))])}.")
+            if lead.min() < 0:
+                said.append(f"Against their averages: {self._claim(*pairs[np.argmin(lead)])}.")
+        apart = np.abs(average[:, None] - average)
+        apart[pairs[:, 0], pairs[:, 1]] = apart[pairs[:, 1], pairs[:, 0]] = 0.0
+        i, j = divmod(int(np.argmax(np.nan_to_num(apart))), len(average))
+        if apart[i, j] > 0:
+            first, second = (i, j) if average[i] > average[j] else (j, i)
+            said.append(
+                f"Widest open pair: {self._named(first)} and {self._named(second)}; either may be "
+                "above the other."
             )
-            said.append(f"{heading}: {first} is above {second} {q_text(float(q), never)}.")
         return said
+
+    def _averages(self) -> Floats:
+        """Plain averages, NaN without ratings."""
+        counts = self.question.counts
+        total = counts.cells @ np.array(counts.scale.values)
+        seen = counts.n_ratings
+        averages: Floats = np.divide(total, seen, out=np.full(len(seen), np.nan), where=seen > 0)
+        return averages
+
+    def _named(self, item: int) -> str:
+        average = rating_text(self._averages()[item], self.question.counts.scale.width)
+        return f"{name_of(self.names[item])} ({average})"
+
+    def _claim(self, above: int, below: int) -> str:
+        (q,) = shared_breakdown(self.question, [above], [below])
+        never = never_text(self.question.assumption)
+        return f"{self._named(above)} is above {self._named(below)} {q_text(float(q), never)}"
 
     def standings(self, listed: Sequence[str]) -> Iterator[tuple[int, int, str, bool]]:
         """Compare listed items, each with those before it: the settled pairs among them.
@@ -105,7 +128,12 @@ def shared_ranks(
         The query for the counts, with n beside them.
     """
     table, names, question = counts_of(engine, together, request)
-    pairs = len(table) <= _MOST_LISTED
+    pairs = len(names) <= _MOST_LISTED
+    if pairs:
+        # Engines give rows in any order, and which of two equal pairs is named must not depend.
+        order = np.array(sorted(range(len(names)), key=names.__getitem__), np.intp)
+        table, names = table.take(order), [names[at] for at in order]
+        question = replace(question, counts=question.counts.take(order))
     plain, with_error, notes = rank_shared(question, pairs=pairs), None, []
     if request.noise:
         try:

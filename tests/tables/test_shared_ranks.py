@@ -1,0 +1,123 @@
+"""Items of a table ranked as one crowd: the pairs that are named and drawn."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from unheard.core.estimate import inquire
+from unheard.decide import shared_plans
+from unheard.decide.shared_claims import shared_breakdown
+from unheard.decide.shared_ranking import SharedRanking, rank_shared
+from unheard.decide.words import q_text
+from unheard.tables.findings import Findings
+from unheard.tables.jobs import prepare, read_request
+from unheard.tables.request import Request, ordered
+from unheard.tables.shared_ranks import CrowdRanks
+from unheard.tables.sources import Where
+from unheard.tables.standing import standing
+
+COUNTS = {
+    "Alder": [3, 10, 40, 200, 900],
+    "Birch": [200, 20, 40, 100, 640],
+    "Cedar": [12, 15, 145, 395, 170],
+    "Dune": [0, 0, 0, 0, 1],
+    "Elm": [300, 100, 80, 30, 10],
+}
+NAMES = list(COUNTS)
+TABLE = pa.table(
+    {"hotel": NAMES} | {f"n{r + 1}": [row[r] for row in COUNTS.values()] for r in range(5)}
+)
+
+
+def crowd(**stated: Any) -> CrowdRanks:
+    question = inquire(list(COUNTS.values()), **(stated or {"q": 0.4}))
+    plain, with_error = (rank_shared(question, noise=noise, pairs=True) for noise in (False, True))
+    return CrowdRanks(NAMES, question, plain, with_error)
+
+
+def settled(ranking: SharedRanking | None, above: int, below: int) -> bool:
+    assert ranking is not None
+    assert ranking.pairs is not None
+    return [above, below] in ranking.pairs.tolist()
+
+
+def test_standings_say_what_every_pair_says() -> None:
+    found, listed = crowd(), ["Elm", "Cedar", "Alder", "Dune", "Birch"]
+    said = {(row, column): (side, firm) for row, column, side, firm in found.standings(listed)}
+    for column, row in combinations(range(5), 2):
+        one, other = (NAMES.index(listed[place]) for place in (row, column))
+        above, below = (
+            [settled(found.plain, *pair), settled(found.with_error, *pair)]
+            for pair in ((one, other), (other, one))
+        )
+        if above[0]:
+            assert said[row, column] == ("above", above[1])
+        elif below[0]:
+            assert said[row, column] == ("below", below[1])
+        else:
+            assert (row, column) not in said
+    assert {side for side, _ in said.values()} == {"above", "below"}
+    assert {firm for _, firm in said.values()} == {True, False}
+
+
+def test_pairs_are_named_with_the_q_that_ends_them() -> None:
+    closest, apart = crowd().named_pairs()
+    (q,) = shared_breakdown(inquire(list(COUNTS.values()), 0.4), [3], [0])
+    claim = f"Dune (5.00) is above Alder (4.72) {q_text(float(q), '')}"
+    assert closest == f"Closest settled pair: {claim}."
+    both = "Birch (3.96) and Cedar (3.94)"
+    assert apart == f"Widest open pair: {both}; either may be above the other."
+
+
+def test_a_settled_order_may_contradict_averages() -> None:
+    """People who give low ratings are known to respond less often: who has many of them falls."""
+    said = crowd(g=[0.1, 0.2, 0.5, 0.9, 1.0]).named_pairs()
+    assert any(one.startswith("Against their averages: ") for one in said), said
+    # As a ratio, q lets everybody respond equally often, where means are averages.
+    assert not any("Against" in one for q in (0.1, 0.5, 1.0) for one in crowd(q=q).named_pairs())
+
+
+def request(**more: Any) -> Request:
+    asked = read_request(
+        item="hotel", counts=["n1", "n2", "n3", "n4", "n5"], q=0.4, shared=True, **more
+    )
+    return ordered(asked, 1, None, None)
+
+
+def test_an_item_that_is_left_out_is_compared_with_nobody() -> None:
+    job = prepare(TABLE, request(min_ratings=10), Where())
+    try:
+        assert job.crowd is not None
+        assert job.crowd.names == [name for name in NAMES if name != "Dune"]
+        assert standing(job, "Alder").breakdown_q is not None
+    finally:
+        job.close()
+
+
+def test_who_is_asked_of_the_crowd() -> None:
+    job = prepare(TABLE, request(), Where())
+    try:
+        # One rating may be anybody's, so that sampling error leaves the first place open.
+        assert standing(job, "Alder").breakdown_q is None
+        assert standing(job, "Dune").ci_breakdown_q is None
+    finally:
+        job.close()
+
+
+def test_too_many_items_are_said_to_be_ranked_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_plans, "MOST_COMPARISONS", 10)
+    job = prepare(TABLE, request(), Where())
+    try:
+        assert not job.request.shared
+        assert job.crowd is None
+        assert any("Ranks are those of separate participation" in note for note in job.notes)
+        result = job.opened.engine.keep("result", job.query)
+        assert any(
+            "under separate participation" in one for one in Findings(job, result).sentences()
+        )
+    finally:
+        job.close()
