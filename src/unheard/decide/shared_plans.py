@@ -39,7 +39,7 @@ MOST_COMPARISONS = 10**12
 
 _MOST_CORNERS = 2**13
 _MOST_CUTS = 2 * 10**9
-_PORTION = 2**14
+_PORTION = 2**11
 _STRETCH = 1.4
 """The factor by which a weight grows from one point of a segment to the next."""
 
@@ -171,10 +171,10 @@ def _plan_falling(crowd: Crowd) -> Plan:
     weights, neighbours = np.array(list(points)), [np.array(list(x)) for x in points.values()]
 
     def chords(condition: int) -> tuple[Floats, Floats]:
-        mass, mean = crowd.shares @ weights[condition], crowd.means(weights[condition])
+        mass, mean = crowd.totals(weights[condition]), crowd.means(weights[condition])
         short, over = np.zeros_like(mean), np.zeros_like(mean)
         for other in neighbours[condition]:
-            root = np.sqrt(crowd.shares @ other / mass)
+            root = np.sqrt(crowd.totals(other) / mass)
             leaves = (crowd.means(other) - mean) * (root - 1) / (root + 1)
             short, over = np.minimum(short, leaves), np.maximum(over, leaves)
         return mean + short - TIE, mean + over
