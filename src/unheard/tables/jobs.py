@@ -370,7 +370,8 @@ def _ranks(
     level = None
     if request.noise and request.level is not None:
         level = simultaneous_level(request.level, compared)
-    return engine.keep("ranks", ranks(request, given, level)), notes
+    keep = engine.keep if engine.repeats_steps else None
+    return engine.keep("ranks", ranks(request, given, level, keep)), notes
 
 
 def items_query(request: Request, together: exp.Query) -> exp.Select:
