@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 import unheard as uh
+from benchmarks.timing import replace_table
 
 Floats = NDArray[np.float64]
 
@@ -128,16 +129,9 @@ def _width_ratio(found: uh.Estimate, counts: Floats, q: float, values: Floats) -
 
 
 def _write(cells: list[Cell]) -> None:
-    text = PAGE.read_text()
     for what in ("free", "known", "people"):
-        text = _replace(text, what, _coverage_table(cells, what))
-    PAGE.write_text(_replace(text, "width", _width_table(cells)))
-
-
-def _replace(text: str, name: str, table: str) -> str:
-    start, end = f"<!-- {name} -->", f"<!-- end {name} -->"
-    before, rest = text.split(start)
-    return f"{before}{start}\n{table}\n{end}{rest.split(end)[1]}"
+        replace_table(PAGE, what, _coverage_table(cells, what))
+    replace_table(PAGE, "width", _width_table(cells))
 
 
 def _coverage_table(cells: list[Cell], what: str) -> str:

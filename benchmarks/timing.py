@@ -2,8 +2,41 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, order=True)
+class Cost:
+    """What some work took: seconds on the wall, and of processors, child processes included.
+
+    On a busy machine the first depends on what else runs; the second hardly does.
+    """
+
+    wall: float
+    processor: float
+
+    @classmethod
+    def of(cls, work: Callable[[], object], repeats: int = 1) -> Cost:
+        """Least cost of several runs: the one that was disturbed least."""
+        return min(cls._once(work) for _ in range(repeats))
+
+    @classmethod
+    def _once(cls, work: Callable[[], object]) -> Cost:
+        start, used = time.perf_counter(), _used()
+        work()
+        return cls(time.perf_counter() - start, _used() - used)
+
+    def __str__(self) -> str:
+        return f"{self.wall:.3g} s, {self.processor:.3g} s of processors"
+
+
+def _used() -> float:
+    spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in spent)
 
 
 def seconds(work: Callable[[], object], repeats: int = 5) -> float:
@@ -22,3 +55,10 @@ def report(what: str, ours: float, peer: str, theirs: float, goal: str) -> None:
         f"{what}: {ours / theirs:.3g} times {peer} ({ours:.3g} s against {theirs:.3g} s; {goal})",
         flush=True,
     )
+
+
+def replace_table(page: Path, name: str, table: str) -> None:
+    """Put a table in its place on a page of the docs, between two comments with its name."""
+    start, end = f"<!-- {name} -->", f"<!-- end {name} -->"
+    before, rest = page.read_text().split(start)
+    page.write_text(f"{before}{start}\n{table}\n{end}{rest.split(end)[1]}")

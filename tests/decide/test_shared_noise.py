@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 from scipy.stats import beta
 
 import unheard as uh
+from benchmarks.claims import (
+    PARTICIPATION,
+    SHAPES,
+    false_alarms,
+    settled_by_limits,
+    thinnings,
+    wrong_claims,
+)
+from benchmarks.sections import MISSING, SECTIONS, Sections
 from tests.decide.test_shared_ranking import books, pair_table, random_items
 from tests.strategies import Floats
 from unheard.core.estimate import inquire
+from unheard.core.participation import QUIET
 from unheard.decide import shared_noise, shared_ranking
 from unheard.decide.shared_claims import shared_breakdown
 from unheard.decide.shared_noise import (
@@ -75,40 +84,36 @@ def test_claims_about_two_ratings_by_definition() -> None:
     assert (~maybe).sum() > 100
 
 
-def mixed_shapes(rng: np.random.Generator, items: int, weights: Floats, mean: float) -> Floats:
-    """Shares of five ratings, unlike each other, that all have the same mean under some weights."""
-    places = np.linspace(0, 1, 5)
-
-    def tilted(share: Floats) -> Floats:
-        def shares(tilt: float) -> Floats:
-            found: Floats = share * np.exp(tilt * (places - mean))
-            return np.asarray(found / found.sum())
-
-        def excess(tilt: float) -> float:
-            seen = shares(tilt) * weights
-            return float((seen * (places - mean)).sum() / seen.sum())
-
-        return shares(brentq(excess, -300, 300))
-
-    drawn = rng.dirichlet([0.4, 0.2, 0.5, 1.5, 3], items) + 1e-7
-    return np.array([tilted(share) for share in drawn])
-
-
-@pytest.mark.parametrize(
-    "weights",
-    [np.ones(5), np.array([4.0, 4, 1, 1, 1]), np.array([1.0, 4, 1, 4, 1])],
-    ids=["everybody", "low ones rarely", "some rarely"],
-)
-def test_equal_items_are_hardly_ever_claimed_to_differ(weights: Floats) -> None:
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("g", PARTICIPATION, ids=str)
+def test_equal_items_are_hardly_ever_claimed_to_differ(shape: str, g: list[float]) -> None:
     """Known participation: what every corner of a box is tested as. All claims are wrong."""
-    rng = np.random.default_rng(int(weights.sum()))
-    runs, wrong = 60, 0
-    g = 1 / weights
-    for _ in range(runs):
-        shares = mixed_shapes(rng, 20, weights, 0.85)
-        seen = np.array([rng.multinomial(rng.integers(5, 31), share) for share in shares])
-        wrong += rank_shared(inquire(seen, g=g.tolist()), noise=True).settled > 0
-    assert wrong <= 0.05 * runs + 2 * np.sqrt(0.05 * 0.95 * runs)
+    rng = np.random.default_rng(len(shape))
+    runs = 20
+    share = false_alarms(rng, runs, 20, (5, 30), shape, np.array(g))
+    assert share <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_many_equal_items_are_hardly_ever_claimed_to_differ() -> None:
+    rng = np.random.default_rng(200)
+    assert false_alarms(rng, 10, 200, (5, 300), "J", np.array([0.3, 0.3, 1, 1, 1])) <= 0.1
+
+
+def test_hardly_anything_claimed_of_thinned_sections_is_wrong() -> None:
+    if not SECTIONS.exists():
+        pytest.skip(MISSING)
+    rng = np.random.default_rng(2)
+    census = 20 * Sections.read().near_census(10)
+    wrong = 0
+    for thinning in islice(thinnings(0.5, rng, each=1), len(QUIET)):
+        cells = rng.choice(census, 20, replace=False)
+        question = thinning.drawn(cells, rng)
+        found = rank_shared(question, noise=True, pairs=True)
+        wrong += wrong_claims(cells, found) > 0
+        assert found.settled_share > 0.1
+        # Sharper than limits that hold for all items at once.
+        assert found.settled_share > settled_by_limits(question)
+    assert wrong <= 1
 
 
 def test_hardly_anything_claimed_of_books_is_wrong(books: np.ndarray) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unheard as uh
+from benchmarks.claims import thinnings, wrong_claims
+from benchmarks.sections import MISSING, SECTIONS, Sections
 from tests.strategies import Floats, assumptions, scales
 from unheard.core.estimate import Inquiry, inquire
-from unheard.core.participation import fixed_box
+from unheard.core.participation import QUIET, fixed_box
 from unheard.decide import dominance, shared_plans
 from unheard.decide.ranking import ranking
 from unheard.decide.shared import shared_range
@@ -277,6 +280,21 @@ def test_nothing_said_of_books_is_wrong(books: np.ndarray) -> None:
                 assert (ahead | ~found).all()
                 said += int(found.sum())
     assert said > 500_000
+
+
+@pytest.mark.parametrize("q", [0.5, 0.2])
+def test_nothing_said_of_thinned_sections_is_wrong(q: float) -> None:
+    """Sections in which nearly everybody responded, then one participation: expected counts."""
+    if not SECTIONS.exists():
+        pytest.skip(MISSING)
+    rng = np.random.default_rng(14)
+    cells = rng.choice(Sections.read().near_census(), 300, replace=False)
+    said: Counter[str] = Counter()
+    for thinning in thinnings(q, rng, each=2):
+        found = rank_shared(thinning.expected(cells), pairs=True)
+        assert wrong_claims(cells, found) == 0
+        said[thinning.quiet] += found.settled
+    assert min(said[quiet] for quiet in QUIET) > 50_000
 
 
 # What is refused.

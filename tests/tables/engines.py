@@ -276,9 +276,12 @@ class SparkBench(Bench):
             SparkSession.builder.master("local[2]")
             .config("spark.ui.enabled", "false")
             .config("spark.sql.shuffle.partitions", "1")
-            # Compiling the formulas pays for millions of rows, not for hundreds.
+            # Compiling the formulas pays for millions of rows, not for hundreds; nor does Java's
+            # second compiler, nor planning anew once a step is done.
             .config("spark.sql.codegen.wholeStage", "false")
             .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+            .config("spark.sql.adaptive.enabled", "false")
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
             .config("spark.sql.warehouse.dir", tempfile.mkdtemp())
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")

@@ -62,6 +62,9 @@ _WEAKEST = 0.2
 """Limits at weaker levels are next to the mean, and slow to find."""
 
 _MOST_LIMITS = 2 * 10**7
+_PORTION = 5_000
+"""Items times weights that are looked at together: more costs memory, fewer cost time."""
+
 _STRETCH = 1.1
 
 
@@ -169,19 +172,24 @@ def levels_of_limits(miss: float, many: int) -> Floats:
 
 
 def plan_with_noise(
-    crowd: Crowd, trials: Trials, levels: Floats, progress: Progress | None = None
+    crowd: Crowd,
+    trials: Trials,
+    levels: Floats,
+    progress: Progress | None = None,
+    effort: float = 1.0,
 ) -> Plan:
     """Plan how to claim pairs by limits at some levels, see :func:`levels_of_limits`."""
     items, many = len(crowd.items), len(trials.above)
-    check_size(items, many)
+    check_size(items, many, effort)
     lower, upper = np.empty((2, many, len(levels), items))
     rows = np.arange(items)
-    for c in range(many):
-        one = slice(c, c + 1)
-        lower[one] = trials.lower(crowd, rows, levels, one)
-        upper[one] = trials.upper(crowd, rows, levels, one)
+    step = max(1, _PORTION // items)
+    for start in range(0, many, step):
+        some = slice(start, min(start + step, many))
+        lower[some] = trials.lower(crowd, rows, levels, some)
+        upper[some] = trials.upper(crowd, rows, levels, some)
         if progress is not None:
-            progress((c + 1) / many)
+            progress(some.stop / many)
 
     def scores(condition: int) -> tuple[Floats, Floats]:
         c, step = divmod(condition, len(levels))
@@ -190,14 +198,14 @@ def plan_with_noise(
     return Plan((scores, many * len(levels)))
 
 
-def check_size(items: int, many: int) -> None:
+def check_size(items: int, many: int, effort: float = 1.0) -> None:
     """Raise if limits of so many items at so many weights take too long."""
-    each = 2 * many * MOST_LEVELS
-    if items * each > _MOST_LIMITS:
+    each, most = 2 * many * MOST_LEVELS, int(effort * _MOST_LIMITS)
+    if items * each > most:
         raise OptionError(
             "shared",
             f"{items:,} items are too many to allow for sampling error under one participation",
-            f"Rank at most {_MOST_LIMITS // each:,} items on this scale, ignore sampling error, or "
+            f"Rank at most {most // each:,} items on this scale, ignore sampling error, or "
             "rank with separate participation",
         )
-    check_work(items, many * MOST_LEVELS, MOST_COMPARISONS)
+    check_work(items, many * MOST_LEVELS, effort * MOST_COMPARISONS)

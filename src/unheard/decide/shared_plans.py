@@ -39,7 +39,7 @@ MOST_COMPARISONS = 10**12
 
 _MOST_CORNERS = 2**13
 _MOST_CUTS = 2 * 10**9
-_PORTION = 2**14
+_PORTION = 2**11
 _STRETCH = 1.4
 """The factor by which a weight grows from one point of a segment to the next."""
 
@@ -90,8 +90,8 @@ def settle(
         progress(1.0)
 
 
-def plan_exact(crowd: Crowd, alike: float) -> Plan:
-    """Plan how to settle all pairs, ignoring sampling error."""
+def plan_exact(crowd: Crowd, alike: float, effort: float = 1.0) -> Plan:
+    """Plan how to settle all pairs, ignoring sampling error, with a share of the most work."""
     if crowd.falling and alike == 1:
         plan = _plan_falling(crowd)
     elif alike == 1 and 2**crowd.free > _MOST_CORNERS:
@@ -99,7 +99,7 @@ def plan_exact(crowd: Crowd, alike: float) -> Plan:
     else:
         plan = Plan(_mean_scores(crowd, *extreme_weights(crowd, alike)))
     conditions = plan.necessary[1] + (plan.sufficient[1] if plan.sufficient else 0)
-    check_work(len(crowd.items), conditions, MOST_COMPARISONS)
+    check_work(len(crowd.items), conditions, effort * MOST_COMPARISONS)
     return plan
 
 
@@ -118,7 +118,7 @@ def extreme_weights(crowd: Crowd, alike: float) -> tuple[Floats, Floats]:
     return _vertices(crowd, alike)
 
 
-def check_work(items: int, steps: int, most: int) -> None:
+def check_work(items: int, steps: int, most: float) -> None:
     """Raise if so many steps for each pair of so many items take too long."""
     if items * items * steps > most:
         raise OptionError(
@@ -171,10 +171,10 @@ def _plan_falling(crowd: Crowd) -> Plan:
     weights, neighbours = np.array(list(points)), [np.array(list(x)) for x in points.values()]
 
     def chords(condition: int) -> tuple[Floats, Floats]:
-        mass, mean = crowd.shares @ weights[condition], crowd.means(weights[condition])
+        mass, mean = crowd.totals(weights[condition]), crowd.means(weights[condition])
         short, over = np.zeros_like(mean), np.zeros_like(mean)
         for other in neighbours[condition]:
-            root = np.sqrt(crowd.shares @ other / mass)
+            root = np.sqrt(crowd.totals(other) / mass)
             leaves = (crowd.means(other) - mean) * (root - 1) / (root + 1)
             short, over = np.minimum(short, leaves), np.maximum(over, leaves)
         return mean + short - TIE, mean + over

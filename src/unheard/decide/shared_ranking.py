@@ -63,6 +63,7 @@ def rank_shared(
     alike: float = 1.0,
     pairs: bool = False,
     progress: Progress | None = None,
+    effort: float = 1.0,
 ) -> SharedRanking:
     """Rank items that one participation distorts.
 
@@ -83,6 +84,8 @@ def rank_shared(
         Whether to list the settled pairs.
     progress
         Called with the share of the work that is done.
+    effort
+        How much work is done at the most, as a share of some minutes' work; more is refused.
 
     Examples
     --------
@@ -104,13 +107,13 @@ def rank_shared(
     alike = _checked_alike(alike)
     if not noise:
         crowd = Crowd.of(question)
-        found = _count(plan_exact(crowd, alike), crowd, items, pairs, progress)
+        found = _count(plan_exact(crowd, alike, effort), crowd, items, pairs, progress)
         return ranking_of(*found, k)
-    return ranking_of(*_with_noise(question, alike, pairs, progress), k)
+    return ranking_of(*_with_noise(question, alike, pairs, progress, effort), k)
 
 
 def _with_noise(
-    question: Inquiry, alike: float, pairs: bool, progress: Progress | None
+    question: Inquiry, alike: float, pairs: bool, progress: Progress | None, effort: float
 ) -> tuple[Whole, Whole, Whole | None]:
     """Claim pairs; then, with those that were claimed out of the way, try the others again."""
     crowd = Crowd.of(question, unseen=True)
@@ -118,7 +121,7 @@ def _with_noise(
     levels = levels_for_all_pairs(question, crowd)
     for last in (False, True):
         share = None if progress is None else partial(_half, progress, last)
-        plan = plan_with_noise(crowd, trials, levels, share)
+        plan = plan_with_noise(crowd, trials, levels, share, effort)
         found = _count(plan, crowd, question.counts.rows, pairs and last, None)
         levels = levels_for_all_pairs(question, crowd, claimed=int(found[0].sum()))
     return found

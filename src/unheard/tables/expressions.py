@@ -155,9 +155,9 @@ def _binary(sign: type[exp.Binary]) -> Callable[..., exp.Expr]:
     strength = _BINDS.get(sign, 0)
 
     def write(a: exp.Expr, b: exp.Expr) -> exp.Expr:
-        left = exp.paren(a) if _BINDS.get(type(a), 9) < strength else a
+        left = exp.Paren(this=a) if _BINDS.get(type(a), 9) < strength else a
         loose = isinstance(b, exp.Neg) or _BINDS.get(type(b), 9) <= strength
-        right = exp.paren(b) if loose else b
+        right = exp.Paren(this=b) if loose else b
         # Everything here is in double precision: no cast is needed for a division.
         typed = {"typed": True} if sign is exp.Div else {}
         return sign(this=left, expression=right, **typed)
@@ -182,7 +182,8 @@ def _divide(a: exp.Expr, b: exp.Expr) -> exp.Expr:
 
 
 def _where(condition: exp.Expr, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
-    return exp.case().when(condition, yes).else_(no)
+    # Built by hand: the builders of sqlglot copy what they are given.
+    return exp.Case(ifs=[exp.If(this=condition, true=yes)], default=no)
 
 
 _SQL: dict[str, Callable[..., exp.Expr]] = {
@@ -190,7 +191,7 @@ _SQL: dict[str, Callable[..., exp.Expr]] = {
     "sub": _binary(exp.Sub),
     "mul": _binary(exp.Mul),
     "div": _binary(exp.Div),
-    "neg": lambda a: exp.Neg(this=exp.paren(a)),
+    "neg": lambda a: exp.Neg(this=exp.Paren(this=a)),
     "gt": _binary(exp.GT),
     "ge": _binary(exp.GTE),
     "lt": _binary(exp.LT),

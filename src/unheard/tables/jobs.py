@@ -209,8 +209,25 @@ def _number_of_people(n: float) -> float:
     return people
 
 
-def prepare(source: Any, request: Request, where: Where, watch: Watch | None = None) -> Job:
-    """Count, check, and write the query for the result."""
+def prepare(
+    source: Any,
+    request: Request,
+    where: Where,
+    watch: Watch | None = None,
+    *,
+    effort: float = 1.0,
+) -> Job:
+    """Count, check, and write the query for the result.
+
+    Parameters
+    ----------
+    source, request, where
+        The table, what is asked of it, and how it is read.
+    watch
+        Called around long work.
+    effort
+        How much work is done to compare pairs of items, as a share of some minutes' work.
+    """
     watch = watch or (lambda _words, _engine: nullcontext())
     opened = open_source(source, request, where)
     try:
@@ -228,7 +245,7 @@ def prepare(source: Any, request: Request, where: Where, watch: Watch | None = N
             notes += _left_out(request, opened.engine, together)
         if request.ranks:
             with watch("ranking", opened.engine):
-                made = _ranks(request, opened, given, together)
+                made = _ranks(request, opened, given, together, effort)
             request, given = made.request, replace(given, ranks=made.kept)
             crowd, notes = made.crowd, notes + made.notes
         if request.duplicates == "latest":
@@ -365,7 +382,9 @@ class _Ranks:
     notes: list[str] = field(default_factory=list)
 
 
-def _ranks(request: Request, opened: Opened, given: Prepared, together: exp.Query) -> _Ranks:
+def _ranks(
+    request: Request, opened: Opened, given: Prepared, together: exp.Query, effort: float
+) -> _Ranks:
     """Work ranks out first, so that their memory is free again when the result is made.
 
     Too many items for one participation are ranked with separate ones: then the request says so.
@@ -378,7 +397,7 @@ def _ranks(request: Request, opened: Opened, given: Prepared, together: exp.Quer
         from unheard.tables.shared_ranks import shared_ranks
 
         try:
-            return _Ranks(request, *shared_ranks(request, engine, together))
+            return _Ranks(request, *shared_ranks(request, engine, together, effort))
         except OptionError as error:
             if error.place != "shared":
                 raise
@@ -389,7 +408,9 @@ def _ranks(request: Request, opened: Opened, given: Prepared, together: exp.Quer
     level = None
     if request.noise and request.level is not None:
         level = simultaneous_level(request.level, compared)
-    return _Ranks(request, engine.keep("ranks", ranks(request, given, level)), notes=notes)
+    keep = engine.keep if engine.repeats_steps else None
+    kept = engine.keep("ranks", ranks(request, given, level, keep))
+    return _Ranks(request, kept, notes=notes)
 
 
 def items_query(request: Request, together: exp.Query) -> exp.Select:

@@ -109,6 +109,13 @@ def add_columns(request: Request, steps: Steps, latest: str, other: str, names: 
     return steps.add(f"{plain(latest)}_with_{plain(other)}", query)
 
 
+def rank_sources(request: Request) -> list[str]:
+    """Names of the columns that :func:`add_ranks` reads."""
+    prefixes = ("", "ci_") if request.noise else ("",)
+    ends = [f"{prefix}{end}" for prefix in prefixes for end in ("lower", "upper")]
+    return [*request.result_keys, *ends]
+
+
 def rank_columns(request: Request) -> list[str]:
     """Names of the columns that :func:`add_ranks` makes."""
     names = ["best_rank", "worst_rank"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,9 +21,18 @@ from unheard.decide.breakdown import Claim, base_boxes, breakdown_formula
 from unheard.tables.dialects import column, identifier
 from unheard.tables.expressions import Layer, Operand, Sheet, layers, number
 from unheard.tables.names import BALANCE, N_NULL, N_ROWS, SEEN, VALUE, N, Q, reserve
-from unheard.tables.ranking import add_columns, add_ranks, order_columns, rank_columns
+from unheard.tables.ranking import (
+    add_columns,
+    add_ranks,
+    order_columns,
+    rank_columns,
+    rank_sources,
+)
 from unheard.tables.request import Request
 from unheard.tables.steps import Steps
+
+Keep = Callable[[str, exp.Query], exp.Expr]
+"""Stores the result of a query under a name, and returns a table that reads it."""
 
 _NUMBERS = ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper")
 
@@ -108,7 +117,9 @@ def rating(request: Request, given: Prepared) -> exp.Select:
     return steps.closing(_final(request, latest, flags))
 
 
-def ranks(request: Request, given: Prepared, level: float | None = None) -> exp.Select:
+def ranks(
+    request: Request, given: Prepared, level: float | None = None, keep: Keep | None = None
+) -> exp.Select:
     """Write the query for the ranks alone, for engines that keep them for :func:`rating`.
 
     Parameters
@@ -117,9 +128,17 @@ def ranks(request: Request, given: Prepared, level: float | None = None) -> exp.
         As for :func:`rating`.
     level
         Level of the confidence limits that ranks with noise are made from.
+    keep
+        Stores what the ranks are made from; needed by engines that would otherwise work it out
+        for every end of an interval anew.
     """
     # Nothing is worked out that would only be thrown away.
     steps, latest, _ = _answered(replace(request, level=level, order=None), given)
+    if keep is not None:
+        ends = exp.select(*map(column, rank_sources(request))).from_(latest)
+        kept = keep("ends", steps.closing(ends))
+        steps = Steps()
+        latest = steps.add("kept_ends", exp.select("*").from_(kept))
     ranked = add_ranks(request, steps, latest)
     return steps.closing(exp.select("*").from_(ranked))
 

@@ -114,7 +114,7 @@ def _pairs_among(ranking: SharedRanking | None, place: dict[int, int]) -> set[tu
 
 
 def shared_ranks(
-    request: Request, engine: Engine, together: exp.Query
+    request: Request, engine: Engine, together: exp.Query, effort: float = 1.0
 ) -> tuple[exp.Expr, CrowdRanks, list[str]]:
     """Return a table of the engine's with the ranks of each item, the same in memory, and notes.
 
@@ -126,6 +126,8 @@ def shared_ranks(
         Where the counts are.
     together
         The query for the counts, with n beside them.
+    effort
+        How much work is done at the most, see :func:`~unheard.decide.shared_ranking.rank_shared`.
     """
     table, names, question = counts_of(engine, together, request)
     pairs = len(names) <= _MOST_LISTED
@@ -134,10 +136,10 @@ def shared_ranks(
         order = np.array(sorted(range(len(names)), key=names.__getitem__), np.intp)
         table, names = table.take(order), [names[at] for at in order]
         question = replace(question, counts=question.counts.take(order))
-    plain, with_error, notes = rank_shared(question, pairs=pairs), None, []
+    plain, with_error, notes = rank_shared(question, pairs=pairs, effort=effort), None, []
     if request.noise:
         try:
-            with_error = rank_shared(question, noise=True, pairs=pairs)
+            with_error = rank_shared(question, noise=True, pairs=pairs, effort=effort)
         except OptionError as error:
             if error.place != "shared":
                 raise

@@ -41,6 +41,9 @@ FORMS = {
 }
 """What a table may be, and what its file is called."""
 
+_EFFORT = 0.1
+"""Share of the most work done to compare pairs of items: somebody is waiting."""
+
 _UNPACKED = 16
 """How many times larger than the largest upload a compressed one may be when unpacked."""
 
@@ -133,7 +136,7 @@ class Upload:
         from unheard.tables.jobs import number_of_rows, prepare
 
         self.check()
-        job = prepare(self.file, request, self.where)
+        job = prepare(self.file, request, self.where, effort=_EFFORT)
         try:
             opened = job.opened
             self.check_opened(number_of_rows(opened.engine, opened.relation), len(opened.kinds))

@@ -35,6 +35,8 @@ class Engine(ABC):
         Whether it has the fast way of counting.
     keeps
         Whether it can store a result, so that it need not be worked out again.
+    repeats_steps
+        Whether it works a step of a query out again wherever that step is read.
     counts_rows_for_nothing
         Whether the number of rows of its tables is known without reading them.
     """
@@ -43,6 +45,7 @@ class Engine(ABC):
     dialect: str
     packs = False
     keeps = False
+    repeats_steps = False
     counts_rows_for_nothing = False
 
     @abstractmethod

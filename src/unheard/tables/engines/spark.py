@@ -63,6 +63,7 @@ class Spark(Engine):
     name = "Spark"
     dialect = "spark"
     keeps = True
+    repeats_steps = True
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark

@@ -1,0 +1,250 @@
+"""How often a claim about an order under one participation is wrong; see docs/confidence.md.
+
+Course sections in which nearly everybody responded are a truth: thinned by one participation, does
+anything that is claimed contradict it? And where all items are equal, so that every claim is wrong,
+how often is any made?
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.progress import track
+from scipy.optimize import brentq
+
+import unheard as uh
+from benchmarks.sections import MISSING, SECTIONS, Sections
+from benchmarks.timing import replace_table
+from unheard.core.columns import Floats
+from unheard.core.estimate import Inquiry, inquire
+from unheard.decide.ranking import ranking, simultaneous_level
+from unheard.decide.shared_noise import Trials
+from unheard.decide.shared_pairs import Crowd
+from unheard.decide.shared_ranking import SharedRanking, rank_shared
+
+Counts = NDArray[np.int64]
+
+PAGE = Path(__file__).parents[1] / "docs" / "confidence.md"
+BOOKS = SECTIONS.parents[1] / "goodbooks" / "book_histograms.csv"
+QS = (0.5, 0.3, 0.1)
+LEVEL = 0.95
+GROUP = 1000
+EXPECTED_OF = 10**12
+"""Expected counts are those of so many times the people, rounded."""
+
+SLACK = 1e-9
+"""By how much rounding may carry a participation beyond q."""
+
+SHAPES = {
+    "J": [0.4, 0.2, 0.5, 1.5, 3.0],
+    "high": [0.1, 0.1, 0.3, 2.0, 4.0],
+    "very high": [0.02, 0.02, 0.1, 0.6, 6.0],
+}
+MEANS = {"J": 0.75, "high": 0.85, "very high": 0.95}
+PARTICIPATION = ([1, 1, 1, 1, 1], [0.3, 0.3, 1, 1, 1], [1, 0.3, 1, 0.3, 1], [1, 1, 1, 0.5, 0.5])
+
+
+def run() -> None:
+    rng = np.random.default_rng(14)
+    if SECTIONS.exists():
+        sections = Sections.read()
+        _expected(sections.near_census(), rng)
+        replace_table(PAGE, "thinned", _thinned(sections.near_census(10), rng))
+    else:
+        print(f"No sections: {MISSING}.")
+    replace_table(PAGE, "equal", _equal(rng))
+    if BOOKS.exists():
+        replace_table(PAGE, "books", _books(rng))
+
+
+# Sections thinned by one participation.
+
+
+@dataclass(frozen=True)
+class Thinning:
+    """A participation within a stated assumption."""
+
+    g: Floats
+    q: float
+    quiet: str
+
+    def expected(self, cells: Counts) -> Inquiry:
+        """Ask about the counts that are seen on average."""
+        seen = np.rint(cells * self.g * EXPECTED_OF)
+        return inquire(seen, self.q * (1 - SLACK), quiet=self.quiet)
+
+    def drawn(self, cells: Counts, rng: np.random.Generator) -> Inquiry:
+        """Ask about counts in which each person is seen or not, by chance."""
+        return inquire(rng.binomial(cells, self.g), self.q, quiet=self.quiet, level=LEVEL)
+
+
+def thinnings(q: float, rng: np.random.Generator, each: int) -> Iterator[Thinning]:
+    """Participations of every kind with ratio q: so many at corners of the set, so many inside."""
+    corners, inside = rng.choice([q, 1.0], (each, 5)), rng.uniform(q, 1, (each, 5))
+    for g in (*corners, *inside):
+        yield Thinning(g, q, "any")
+        yield Thinning(np.sort(g), q, "low")
+        yield Thinning(np.sort(g)[::-1], q, "high")
+        yield Thinning(np.array([1, *g[1:4], 1]), q, "middle")
+
+
+def wrong_claims(cells: Counts, found: SharedRanking) -> int:
+    """Count settled pairs whose true order is another."""
+    assert found.pairs is not None
+    # As whole numbers, so that equal means are equal.
+    people, points = cells.sum(axis=1), cells @ np.arange(5)
+    i, j = found.pairs.T
+    return int((points[i] * people[j] <= points[j] * people[i]).sum())
+
+
+def _expected(cells: Counts, rng: np.random.Generator) -> None:
+    """Expected counts: no claim may be wrong."""
+    groups = np.array_split(rng.permutation(len(cells)), len(cells) // GROUP)
+    for q in QS:
+        said = wrong = 0
+        for thinning in track(list(thinnings(q, rng, 4)), f"q = {q:g}", transient=True):
+            for group in groups:
+                found = rank_shared(thinning.expected(cells[group]), pairs=True)
+                said, wrong = said + found.settled, wrong + wrong_claims(cells[group], found)
+        print(
+            f"{len(cells):,} near-census sections in groups of {GROUP:,}, expected counts, "
+            f"q = {q:g}: {said:,} claims, {wrong} wrong",
+            flush=True,
+        )
+
+
+def _thinned(cells: Counts, rng: np.random.Generator) -> str:
+    """Chance on top: how often any claim is wrong, and how many are made."""
+    lines = ["| items | people in each | q | runs | any claim wrong | pairs settled | Bonferroni |"]
+    lines.append("|---" * 7 + "|")
+    for items, runs in ((20, 160), (200, 32)):
+        for times in (1, 20):
+            for q in (0.5, 0.3):
+                drawn = [next_ for _ in range(runs // 16) for next_ in thinnings(q, rng, 2)]
+                done = [
+                    _one_run(times * rng.choice(cells, items, replace=False), thinning, rng)
+                    for thinning in track(drawn, f"{items} items", transient=True)
+                ]
+                wrong, settled, plain = np.array(done).mean(axis=0)
+                people = "as enrolled" if times == 1 else f"{times} times as many"
+                lines.append(
+                    f"| {items} | {people} | {q:g} | {len(drawn)} | {wrong:.3f} | {settled:.1%} | "
+                    f"{plain:.1%} |"
+                )
+    print("\n".join(lines), flush=True)
+    return "\n".join(lines)
+
+
+def _one_run(
+    cells: Counts, thinning: Thinning, rng: np.random.Generator
+) -> tuple[bool, float, float]:
+    question = thinning.drawn(cells, rng)
+    found = rank_shared(question, noise=True, pairs=True)
+    return wrong_claims(cells, found) > 0, found.settled_share, settled_by_limits(question)
+
+
+def settled_by_limits(question: Inquiry) -> float:
+    """Share of pairs settled by limits that hold for all items at all weights: Bonferroni."""
+    crowd = Crowd.of(question, unseen=True)
+    trials = Trials.of(crowd, 1.0)
+    rows = np.arange(len(crowd.items))
+    level = np.array([(1 - LEVEL) / (2 * len(rows) * len(trials.above))])
+    lower, upper = (limits[:, 0] for limits in trials.limits(crowd, rows, level))
+    items = question.counts.rows
+    sure = (lower[:, :, None] >= upper[:, None, :]).all(axis=0)
+    return float(sure.sum() / (items * (items - 1) / 2))
+
+
+# Items that are all equal.
+
+
+def equal_items(
+    rng: np.random.Generator, items: int, shape: list[float], g: Floats, mean: float
+) -> Floats:
+    """Shares of five ratings, unlike each other, whose means are equal if g is allowed for."""
+    places = np.linspace(0, 1, 5)
+
+    def tilted(share: Floats) -> Floats:
+        def shares(tilt: float) -> Floats:
+            found = share * np.exp(tilt * (places - mean))
+            return np.asarray(found / found.sum())
+
+        def excess(tilt: float) -> float:
+            people = shares(tilt) / g
+            return float((people * (places - mean)).sum() / people.sum())
+
+        return shares(brentq(excess, -300, 300))
+
+    return np.array([tilted(share) for share in rng.dirichlet(shape, items) + 1e-7])
+
+
+def false_alarms(
+    rng: np.random.Generator, runs: int, items: int, ratings: tuple[int, int], shape: str, g: Floats
+) -> float:
+    """Share of runs in which any of so many equal items is claimed to be above another.
+
+    g is known, as at each corner of a box at which a claim is tested: that is the worst case.
+    """
+    wrong = 0
+    for _ in range(runs):
+        shares = equal_items(rng, items, SHAPES[shape], g, MEANS[shape])
+        seen = rng.multinomial(rng.integers(ratings[0], ratings[1] + 1, items), shares)
+        wrong += rank_shared(inquire(seen, g=g.tolist()), noise=True).settled > 0
+    return wrong / runs
+
+
+def _equal(rng: np.random.Generator) -> str:
+    lines = ["| items | ratings each | runs of each setting | largest share | mean share |"]
+    lines.append("|---" * 5 + "|")
+    for items, runs in ((20, 300), (200, 60)):
+        for ratings in ((5, 30), (30, 300)):
+            settings = [(shape, np.array(g, float)) for shape in SHAPES for g in PARTICIPATION]
+            found = [
+                false_alarms(rng, runs, items, ratings, shape, g)
+                for shape, g in track(settings, f"{items} equal items", transient=True)
+            ]
+            lines.append(
+                f"| {items} | {ratings[0]} to {ratings[1]} | {runs} | {max(found):.3f} | "
+                f"{np.mean(found):.4f} |"
+            )
+    print("\n".join(lines), flush=True)
+    return "\n".join(lines)
+
+
+# Books.
+
+
+def _books(rng: np.random.Generator) -> str:
+    with BOOKS.open(newline="") as file:
+        counts = [[int(row[f"n{r}"]) for r in range(1, 6)] for row in csv.DictReader(file)]
+    some = np.array(counts)[rng.choice(len(counts), 200, replace=False)]
+    shares = some / some.sum(axis=1, keepdims=True)
+    lines = [
+        "| ratings | q | no sampling error | as above | Bonferroni | own participation |",
+        "|---" * 6 + "|",
+    ]
+    for ratings, q in ((300, 1.0), (300, 0.3), (1000, 0.5), (1000, 0.3), (10_000, 0.3)):
+        question = inquire(rng.multinomial(ratings, shares), q, level=LEVEL)
+        found = [
+            rank_shared(question).settled_share,
+            rank_shared(question, noise=True).settled_share,
+            settled_by_limits(question),
+            _settled_apart(question),
+        ]
+        lines.append(f"| {ratings:,} | {q:g} | " + " | ".join(f"{x:.3f}" for x in found) + " |")
+    print("\n".join(lines), flush=True)
+    return "\n".join(lines)
+
+
+def _settled_apart(question: Inquiry) -> float:
+    """Share of pairs settled if each item has a participation of its own, noise included."""
+    items = question.counts.rows
+    cells, q = np.asarray(question.counts.cells), question.assumption.q
+    found = uh.estimate(cells, q, level=simultaneous_level(LEVEL, items))
+    ranked = ranking(found.ci_lower, found.ci_upper)
+    return float((items - ranked.worst_rank).sum() / (items * (items - 1) / 2))

@@ -1,0 +1,247 @@
+"""Every engine works out what the NumPy core does: all assumptions, scales and sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unheard as uh
+from tests.tables.cases import ASSUMPTIONS, FIVE, cases, check, ratings
+from tests.tables.engines import BENCHES, Bench
+from tests.tables.oracle import answers, expected, rows_by, same
+
+
+@pytest.mark.parametrize(("engine", "assumption"), cases(BENCHES, ASSUMPTIONS), indirect=["engine"])
+def test_without_n(engine: Bench, assumption: dict[str, Any]) -> None:
+    table = ratings(1)
+    check(
+        engine,
+        table,
+        expected(table, ["item"], "rating", FIVE, **assumption),
+        rating="rating",
+        **assumption,
+    )
+
+
+@pytest.mark.parametrize(
+    ("engine", "assumption"),
+    cases(
+        BENCHES,
+        [
+            *(a for a in ASSUMPTIONS if "method" not in a),
+            {"q": 0.3, "method": "bea"},
+            {"q": 0.2, "covers": "people"},
+            {"q": 0.3, "method": "paa"},
+            {"floor": 0.3},
+            {"floor": 0.2, "method": "bea"},
+            {"floor": 0.1, "covers": "people"},
+        ],
+    ),
+    indirect=["engine"],
+)
+def test_with_n_of_a_column(engine: Bench, assumption: dict[str, Any]) -> None:
+    table = ratings(2)
+    people = {"A": 40, "B": 60, "C": 90, "D": 5000, "E": 600, "F": 900, "alone": 3}
+    n = [people[name] for name in table["item"].to_pylist()]
+    wanted = expected(
+        table, ["item"], "rating", FIVE, n={(k,): v for k, v in people.items()}, **assumption
+    )
+    check(
+        engine,
+        table.append_column("guests", pa.array(n)),
+        wanted,
+        rating="rating",
+        n="guests",
+        **assumption,
+    )
+
+
+def test_one_n_for_all_and_bea(database: Bench) -> None:
+    table = ratings(3)
+    for asked in ({"q": 0.2}, {"q": 0.2, "method": "bea"}, {"floor": 0.2, "method": "bea"}):
+        wanted = expected(table, ["item"], "rating", FIVE, n=400, **asked)
+        check(database, table, wanted, rating="rating", n=400, **asked)
+
+
+def test_one_n_and_q_by_column_with_bea(database: Bench) -> None:
+    table = ratings(39)
+    voices = {"A": 0.1, "B": 0.2, "C": 0.3, "D": 0.5, "E": 0.9, "F": 1.0, "alone": 0.05}
+    asked: dict[str, Any] = {"n": 900, "method": "bea", "level": None}
+    q = {(k,): v for k, v in voices.items()}
+    wanted = expected(table, ["item"], "rating", FIVE, q=q, **asked)
+    table = table.append_column("voice", pa.array([voices[i] for i in table["item"].to_pylist()]))
+    check(database, table, wanted, rating="rating", q="voice", **asked)
+
+
+def test_q_by_column(database: Bench) -> None:
+    table = ratings(4)
+    voices = {"A": 0.1, "B": 0.2, "C": 0.3, "D": 0.5, "E": 0.9, "F": 1.0, "alone": 0.05}
+    wanted = expected(table, ["item"], "rating", FIVE, q={(k,): v for k, v in voices.items()})
+    table = table.append_column("voice", pa.array([voices[i] for i in table["item"].to_pylist()]))
+    check(database, table, wanted, rating="rating", q="voice")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (0.5, 1.0, 1.5, 2.0, 2.5),
+        (1.0, 2.0, 4.0),
+        tuple(range(0, 11)),
+        tuple(range(1, 21)),
+        (-2.0, -1.0, 0.0, 1.0),
+    ],
+    ids=str,
+)
+def test_scales(database: Bench, values: Any) -> None:
+    values = tuple(float(v) for v in values)
+    table = ratings(5, values=values)
+    wanted = expected(table, ["item"], "rating", values, q=0.3)
+    check(database, table, wanted, rating="rating", q=0.3, scale=list(values))
+
+
+def test_a_billion_of_one_rating(database: Bench) -> None:
+    table = pa.table(
+        {
+            "item": ["x", "y"],
+            **{f"c{v}": pa.array([10**9 if v == 4 else v, 3], pa.int64()) for v in range(1, 6)},
+        }
+    )
+    cells = np.array([[1, 2, 3, 10**9, 5], [3] * 5])
+    wanted = answers([("x",), ("y",)], cells, FIVE, q=0.3, n=3 * 10**9)
+    check(database, table, wanted, counts=[f"c{v}" for v in range(1, 6)], q=0.3, n=3 * 10**9)
+
+
+def test_values_that_differ_late(database: Bench) -> None:
+    values = (0.1234567, 0.1234568, 1000000.0, 1000001.0)
+    table = ratings(36, values=values)
+    wanted = expected(table, ["item"], "rating", values, q=0.3)
+    source, where = database.load(table)
+    counted = database.rows(uh.counts(source, "item", "rating", scale=list(values), **where))
+    names = ["count_0.1234567", "count_0.1234568", "count_1000000", "count_1000001"]
+    assert counted.column_names == ["item", *names, "n_rows", "n_null"]
+    check(database, counted, wanted, counts=names, q=0.3)
+    words = pa.array([f"{value!r}".removesuffix(".0") for value in table["rating"].to_pylist()])
+    table = table.set_column(1, "rating", words)
+    check(database, table, wanted, rating="rating", scale=list(values), q=0.3)
+
+
+def test_whole_values_that_differ_late(database: Bench) -> None:
+    table = ratings(37, values=(1000000, 1000001))
+    wanted = expected(table, ["item"], "rating", (1000000.0, 1000001.0), q=0.3)
+    check(database, table, wanted, rating="rating", scale=[1000000, 1000001], q=0.3)
+
+
+MOST = 2**53
+
+
+def test_counts_above_the_largest(database: Bench) -> None:
+    table = pa.table(
+        {
+            "item": ["full", "full", "over", "over"],
+            "bad": pa.array([MOST - 1, 1, MOST, 1], pa.int64()),
+            "good": pa.array([MOST, 0, 5, 5], pa.int64()),
+        }
+    )
+    asked: dict[str, Any] = {"counts": ["bad", "good"], "q": 0.3}
+    wanted = answers([("full",)], np.array([[MOST, MOST]]), (1.0, 2.0), q=0.3)
+    check(database, table.slice(0, 2), wanted, **asked)
+    source, where = database.load(table)
+    words = r"^counts of .*: the counts of an item add up to more than 2\*\*53 of one rating "
+    with pytest.raises(uh.DataError, match=rf"{words}\(for example item='over'\)\. A count is at"):
+        uh.rate(source, "item", **asked, **where)
+    with pytest.raises(uh.DataError, match=words):
+        uh.counts(source, "item", counts=["bad", "good"], **where)
+
+
+def test_more_people_than_the_largest_count(sql_engine: Bench) -> None:
+    people = {"full": MOST, "over": MOST + 1}
+    table = pa.table({"item": [*people], "rating": [1, 5], "guests": [*people.values()]})
+    full, hotels = table.slice(0, 1), table.select(["item", "guests"])
+    wanted = expected(full, ["item"], "rating", FIVE, q=0.3, n=MOST)
+    ways: list[dict[str, Any]] = [{"n": "guests"}, {"n": "guests", "n_table": hotels.slice(0, 1)}]
+    for asked in (*ways, {"n": MOST}):
+        check(sql_engine, full, wanted, rating="rating", q=0.3, **asked)
+    source, where = sql_engine.load(table)
+    words = rf"n is no number of people \(for example item='over', (n_high|guests)={MOST + 1}\)"
+    for asked in ({"n": "guests"}, {"n": "guests", "n_table": hotels}):
+        with pytest.raises(uh.PopulationError, match=words):
+            uh.rate(source, "item", "rating", q=0.3, **asked, **where)
+
+
+@pytest.mark.parametrize("n", [MOST + 1, MOST + 2, 2.0**54, 10**400])
+def test_one_number_of_people_above_the_largest_count(n: float) -> None:
+    with pytest.raises(uh.PopulationError, match=r"^n: .* found\. Give a whole .* up to 2\*\*53"):
+        uh.rate(ratings(38), "item", "rating", q=0.3, n=n)
+
+
+def test_strata(database: Bench) -> None:
+    table = ratings(16)
+    wing = ["east" if i % 4 else "west" for i in range(table.num_rows - 1)] + ["east"]
+    table = table.append_column("wing", pa.array(wing))
+    parts = expected(table, ["item", "wing"], "rating", FIVE, q=0.2)
+    n = {key: 3 * row["n_ratings"] + (40 if key[1] == "west" else 2) for key, row in parts.items()}
+    parts = expected(table, ["item", "wing"], "rating", FIVE, q=0.2, n=n)
+    source, where = database.load(
+        table.append_column(
+            "rooms", pa.array([n[k] for k in zip(table["item"].to_pylist(), wing, strict=True)])
+        )
+    )
+    result = database.rows(
+        uh.rate(source, "item", "rating", q=0.2, n="rooms", strata="wing", **where)
+    )
+    for row in result.to_pylist():
+        mine = [(n[key], part) for key, part in parts.items() if key[0] == row["item"]]
+        size = sum(k for k, _ in mine)
+        assert row["n"] == size
+        assert row["n_ratings"] == sum(part["n_ratings"] for _, part in mine)
+        for name in ("estimate", "lower", "upper"):
+            assert row[name] == pytest.approx(sum(k * p[name] for k, p in mine) / size, rel=1e-12)
+        low = np.sqrt(sum((k * (p["lower"] - p["ci_lower"])) ** 2 for k, p in mine)) / size
+        assert row["ci_lower"] == pytest.approx(row["lower"] - low, rel=1e-12)
+        assert set(row["flags"].split()) == {f for _, p in mine for f in p["flags"].split()}
+    sizes = pa.table(
+        {
+            "item": [item for item, _ in n],
+            "wing": [wing for _, wing in n],
+            "n": pa.array(list(n.values()), pa.int64()),
+        }
+    )
+    source, where = database.load(table)
+    again = database.rows(
+        uh.rate(source, "item", "rating", q=0.2, n_table=sizes, strata="wing", **where)
+    )
+    wanted = rows_by(result, ["item"])
+    for key, row in rows_by(again, ["item"]).items():
+        same(row, wanted[key], key)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"q": 0.3},
+        {"floor": 0.2, "n": "guests", "method": "bea"},
+        {"q": 0.2, "n": "guests"},
+        {"q": 0.4, "quiet": "low", "level": None},
+        {"g": [0.2, 0.3, 0.3, 0.4, 0.6], "n": 5000},
+    ],
+    ids=str,
+)
+def test_text_through_the_engines_own_client(sql_engine: Bench, asked: dict[str, Any]) -> None:
+    table = ratings(20)
+    people = {"A": 40, "B": 60, "C": 90, "D": 5000, "E": 600, "F": 900, "alone": 3}
+    table = table.append_column("guests", pa.array([people[i] for i in table["item"].to_pylist()]))
+    text = uh.sql("item", "rating", dialect=sql_engine.dialect, table="stays", **asked)
+    core = dict(asked)
+    if core.get("n") == "guests":
+        core["n"] = {(k,): v for k, v in people.items()}
+    wanted = expected(table, ["item"], "rating", FIVE, **core)
+    for row in wanted.values():
+        # A level for all items needs their number, which nobody has counted.
+        row |= {"ci_best_rank": None, "ci_worst_rank": None}
+    found = rows_by(sql_engine.run(text, {"stays": table}), ["item"])
+    assert found.keys() == wanted.keys()
+    for key, row in wanted.items():
+        same(found[key], row, key)
