@@ -154,7 +154,7 @@ def settled_by_limits(question: Inquiry) -> float:
     trials = Trials.of(crowd, 1.0)
     rows = np.arange(len(crowd.items))
     level = np.array([(1 - LEVEL) / (2 * len(rows) * len(trials.above))])
-    lower, upper = (limits[:, 0] for limits in trials.limits(crowd, rows, level))
+    lower, upper = (side(crowd, rows, level)[:, 0] for side in (trials.lower, trials.upper))
     items = question.counts.rows
     sure = (lower[:, :, None] >= upper[:, None, :]).all(axis=0)
     return float(sure.sum() / (items * (items - 1) / 2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -119,5 +120,22 @@ def test_too_many_items_are_said_to_be_ranked_apart(monkeypatch: pytest.MonkeyPa
         assert any(
             "under separate participation" in one for one in Findings(job, result).sentences()
         )
+    finally:
+        job.close()
+
+
+def test_somebody_who_waits_gets_ranks_without_sampling_error_sooner() -> None:
+    """Limits of many items take long: with less effort they are left out, and that is said."""
+    rng = np.random.default_rng(3)
+    cells = rng.multinomial(40, [0.1, 0.1, 0.2, 0.3, 0.3], size=1200)
+    many = pa.table(
+        {"hotel": [f"{i:04}" for i in range(len(cells))]}
+        | {f"n{r + 1}": cells[:, r] for r in range(5)}
+    )
+    job = prepare(many, request(), Where(), effort=0.02)
+    try:
+        assert job.crowd is not None
+        assert job.crowd.with_error is None
+        assert any("Ranks ignore sampling error" in note for note in job.notes)
     finally:
         job.close()
