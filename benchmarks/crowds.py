@@ -1,0 +1,89 @@
+"""One crowd or one for each item: what they settle, and how often that is right, on known truth.
+
+CM100k has for every track the ratings of people who knew it before, and those of everybody who was
+asked. A participation of 0.1 or more of the largest covers what is found there for all tracks
+together; from track to track it differs, which neither ranking knows.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unheard.core.estimate import Inquiry, inquire
+from unheard.decide.ranking import simultaneous_level
+from unheard.decide.shared_ranking import rank_shared
+
+TRACKS = Path(__file__).parents[2] / "shared" / "data" / "cm100k" / "item_histograms.csv"
+_FEWEST = 20
+_LEVEL = 0.95
+
+
+def run() -> None:
+    if not TRACKS.exists():
+        print("skipped: the CM100k ratings are not beside this checkout (../shared/data)")
+        return
+    seen, truth = _tracks()
+    average = seen @ np.arange(1, 5) / seen.sum(axis=1)
+    print(f"{len(seen)} tracks of CM100k with {_FEWEST} ratings or more")
+    print(f"plain averages: all pairs ordered, {_wrong(_above(average, average), truth)} wrong")
+    for q in (0.3, 0.1):
+        question = inquire(seen, q, scale=(1, 2, 3, 4), level=_LEVEL)
+        for noise in (False, True):
+            error = "allowing for sampling error" if noise else "ignoring sampling error"
+            for way, sure in (
+                ("one crowd", _one_crowd(question, noise=noise)),
+                ("separate crowds", _separate(question, noise=noise)),
+            ):
+                share = sure.sum() / (len(seen) * (len(seen) - 1) / 2)
+                print(f"q = {q}, {error}, {way}: {share:.1%} settled, {_wrong(sure, truth)} wrong")
+
+
+def _tracks() -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Counts of those who knew a track, and the mean of everybody."""
+    with TRACKS.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    seen, everybody = (
+        {
+            row["item"]: [int(row[f"n{r}"]) for r in range(1, 5)]
+            for row in rows
+            if row["population"] == population
+        }
+        for population in ("observed", "true")
+    )
+    chosen = [item for item, counts in seen.items() if sum(counts) >= _FEWEST]
+    all_of_them = np.array([everybody[item] for item in chosen])
+    return (
+        np.array([seen[item] for item in chosen]),
+        all_of_them @ np.arange(1, 5) / all_of_them.sum(axis=1),
+    )
+
+
+def _one_crowd(question: Inquiry, *, noise: bool) -> NDArray[np.bool_]:
+    pairs = rank_shared(question, noise=noise, pairs=True).pairs
+    assert pairs is not None  # asked for
+    sure = np.zeros((question.counts.rows,) * 2, bool)
+    sure[pairs[:, 0], pairs[:, 1]] = True
+    return sure
+
+
+def _separate(question: Inquiry, *, noise: bool) -> NDArray[np.bool_]:
+    level = simultaneous_level(_LEVEL, question.counts.rows) if noise else None
+    lower, upper = replace(question, level=level).intervals()[-2:]
+    return _above(lower, upper)
+
+
+def _above(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return lower[:, None] > upper
+
+
+def _wrong(sure: NDArray[np.bool_], truth: NDArray[np.float64]) -> str:
+    """Say which share of the ordered pairs everybody's means order the other way."""
+    first, second = np.nonzero(sure)
+    if not len(first):
+        return "none"
+    return f"{(truth[first] < truth[second]).mean():.1%}"
