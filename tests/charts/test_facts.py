@@ -19,7 +19,12 @@ import unheard as uh
 from tests.charts.examples import COUNTS, HOSTILE, pictures, ranked, regrets
 from unheard.charts import facts
 from unheard.charts.picture import Picture
-from unheard.charts.results import pairs_picture, ranking_picture
+from unheard.charts.results import (
+    comparison_picture,
+    estimate_picture,
+    pairs_picture,
+    ranking_picture,
+)
 from unheard.core.counts import Counts
 from unheard.core.scale import Scale
 from unheard.decide.breakdown import Claim
@@ -214,3 +219,16 @@ def test_every_pair_is_drawn_once() -> None:
         assert name in drawn
     with pytest.raises(OptionError, match="two items or more"):
         pairs_picture(["Ash"], [])
+
+
+def test_few_ratings_are_marked_beside_bounds() -> None:
+    """Equal ratings have bounds without width: the picture says on how many they rest."""
+    question = uh.inquire([0, 0, 0, 0, 4], 0.3)
+    picture = estimate_picture(question, question.answer(["paa"]))
+    assert "interval 5.00 to 5.00" in picture.words
+    assert "Note: fewer than 10 ratings: the bounds ignore sampling error" in picture.words
+    assert "few ratings: go by the confidence interval" in picture.svg()
+    enough = uh.inquire([0, 0, 0, 0, 10], 0.3)
+    assert "few ratings" not in estimate_picture(enough, enough.answer(["paa"])).svg()
+    both = comparison_picture(uh.compare([0, 0, 0, 0, 4], COUNTS, 0.3), ("Ash", "Birch"))
+    assert [row["name"] for row in both.records][:2] == ["Ash (4 ratings)", "Birch"]

@@ -160,7 +160,7 @@ def test_dropped_rows_are_told(run: Any, tmp_path: Path) -> None:
     done = run(*words, "--json")
     assert done.code == 0
     flags = {row["hotel"]: row["flags"] for row in json.loads(done.out)}
-    assert flags == {"A": ["rows_dropped"], "B": []}
+    assert flags == {"A": ["few_ratings", "rows_dropped"], "B": ["few_ratings"]}
     assert "1 rating was left out, not on the scale 1 to 5" in done.err
     assert "1 row was left out, without a rating" in done.err
     shown = run(*words)
@@ -172,8 +172,8 @@ def test_dropped_rows_are_told(run: Any, tmp_path: Path) -> None:
     assert "2 rows written" in written.err
     assert "not on the scale" in written.err
     assert [json.loads(line)["flags"] for line in output.read_text().splitlines()] == [
-        ["rows_dropped"],
-        [],
+        ["few_ratings", "rows_dropped"],
+        ["few_ratings"],
     ]
 
 

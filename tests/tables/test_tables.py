@@ -83,7 +83,7 @@ def test_nulls_and_off_scale_by_choice(engine: Bench) -> None:
         )
     }
     for key in dropped:
-        plain[key]["flags"] = "rows_dropped"
+        plain[key]["flags"] = f"{plain[key]['flags']} rows_dropped".strip()
     with pytest.warns(uh.RowsLeftOutWarning) as told:
         check(engine, dirty, plain, rating="rating", q=0.3, nulls="drop", off_scale="drop")
     notes = {str(w.message).split()[0] for w in told if w.category is uh.RowsLeftOutWarning}

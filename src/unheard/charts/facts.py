@@ -15,7 +15,7 @@ from unheard.core.bounds import average
 from unheard.core.columns import NUMPY
 from unheard.core.counts import Counts
 from unheard.core.documents import estimate_document, tidy
-from unheard.core.estimate import Estimate, Inquiry
+from unheard.core.estimate import FLAG_WORDS, Estimate, Inquiry
 from unheard.core.format import range_text, rating_text
 from unheard.core.scale import Scale
 from unheard.decide.audit import Audit
@@ -108,6 +108,7 @@ def estimate_words(question: Inquiry, found: Sequence[Estimate]) -> str:
     estimates = ", ".join(f"{rating_text(one.estimate, width)} ({one.method})" for one in plain)
     if plain:
         said.append(f"Estimate {estimates}; {_intervals(plain[0], question.level, width)}.")
+        said += [f"Note: {FLAG_WORDS[flag]}." for flag in plain[0].flags]
     return " ".join([*said, f"Assumption: {question.words}"])
 
 
@@ -205,8 +206,12 @@ def sweep_words(
 def comparison_records(comparison: Comparison, names: tuple[str, str]) -> Rows:
     """Return a row for each item, then one for each way to take the difference."""
     document, means = comparison_document(comparison, names), averages(comparison.question)
+    seen = dict(zip("ab", comparison.question.counts.n_ratings, strict=True))
     items = [
-        {"part": "items", "name": safe_name(document[key]["name"])}
+        {
+            "part": "items",
+            "name": _with_few(safe_name(document[key]["name"]), seen[key], document[key]["flags"]),
+        }
         | {name: document[key][name] for name in NUMBERS}
         | {"average": mean, "flags": document[key]["flags"]}
         for key, mean in zip("ab", means, strict=True)
@@ -256,8 +261,12 @@ def ranking_records(rows: Records | Any, item: Sequence[str], top: int) -> tuple
 
 def _name(row: Mapping[str, Any], item: Sequence[str]) -> str:
     name = safe_name(", ".join("(none)" if row[x] is None else str(row[x]) for x in item))
-    few = "few_ratings" in _flags(row.get("flags"))
-    return f"{name} ({plural(int(row['n_ratings']), 'rating')})" if few else name
+    return _with_few(name, row["n_ratings"], _flags(row.get("flags")))
+
+
+def _with_few(name: str, ratings: Any, flags: Sequence[str]) -> str:
+    """Write beside a name how many ratings it rests on if they are few: bounds do not tell."""
+    return f"{name} ({plural(int(ratings), 'rating')})" if "few_ratings" in flags else name
 
 
 def _best(rows: Records | Any, top: int) -> tuple[Records, int]:

@@ -29,7 +29,7 @@ from unheard.charts.marks import (
     tips,
 )
 from unheard.charts.style import Look
-from unheard.core.estimate import FLAG_WORDS
+from unheard.core.estimate import FEW, FLAG_WORDS
 from unheard.core.format import range_text, rating_text
 from unheard.core.scale import Scale
 from unheard.decide.words import plural
@@ -111,7 +111,10 @@ def draw_estimate(
     if several:
         layers += _beside(numbered, "method", scale, look, room)
     strip = layered(layers, room.inner, _ROW * len(rows) + 6)
-    below = room.key(_entries(rows, None if several else said[0], level), look)
+    entries = _entries(rows, None if several else said[0], level)
+    if 0 < sum(bar["count"] for bar in bars) < FEW:
+        entries.append(("", "few ratings: go by the confidence interval"))
+    below = room.key(entries, look)
     return stacked(layered(top, room.inner, 150), strip, below, spacing=8)
 
 
