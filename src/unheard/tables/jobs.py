@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from unheard.core.counts import LARGEST_COUNT
 from unheard.core.estimate import stated
 from unheard.core.participation import PRESETS, Participation
 from unheard.core.scale import Scale
+from unheard.decide.dominance import Progress
 from unheard.decide.ranking import check_k, simultaneous_level
 from unheard.decide.words import plural
 from unheard.errors import ColumnError, OptionError, PopulationError
@@ -36,9 +37,7 @@ from unheard.tables.request import (
     read_window,
 )
 from unheard.tables.sources import Opened, Where, open_source, second_table
-
-Watch = Callable[[str, Engine], AbstractContextManager[Any]]
-"""Called around long work with what is done and by which engine: a place for a progress bar."""
+from unheard.tables.watching import Ranking, Watch
 
 
 @dataclass(frozen=True)
@@ -219,10 +218,17 @@ def prepare(source: Any, request: Request, where: Where, watch: Watch | None = N
             given = _balances(request, opened, given, together)
         notes = _notes(request, found)
         if request.min_ratings:
-            notes += _left_out(request, opened.engine, together)
+            items, ratings = _left_out(request, opened.engine, together)
+            if items:
+                fewer = f"with fewer than {plural(request.min_ratings, 'rating')}"
+                notes.append(f"{_were(items, 'item')} left out, {fewer}.")
+            if request.window is None or request.window.steps == 1:
+                # A rating in several windows may be left out of some of them only.
+                found = replace(found, counted=found.counted - ratings)
         if request.ranks:
-            with watch("ranking", opened.engine):
-                kept, more = _ranks(request, opened, given, together)
+            ranking = Ranking(opened.engine)
+            with watch("ranking", ranking):
+                kept, more = _ranks(request, opened, given, together, ranking.tell)
             given, notes = replace(given, ranks=kept), notes + more
         if request.duplicates == "latest":
             earlier = number_of_rows(opened.engine, opened.relation) - found.rows // len(
@@ -349,7 +355,7 @@ def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Q
 
 
 def _ranks(
-    request: Request, opened: Opened, given: Prepared, together: exp.Query
+    request: Request, opened: Opened, given: Prepared, together: exp.Query, progress: Progress
 ) -> tuple[exp.Expr | None, list[str]]:
     """Work ranks out first, so that their memory is free again when the result is made."""
     engine, notes = opened.engine, list[str]()
@@ -360,7 +366,7 @@ def _ranks(
         from unheard.tables.shared_ranks import shared_ranks
 
         try:
-            return shared_ranks(request, engine, together)
+            return shared_ranks(request, engine, together, progress)
         except OptionError as error:
             if error.place != "shared":
                 raise
@@ -387,13 +393,18 @@ def _seen(request: Request) -> exp.Expr:
     return exp.Sum(this=total([column(name) for name in request.count_columns]))
 
 
-def _left_out(request: Request, engine: Engine, together: exp.Query) -> list[str]:
-    """Say how many items have too few ratings."""
+def _left_out(request: Request, engine: Engine, together: exp.Query) -> tuple[int, int]:
+    """Count the items with too few ratings, and these ratings."""
     few = items_query(replace(request, min_ratings=0), together)
     few = few.having(_seen(request) < request.min_ratings)
-    many = number_of_rows(engine, few.subquery(reserve("few")))
-    fewer = f"with fewer than {plural(request.min_ratings, 'rating')}"
-    return [f"{_were(many, 'item')} left out, {fewer}."] if many else []
+    few = few.select(exp.alias_(_seen(request), SEEN))
+    both = {
+        MANY: exp.Count(this=exp.Star()),
+        SEEN: exp.Coalesce(this=exp.Sum(this=column(SEEN)), expressions=[exp.Literal.number(0)]),
+    }
+    counted = exp.select(*(exp.alias_(what, name) for name, what in both.items()))
+    (found,) = engine.rows(counted.from_(few.subquery(reserve("few"))))
+    return int(found[MANY]), int(found[SEEN])
 
 
 def _compared(request: Request, engine: Engine, together: exp.Query) -> int:

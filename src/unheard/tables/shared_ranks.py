@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from unheard.core.estimate import Inquiry
 from unheard.core.format import rating_text
+from unheard.decide.dominance import Progress
 from unheard.decide.shared_claims import shared_breakdown
 from unheard.decide.shared_ranking import rank_shared
 from unheard.decide.words import name_of, never_text, q_text
@@ -26,7 +27,7 @@ _MOST_LISTED = 2000
 
 
 def shared_ranks(
-    request: Request, engine: Engine, together: exp.Query
+    request: Request, engine: Engine, together: exp.Query, progress: Progress
 ) -> tuple[exp.Expr, list[str]]:
     """Return a table of the engine's with the ranks of each item, and what must be known of it.
 
@@ -38,6 +39,8 @@ def shared_ranks(
         Where the counts are.
     together
         The query for the counts, with n beside them.
+    progress
+        Called with the share of the work that is done; twice from 0 to 1 if there is noise.
     """
     import pyarrow as pa
 
@@ -46,7 +49,7 @@ def shared_ranks(
     enough = question.counts.n_ratings >= request.min_ratings
     table, question = table.filter(pa.array(enough)), _some(question, enough)
     columns = {name: table[name] for name in request.result_keys}
-    found = rank_shared(question)
+    found = rank_shared(question, progress=progress)
     columns |= {"best_rank": found.best_rank, "worst_rank": found.worst_rank}
     if request.order is not None:
         columns["tier"] = found.tier
@@ -55,7 +58,7 @@ def shared_ranks(
         missing = pa.nulls(len(table), pa.int64())
         columns |= {"ci_best_rank": missing, "ci_worst_rank": missing}
         try:
-            found = rank_shared(question, noise=True)
+            found = rank_shared(question, noise=True, progress=progress)
             columns |= {"ci_best_rank": found.best_rank, "ci_worst_rank": found.worst_rank}
         except OptionError as error:
             if error.place != "shared":
