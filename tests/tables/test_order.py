@@ -91,6 +91,20 @@ def test_order(
     check_order(engine, table, wanted, counts=counts, **{"level": level} | claim | settings)
 
 
+@pytest.mark.parametrize(
+    ("sort", "by"),
+    [(True, ("ci_lower", "estimate")), ("average", ("average",)), ("item", ())],
+    ids=str,
+)
+def test_rows_come_as_the_command_lists_them(
+    engine: Bench, sort: str | bool, by: tuple[str, ...]
+) -> None:
+    source, where = engine.load(ratings(40))
+    found = engine.rows(uh.rate(source, "item", "rating", q=0.3, sort=sort, **where)).to_pylist()
+    assert found == sorted(found, key=lambda row: (*(-row[name] for name in by), row["item"]))
+    assert len(found) == 7
+
+
 def test_order_of_no_rows(engine: Bench) -> None:
     check_order(engine, ratings(35).slice(0, 0), {}, rating="rating", q=0.3, k=3, above=4)
 
