@@ -109,6 +109,13 @@ def test_sentences(run: Any, stays: Path) -> None:
     assert "0.6 times as often" in done.text
 
 
+def test_ratings_of_items_left_out_are_not_counted(run: Any, stays: Path) -> None:
+    done = run(stays, *RANK, "--min-ratings", "100")
+    assert done.out.startswith("790 ratings, 3 items, ")
+    assert "Note: 2 items were left out, with fewer than 100 ratings." in done.out
+    assert run(stays, *RANK).out.startswith("862 ratings, 5 items, ")
+
+
 def test_settled_top(run: Any, stays: Path) -> None:
     done = run(stays, *RANK[:6], "--k", "1", "--level", "none")
     assert "The first place by plain average is settled, noise aside." in done.text

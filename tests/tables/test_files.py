@@ -23,7 +23,7 @@ CSV = "hotel,stars\n{name},5\n{name},4\n"
 
 
 def names_in(source: Any, **asked: Any) -> list[str]:
-    found = uh.rate(source, "hotel", "stars", q=0.3, **asked)
+    found = uh.rate(source, "hotel", "stars", q=0.3, sort="item", **asked)
     return [row["hotel"] for row in found.to_pylist()]
 
 

@@ -156,15 +156,15 @@ def test_counts_above_the_largest(database: Bench) -> None:
         uh.counts(source, "item", counts=["bad", "good"], **where)
 
 
-def test_more_people_than_the_largest_count(sql_engine: Bench) -> None:
+def test_more_people_than_the_largest_count(database: Bench) -> None:
     people = {"full": MOST, "over": MOST + 1}
     table = pa.table({"item": [*people], "rating": [1, 5], "guests": [*people.values()]})
     full, hotels = table.slice(0, 1), table.select(["item", "guests"])
     wanted = expected(full, ["item"], "rating", FIVE, q=0.3, n=MOST)
     ways: list[dict[str, Any]] = [{"n": "guests"}, {"n": "guests", "n_table": hotels.slice(0, 1)}]
     for asked in (*ways, {"n": MOST}):
-        check(sql_engine, full, wanted, rating="rating", q=0.3, **asked)
-    source, where = sql_engine.load(table)
+        check(database, full, wanted, rating="rating", q=0.3, **asked)
+    source, where = database.load(table)
     words = rf"n is no number of people \(for example item='over', (n_high|guests)={MOST + 1}\)"
     for asked in ({"n": "guests"}, {"n": "guests", "n_table": hotels}):
         with pytest.raises(uh.PopulationError, match=words):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from typing import Any
 
@@ -27,6 +28,9 @@ from unheard.decide.breakdown import breakdown
 from unheard.decide.ranking import simultaneous_level
 from unheard.decide.shared_ranking import rank_shared
 from unheard.tables import rank
+from unheard.tables.jobs import prepare, read_request
+from unheard.tables.sources import Where
+from unheard.tables.watching import Watched
 
 CLAIMS: list[dict[str, Any]] = [
     {"above": 3.0},
@@ -85,6 +89,20 @@ def test_order(
     with_order(wanted, claim.get("k"), joint, found)
     counts = [f"c{v}" for v in range(1, 6)]
     check_order(engine, table, wanted, counts=counts, **{"level": level} | claim | settings)
+
+
+@pytest.mark.parametrize(
+    ("sort", "by"),
+    [(True, ("ci_lower", "estimate")), ("average", ("average",)), ("item", ())],
+    ids=str,
+)
+def test_rows_come_as_the_command_lists_them(
+    engine: Bench, sort: str | bool, by: tuple[str, ...]
+) -> None:
+    source, where = engine.load(ratings(40))
+    found = engine.rows(uh.rate(source, "item", "rating", q=0.3, sort=sort, **where)).to_pylist()
+    assert found == sorted(found, key=lambda row: (*(-row[name] for name in by), row["item"]))
+    assert len(found) == 7
 
 
 def test_order_of_no_rows(engine: Bench) -> None:
@@ -179,3 +197,19 @@ def test_items_with_few_ratings_are_left_out(database: Bench, shared: bool) -> N
     wanted = rows_by(uh.rate(rows, "item", **asked), ["item"])
     with pytest.warns(uh.RowsLeftOutWarning, match="3 items were left out, with fewer than"):
         check(database, table, wanted, min_ratings=least, **asked)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_ranking_in_memory_tells_how_far_it_is(shared: bool) -> None:
+    watched: dict[str, Watched] = {}
+
+    def watch(words: str, work: Watched) -> AbstractContextManager[None]:
+        watched[words] = work
+        return nullcontext()
+
+    request = read_request(item="item", rating="rating", q=0.4, shared=shared)
+    job = prepare(ratings(21), request, Where(), watch)
+    # The engine knows nothing of its own about work that is over.
+    assert job.opened.engine.fraction() is None
+    assert watched["ranking"].fraction() == (1 if shared else None)
+    job.close()

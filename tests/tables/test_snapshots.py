@@ -19,10 +19,10 @@ import unheard as uh
 from tests.cli.typed import typing
 from tests.tables.engines import PostgresBench, PostgresReaderBench, bench
 from tests.tables.stays import STAYS, in_duckdb, in_sqlite
-from unheard.tables.engines.base import Engine
 from unheard.tables.engines.postgres import Postgres
 from unheard.tables.jobs import in_order, prepare, read_request
 from unheard.tables.sources import Where
+from unheard.tables.watching import Watched
 
 # Everybody who was there has rated: n is the number of ratings, before and after the change.
 FILL = [
@@ -42,7 +42,7 @@ AFTER = [("A", 1, 1, 1.0), ("B", 1, 1, 2.0)]
 def rated(source: Any, change: Callable[[], None], prefix: str = "") -> list[Any]:
     """Rate, with a change before the counting and before everything that comes after it."""
 
-    def watch(_words: str, _engine: Engine) -> AbstractContextManager[None]:
+    def watch(_words: str, _work: Watched) -> AbstractContextManager[None]:
         change()
         return nullcontext()
 

@@ -22,6 +22,7 @@ from unheard.tables.names import BALANCE, N, reserve
 from unheard.tables.rating import Prepared, SecondTable
 from unheard.tables.rating import rating as rating_query
 from unheard.tables.request import Kind, Request, check_table_name, ordered
+from unheard.tables.sorting import sort_column, sorted_rows
 from unheard.tables.sources import Where
 
 
@@ -59,7 +60,7 @@ def rate(
     ranks: bool = True,
     shared: bool = False,
     min_ratings: int = 0,
-    sort: bool = True,
+    sort: str | bool = True,
     engine: str | None = None,
     table: str | None = None,
     query: str | None = None,
@@ -118,7 +119,9 @@ def rate(
     min_ratings
         Leave out items with fewer ratings.
     sort
-        Whether to sort the rows by item; without it they come in any order, a little sooner.
+        By which column to sort the rows, or ``"item"``. By default the best come first: by
+        ``ci_lower``, so that one good review does not win (by ``lower`` with ``level=None``), and
+        equal ones by ``estimate``. False: in any order, a little sooner.
     engine, spark_master
         ``"spark"`` to read files with Spark, and where it runs.
     table, query
@@ -149,7 +152,8 @@ def rate(
     for name in ("source", "sort", "engine", "table", "query", "memory", "spark_master"):
         del arguments[name]
     where = Where(engine, table, query, memory, spark_master)
-    return _answered(source, read_request(**arguments), where, _rows(sort))
+    request = read_request(**arguments)
+    return _answered(source, request, where, _rows(request, sort))
 
 
 def rank(
@@ -161,7 +165,7 @@ def rank(
     above: float | None = None,
     below: float | None = None,
     noise: bool = True,
-    sort: bool = True,
+    sort: str | bool = True,
     engine: str | None = None,
     table: str | None = None,
     query: str | None = None,
@@ -207,10 +211,9 @@ def rank(
     C 3 3 3 no
     """
     request = read_request(item=item, rating=rating, **settings)
+    request = ordered(request, k, above, below, noise, settings.get("method"))
     where = Where(engine, table, query, memory, spark_master)
-    return _answered(
-        source, ordered(request, k, above, below, noise, settings.get("method")), where, _rows(sort)
-    )
+    return _answered(source, request, where, _rows(request, sort))
 
 
 def _answered(
@@ -226,8 +229,12 @@ def _answered(
         job.close()
 
 
-def _rows(sort: bool) -> Callable[[Job], exp.Query]:
-    return lambda job: in_order(job.query, job.request) if sort else job.query
+def _rows(request: Request, sort: str | bool) -> Callable[[Job], exp.Query]:
+    """Return what makes the query for the rows of a result, in their order."""
+    if sort is False:
+        return lambda job: job.query
+    by = sort_column(request, None if sort is True else sort)
+    return lambda job: sorted_rows(job.query.subquery(reserve("result")), request, by)
 
 
 def counts(

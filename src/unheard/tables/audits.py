@@ -17,8 +17,9 @@ import numpy as np
 from unheard.core.columns import Floats
 from unheard.core.scale import Scale
 from unheard.errors import ColumnError, DataError
-from unheard.tables.jobs import Watch, prepare, read_request
+from unheard.tables.jobs import prepare, read_request
 from unheard.tables.sources import Where
+from unheard.tables.watching import Watch
 
 _YES = {"1", "1.0", "true", "t", "yes", "y"}
 _NO = {"0", "0.0", "false", "f", "no", "n"}

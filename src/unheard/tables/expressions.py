@@ -135,7 +135,8 @@ class Sheet:
 
 def number(value: float) -> exp.Expr:
     """Write a number so that every engine reads it as it is, in double precision if fractional."""
-    if float(value).is_integer() and abs(value) <= 2**53:
+    # A whole number stays what it is: 2**53 + 1 has no double.
+    if isinstance(value, int) or (value.is_integer() and abs(value) <= 2**53):
         return exp.Literal.number(int(value)) if value >= 0 else exp.Neg(this=number(-value))
     text = repr(float(value))
     # Without an exponent several engines read a decimal number, and round it on the way.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,12 +36,10 @@ from unheard.tables.request import (
     read_window,
 )
 from unheard.tables.sources import Opened, Where, open_source, second_table
+from unheard.tables.watching import Ranking, Watch, Work
 
 if TYPE_CHECKING:
     from unheard.tables.shared_ranks import CrowdRanks
-
-Watch = Callable[[str, Engine], AbstractContextManager[Any]]
-"""Called around long work with what is done and by which engine: a place for a progress bar."""
 
 
 @dataclass(frozen=True)
@@ -242,10 +240,17 @@ def prepare(
             given = _balances(request, opened, given, together)
         crowd, notes = None, _notes(request, found)
         if request.min_ratings:
-            notes += _left_out(request, opened.engine, together)
+            items, ratings = _left_out(request, opened.engine, together)
+            if items:
+                fewer = f"with fewer than {plural(request.min_ratings, 'rating')}"
+                notes.append(f"{_were(items, 'item')} left out, {fewer}.")
+            if request.window is None or request.window.steps == 1:
+                # A rating in several windows may be left out of some of them only.
+                found = replace(found, counted=found.counted - ratings)
         if request.ranks:
-            with watch("ranking", opened.engine):
-                made = _ranks(request, opened, given, together, effort)
+            ranking = Ranking(opened.engine)
+            with watch("ranking", ranking):
+                made = _ranks(request, opened, given, together, Work(ranking.tell, effort))
             request, given = made.request, replace(given, ranks=made.kept)
             crowd, notes = made.crowd, notes + made.notes
         if request.duplicates == "latest":
@@ -383,7 +388,7 @@ class _Ranks:
 
 
 def _ranks(
-    request: Request, opened: Opened, given: Prepared, together: exp.Query, effort: float
+    request: Request, opened: Opened, given: Prepared, together: exp.Query, work: Work
 ) -> _Ranks:
     """Work ranks out first, so that their memory is free again when the result is made.
 
@@ -397,7 +402,7 @@ def _ranks(
         from unheard.tables.shared_ranks import shared_ranks
 
         try:
-            return _Ranks(request, *shared_ranks(request, engine, together, effort))
+            return _Ranks(request, *shared_ranks(request, engine, together, work))
         except OptionError as error:
             if error.place != "shared":
                 raise
@@ -426,13 +431,18 @@ def _seen(request: Request) -> exp.Expr:
     return exp.Sum(this=total([column(name) for name in request.count_columns]))
 
 
-def _left_out(request: Request, engine: Engine, together: exp.Query) -> list[str]:
-    """Say how many items have too few ratings."""
+def _left_out(request: Request, engine: Engine, together: exp.Query) -> tuple[int, int]:
+    """Count the items with too few ratings, and these ratings."""
     few = items_query(replace(request, min_ratings=0), together)
     few = few.having(_seen(request) < request.min_ratings)
-    many = number_of_rows(engine, few.subquery(reserve("few")))
-    fewer = f"with fewer than {plural(request.min_ratings, 'rating')}"
-    return [f"{_were(many, 'item')} left out, {fewer}."] if many else []
+    few = few.select(exp.alias_(_seen(request), SEEN))
+    both = {
+        MANY: exp.Count(this=exp.Star()),
+        SEEN: exp.Coalesce(this=exp.Sum(this=column(SEEN)), expressions=[exp.Literal.number(0)]),
+    }
+    counted = exp.select(*(exp.alias_(what, name) for name, what in both.items()))
+    (found,) = engine.rows(counted.from_(few.subquery(reserve("few"))))
+    return int(found[MANY]), int(found[SEEN])
 
 
 def _compared(request: Request, engine: Engine, together: exp.Query) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ from unheard.errors import OptionError
 from unheard.tables.engines.base import Engine
 from unheard.tables.histograms import counts_of
 from unheard.tables.request import Request
+from unheard.tables.watching import Work
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -114,7 +116,7 @@ def _pairs_among(ranking: SharedRanking | None, place: dict[int, int]) -> set[tu
 
 
 def shared_ranks(
-    request: Request, engine: Engine, together: exp.Query, effort: float = 1.0
+    request: Request, engine: Engine, together: exp.Query, work: Work
 ) -> tuple[exp.Expr, CrowdRanks, list[str]]:
     """Return a table of the engine's with the ranks of each item, the same in memory, and notes.
 
@@ -126,8 +128,8 @@ def shared_ranks(
         Where the counts are.
     together
         The query for the counts, with n beside them.
-    effort
-        How much work is done at the most, see :func:`~unheard.decide.shared_ranking.rank_shared`.
+    work
+        How much is done at the most, and whom to tell; twice from 0 to 1 if there is noise.
     """
     table, names, question = counts_of(engine, together, request)
     pairs = len(names) <= _MOST_LISTED
@@ -136,10 +138,11 @@ def shared_ranks(
         order = np.array(sorted(range(len(names)), key=names.__getitem__), np.intp)
         table, names = table.take(order), [names[at] for at in order]
         question = replace(question, counts=question.counts.take(order))
-    plain, with_error, notes = rank_shared(question, pairs=pairs, effort=effort), None, []
+    rank = partial(rank_shared, question, pairs=pairs, progress=work.progress, effort=work.effort)
+    plain, with_error, notes = rank(), None, []
     if request.noise:
         try:
-            with_error = rank_shared(question, noise=True, pairs=pairs, effort=effort)
+            with_error = rank(noise=True)
         except OptionError as error:
             if error.place != "shared":
                 raise
