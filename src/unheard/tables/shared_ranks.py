@@ -58,11 +58,14 @@ class CrowdRanks:
         if pairs is None:
             return []
         average, said = self._averages(), []
-        lead = average[pairs[:, 0]] - average[pairs[:, 1]]
-        if len(pairs):
-            said.append(f"Closest settled pair: {self._claim(*pairs[np.argmin(np.abs(lead))])}.")
+        # What sampling error may undo surprises nobody, unless there is nothing else.
+        firm = None if self.with_error is None else self.with_error.pairs
+        named = firm if firm is not None and len(firm) else pairs
+        if len(named):
+            lead = average[named[:, 0]] - average[named[:, 1]]
+            said.append(f"Closest settled pair: {self._claim(*named[np.argmin(np.abs(lead))])}.")
             if lead.min() < 0:
-                said.append(f"Against their averages: {self._claim(*pairs[np.argmin(lead)])}.")
+                said.append(f"Against their averages: {self._claim(*named[np.argmin(lead)])}.")
         apart = np.abs(average[:, None] - average)
         apart[pairs[:, 0], pairs[:, 1]] = apart[pairs[:, 1], pairs[:, 0]] = 0.0
         i, j = divmod(int(np.argmax(np.nan_to_num(apart))), len(average))
@@ -87,9 +90,14 @@ class CrowdRanks:
         return f"{name_of(self.names[item])} ({average})"
 
     def _claim(self, above: int, below: int) -> str:
-        (q,) = shared_breakdown(self.question, [above], [below])
         never = never_text(self.question.assumption)
-        return f"{self._named(above)} is above {self._named(below)} {q_text(float(q), never)}"
+        ways = (False,) if self.with_error is None else (False, True)
+        ends = [
+            q_text(float(shared_breakdown(self.question, [above], [below], noise=noise)[0]), never)
+            for noise in ways
+        ]
+        words = f"{self._named(above)} is above {self._named(below)} {ends[0]}"
+        return words if len(ends) == 1 else f"{words}; with sampling error, {ends[1]}"
 
     def standings(self, listed: Sequence[str]) -> Iterator[tuple[int, int, str, bool]]:
         """Compare listed items, each with those before it: the settled pairs among them.
