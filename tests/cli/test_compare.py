@@ -140,7 +140,7 @@ def test_refused(run: Any, words: list[str], message: str) -> None:
 
 def test_examples_of_the_help_work(run: Any) -> None:
     examples = re.findall(r"^ +unheard (compare .*)$", run("compare", "--help").out, re.MULTILINE)
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         done = run(*shlex.split(example))
         assert (done.code, done.err) == (0, "")

@@ -232,5 +232,5 @@ def test_refused() -> None:
         rank_shared(inquire([[1, 5], [5, 1]], 0.3, level=None), noise=True)
     with pytest.raises(uh.OptionError, match="noise: asked for, with weighted counts"):
         rank_shared(inquire([[1.5, 5.0], [5.0, 1.0]], 0.3, effective=[5, 5]), noise=True)
-    with pytest.raises(uh.OptionError, match="100,000 items are too many to allow for sampling"):
+    with pytest.raises(uh.OptionError, match="100,000 items on this scale are too many to"):
         rank_shared(inquire(np.ones((10**5, 5)), 0.3), noise=True)

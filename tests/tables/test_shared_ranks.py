@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from sqlglot import exp
 
 from unheard.core.estimate import inquire
 from unheard.decide import shared_plans
-from unheard.decide.shared_claims import shared_breakdown
+from unheard.decide.shared_claims import shared_breakdown, shared_top_k_breakdown
 from unheard.decide.shared_ranking import SharedRanking, rank_shared
 from unheard.decide.words import q_text
 from unheard.tables.findings import Findings
@@ -73,9 +74,8 @@ def test_pairs_are_named_with_the_q_that_ends_them() -> None:
     )
     # Dune is as close to Alder, but its only rating settles nothing.
     claim = f"Alder (4.72) is above Birch (3.96) {q_text(q, '')}"
-    assert (
-        closest == f"Closest settled pair: {claim}; with sampling error, {q_text(with_error, '')}."
-    )
+    claim += f"; with sampling error, {q_text(with_error, '')}"
+    assert closest == f"Closest pair settled with sampling error: {claim}."
     both = "Birch (3.96) and Cedar (3.94)"
     assert apart == f"Widest open pair: {both}; either may be above the other."
 
@@ -145,3 +145,46 @@ def test_somebody_who_waits_gets_ranks_without_sampling_error_sooner() -> None:
         assert any("Ranks ignore sampling error" in note for note in job.notes)
     finally:
         job.close()
+
+
+def test_nobody_rated_anything() -> None:
+    """Two items without ratings: nothing is settled, and nothing breaks."""
+    nothing = pa.table({"hotel": ["A", "B"]} | {f"n{r + 1}": [0, 0] for r in range(5)})
+    job = prepare(nothing, request(), Where())
+    try:
+        result = job.opened.engine.keep("result", job.query)
+        assert Findings(job, result).pairs() == {"settled": 0.0, "settled_with_error": 0.0}
+    finally:
+        job.close()
+
+
+def test_what_was_not_worked_out_is_not_said() -> None:
+    job = prepare(TABLE, request(), Where(), effort=0.00002)
+    try:
+        result = job.opened.engine.keep("result", job.query)
+        assert not job.request.noise
+        rows = job.opened.engine.rows(exp.select("*").from_(result.copy()))
+        assert {row["ci_top"] for row in rows} == {row["ci_best_rank"] for row in rows} == {None}
+        assert "with noise" not in " ".join(Findings(job, result).sentences())
+    finally:
+        job.close()
+
+
+def test_n_settles_no_less_for_one_crowd() -> None:
+    """Nearly everybody answered: what each item settles by itself one crowd settles, too."""
+    cells = [[100, 0, 100, 300, 500], [0, 0, 500, 500, 0], [500, 0, 0, 0, 500]]
+    known = inquire(cells, 0.3, n=[1010] * 3)
+    assert rank_shared(inquire(cells, 0.3)).settled == 1
+    for noise in (False, True):
+        found = rank_shared(known, noise=noise, pairs=True)
+        assert found.pairs is not None
+        assert found.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
+        ends = shared_breakdown(known, [0, 0, 1], [1, 2, 2], noise=noise)
+        assert (ends < 0.3).all()
+        for pair, q in zip(found.pairs.tolist(), ends, strict=True):
+            for at, holds in ((q * 1.02 + 1e-6, True), (q * 0.9, False)):
+                if at > 1e-4:
+                    there = rank_shared(known.at(at), noise=noise, pairs=True).pairs
+                    assert there is not None
+                    assert (pair in there.tolist()) == holds
+    assert shared_top_k_breakdown(known, 0, 1) < 1e-3

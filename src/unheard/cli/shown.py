@@ -11,7 +11,7 @@ import click
 from unheard.cli.text import aligned
 from unheard.core.estimate import FLAG_WORDS
 from unheard.core.format import rating_text
-from unheard.decide.words import name_of, places_text, plural
+from unheard.decide.words import ONE_CROWD, name_of, places_text, plural
 
 if TYPE_CHECKING:
     from unheard.tables.jobs import Job
@@ -73,7 +73,11 @@ class Shown:
         console = make_console()
         rows = self.engine.rows(self.everything().limit(self.top))
         if not rows:
-            console.print("The table has no rows.")
+            console.print(
+                "The table has no rows." if not self.job.found.rows else "No rows are left."
+            )
+            for note in self.job.notes:
+                console.print(f"Note: {note}", markup=False)
             return
         what = "rows" if self.request.compared_within or not self.sort else "items"
         size = f"{plural(self.job.found.counted, 'rating')}, {plural(self.total, what[:-1])}"
@@ -145,9 +149,11 @@ class Shown:
         if not self.sort:
             return notes
         raised = dict.fromkeys(flag for row in rows for flag in row["flags"].split())
+        crowd = [ONE_CROWD] if self.request.shared and self.request.order is None else []
         return [
             *(f"{flag}: {FLAG_WORDS[flag]}." for flag in raised),
             *notes,
+            *crowd,
             f"Assumption: {assumption_words(self.job)}",
         ]
 

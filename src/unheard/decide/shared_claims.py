@@ -11,6 +11,7 @@ was said; and at the true q the test keeps its level.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -19,9 +20,9 @@ from scipy.optimize import brentq
 
 from unheard.core.columns import Floats
 from unheard.core.estimate import Inquiry
-from unheard.decide.breakdown import SMALLEST_Q
+from unheard.decide.breakdown import SMALLEST_Q, largest_q, smallest_q
 from unheard.decide.ranking import check_k
-from unheard.decide.shared_noise import Trials, check_size, levels_for_all_pairs
+from unheard.decide.shared_noise import Trials, apart, check_size, levels_for_all_pairs
 from unheard.decide.shared_pairs import Crowd, Index
 from unheard.errors import OptionError
 
@@ -73,24 +74,66 @@ def shared_breakdown(
     rated = np.flatnonzero((row[first] >= 0) & (row[second] >= 0))
     i, j = row[first[rated]], row[second[rated]]
     found = np.full(len(first), np.nan)
-    found[rated] = crowd.breakdowns(i, j)
+    found[rated] = np.fmin(crowd.breakdowns(i, j), _apart(question, crowd.items[i], crowd.items[j]))
     if noise:
-        found[rated] = _with_noise(question, crowd, i, j, found[rated])
+        claims = _Claims.of(question, crowd)
+        pairs = zip(i.tolist(), j.tolist(), found[rated].tolist(), strict=True)
+        found[rated] = [
+            _end_of_run(lambda q, a=a, b=b: float(claims.margins(q, a, np.array([b]))[0]), last)  # type: ignore[misc]
+            for a, b, last in pairs
+        ]
     return found
 
 
-def _with_noise(question: Inquiry, crowd: Crowd, i: Index, j: Index, least: Floats) -> Floats:
-    levels = levels_for_all_pairs(question, crowd)
+def _apart(question: Inquiry, first: Index, second: Index) -> Floats:
+    """Return the breakdown q of pairs that a known number of people settles; NaN if it does not."""
+    known = apart(question, noise=False)
+    if known is None:
+        return np.full(len(first), np.nan)
 
-    def end_for(above: int, below: int, last: float) -> float:
-        def margin(q: float) -> float:
-            then = crowd.at(q)
-            return float(Trials.of(then, 1.0).margins(then, above, np.array([below]), levels)[0])
+    def margin(q: Floats, rows: Index) -> Floats:
+        lower, _ = known.at(q, first[rows]).intervals()
+        _, upper = known.at(q, second[rows]).intervals()
+        return lower - upper
 
-        return _end_of_run(margin, last)
+    most = largest_q(question)
+    rows = np.arange(len(first))
+    return smallest_q(margin, rows, np.zeros(len(first)), np.minimum(most[first], most[second]))
 
-    pairs = zip(i.tolist(), j.tolist(), least.tolist(), strict=True)
-    return np.array([end_for(*pair) for pair in pairs])
+
+@dataclass(frozen=True, eq=False)
+class _Claims:
+    """Claims with sampling error: under one participation, or by a known number of people.
+
+    Attributes
+    ----------
+    crowd, levels
+        The items, and the levels of limits for one participation.
+    known
+        The items at the level of limits for separate participation; None if n is unknown.
+    """
+
+    crowd: Crowd
+    levels: Floats
+    known: Inquiry | None
+
+    @classmethod
+    def of(cls, question: Inquiry, crowd: Crowd) -> _Claims:
+        return cls(crowd, levels_for_all_pairs(question, crowd), apart(question, noise=True))
+
+    def margins(self, q: float, above: int, below: Index) -> Floats:
+        """Return by how much one row is above others at a q; negative if it is not."""
+        then = self.crowd.at(q)
+        trials = Trials.of(then, 1.0)
+        check_size(len(self.crowd.items), len(trials.above))
+        found = trials.margins(then, above, below, self.levels)
+        if self.known is None:
+            return found
+        rows = self.crowd.items[np.concatenate([[above], below])]
+        at = self.known.at(q, rows)
+        lower, upper = at.intervals()[-2:]
+        more: Floats = np.maximum(found, (lower[0] - upper[1:]) / at.counts.scale.width)
+        return more
 
 
 def _end_of_run(margin: Callable[[float], float], last: float) -> float:
@@ -150,17 +193,14 @@ def shared_top_k_breakdown(question: Inquiry, item: int, k: int, *, noise: bool 
 
 def _top_with_noise(question: Inquiry, item: int, needed: int, least: float) -> float:
     crowd = Crowd.of(question, unseen=True)
-    levels = levels_for_all_pairs(question, crowd)
+    claims = _Claims.of(question, crowd)
     if np.isnan(least):
         return least
     above = int(np.flatnonzero(crowd.items == item)[0])
     below = np.delete(np.arange(len(crowd.items)), above)
 
     def margin(q: float) -> float:
-        then = crowd.at(q)
-        trials = Trials.of(then, 1.0)
-        check_size(len(crowd.items), len(trials.above))
-        return float(-np.sort(-trials.margins(then, above, below, levels))[needed - 1])
+        return float(-np.sort(-claims.margins(q, above, below))[needed - 1])
 
     return _end_of_run(margin, least)
 

@@ -36,7 +36,7 @@ tested at all points.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
@@ -45,6 +45,7 @@ from unheard.core.columns import Floats
 from unheard.core.estimate import Inquiry
 from unheard.decide.dominance import Progress
 from unheard.decide.mean_limits import lower_limits, upper_limits
+from unheard.decide.ranking import simultaneous_level
 from unheard.decide.shared_pairs import Crowd, Index
 from unheard.decide.shared_plans import (
     MOST_COMPARISONS,
@@ -118,6 +119,31 @@ def _ratings(crowd: Crowd, rows: Index) -> tuple[Floats, Floats]:
     return crowd.shares[rows] * crowd.seen[rows, None], crowd.places - crowd.places.min()
 
 
+def halved(question: Inquiry) -> Inquiry:
+    """Return the question at the level of each of two statements that are joined.
+
+    Where the number of people is known, what separate participation settles is joined to what one
+    participation settles: n narrows the one, and is not used for the other.
+    """
+    if question.counts.n is None or question.level is None:
+        return question
+    return replace(question, level=1 - (1 - question.level) / 2)
+
+
+def apart(question: Inquiry, *, noise: bool) -> Inquiry | None:
+    """Return the question whose intervals settle pairs whatever the participation of each item.
+
+    With noise, all of these intervals hold together at the level of :func:`halved`. None if nobody
+    knows n: one participation then settles whatever separate ones do.
+    """
+    if question.counts.n is None:
+        return None
+    level = halved(question).level if noise else None
+    if level is not None:
+        level = simultaneous_level(level, question.counts.rows)
+    return replace(question, level=level)
+
+
 def levels_for_all_pairs(question: Inquiry, crowd: Crowd, claimed: int = 0) -> Floats:
     """Return the levels of limits at which all claims hold together with the question's level.
 
@@ -133,7 +159,9 @@ def levels_for_all_pairs(question: Inquiry, crowd: Crowd, claimed: int = 0) -> F
         )
     rated = len(crowd.items)
     all_claims = max(rated * (rated - 1), 1)
-    miss = 1 - question.level
+    level = halved(question).level
+    assert level is not None  # checked above
+    miss = 1 - level
     many = number_of_levels(miss / all_claims)
     return levels_of_limits(miss / max(all_claims - claimed, 1), many)
 
@@ -183,7 +211,7 @@ def plan_with_noise(
     check_size(items, many, effort)
     lower, upper = np.empty((2, many, len(levels), items))
     rows = np.arange(items)
-    step = max(1, _PORTION // items)
+    step = max(1, _PORTION // max(items, 1))
     for start in range(0, many, step):
         some = slice(start, min(start + step, many))
         lower[some] = trials.lower(crowd, rows, levels, some)
@@ -204,7 +232,7 @@ def check_size(items: int, many: int, effort: float = 1.0) -> None:
     if items * each > most:
         raise OptionError(
             "shared",
-            f"{items:,} items are too many to allow for sampling error under one participation",
+            f"{items:,} items on this scale are too many to allow for sampling error as one crowd",
             f"Rank at most {most // each:,} items on this scale, ignore sampling error, or "
             "rank with separate participation",
         )

@@ -17,11 +17,12 @@ from functools import partial
 
 import numpy as np
 
+from unheard.core.columns import Floats
 from unheard.core.estimate import Inquiry
 from unheard.decide.dominance import Progress
 from unheard.decide.ranking import Ranking, Whole, check_k
-from unheard.decide.shared_noise import Trials, levels_for_all_pairs, plan_with_noise
-from unheard.decide.shared_pairs import Crowd
+from unheard.decide.shared_noise import Trials, apart, levels_for_all_pairs, plan_with_noise
+from unheard.decide.shared_pairs import TIE, Crowd
 from unheard.decide.shared_plans import Plan, plan_exact, settle
 from unheard.errors import OptionError
 
@@ -70,8 +71,8 @@ def rank_shared(
     Parameters
     ----------
     question
-        All items, with one q for all. A known number of people is not used: it could only narrow
-        what is allowed, so whatever is settled without it is settled.
+        All items, with one q for all. A known number of people is used as far as it settles pairs
+        by itself, whatever the participation of each item; it could settle more.
     k
         Also say who is surely, and who possibly, among the k best.
     noise
@@ -107,7 +108,8 @@ def rank_shared(
     alike = _checked_alike(alike)
     if not noise:
         crowd = Crowd.of(question)
-        found = _count(plan_exact(crowd, alike, effort), crowd, items, pairs, progress)
+        ends = _ends(apart(question, noise=False))
+        found = _count(plan_exact(crowd, alike, effort), crowd, items, pairs, progress, ends)
         return ranking_of(*found, k)
     return ranking_of(*_with_noise(question, alike, pairs, progress, effort), k)
 
@@ -118,11 +120,13 @@ def _with_noise(
     """Claim pairs; then, with those that were claimed out of the way, try the others again."""
     crowd = Crowd.of(question, unseen=True)
     trials = Trials.of(crowd, alike)
-    levels = levels_for_all_pairs(question, crowd)
+    levels, ends = levels_for_all_pairs(question, crowd), _ends(apart(question, noise=True))
     for last in (False, True):
         share = None if progress is None else partial(_half, progress, last)
         plan = plan_with_noise(crowd, trials, levels, share, effort)
-        found = _count(plan, crowd, question.counts.rows, pairs and last, None)
+        # Claims that a known n makes by itself are no reason to test fewer of the others.
+        also = ends if last else None
+        found = _count(plan, crowd, question.counts.rows, pairs and last, None, also)
         levels = levels_for_all_pairs(question, crowd, claimed=int(found[0].sum()))
     return found
 
@@ -131,13 +135,32 @@ def _half(progress: Progress, second: bool, share: float) -> None:
     progress((share + second) / 2)
 
 
+def _ends(question: Inquiry | None) -> tuple[Floats, Floats] | None:
+    """Return the ends of intervals that settle pairs on their own, as far as rounding lets them."""
+    if question is None:
+        return None
+    lower, upper = question.intervals()[-2:]
+    return lower - TIE * question.counts.scale.width, upper
+
+
 def _count(
-    plan: Plan, crowd: Crowd, items: int, pairs: bool, progress: Progress | None
+    plan: Plan,
+    crowd: Crowd,
+    items: int,
+    pairs: bool,
+    progress: Progress | None,
+    ends: tuple[Floats, Floats] | None,
 ) -> tuple[Whole, Whole, Whole | None]:
-    """Return how many items are surely above and below each, and the pairs if they are wanted."""
+    """Return how many items are surely above and below each, and the pairs if they are wanted.
+
+    ``ends`` are those of intervals that settle pairs as well.
+    """
     above, below = (np.zeros(items, np.int64) for _ in range(2))
     listed: list[Whole] = [np.zeros((0, 2), np.int64)]
     for rows, columns, sure in settle(plan, len(crowd.items), progress):
+        if ends is not None:
+            lower, upper = ends[0][crowd.items[rows]], ends[1][crowd.items[columns]]
+            np.logical_or(sure, lower[:, None] > upper, out=sure)
         # A block has fewer than 2**16 rows and columns, and short numbers add up faster.
         below[crowd.items[rows]] += sure.sum(axis=1, dtype=np.uint16)
         above[crowd.items[columns]] += sure.sum(axis=0, dtype=np.uint16)

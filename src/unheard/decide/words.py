@@ -40,8 +40,13 @@ def claim_text(claim: str, plain: float | None, noisy: float | None, never: str)
     """Say while which q a claim holds, noise aside and with sampling noise."""
     if plain is None or math.isnan(plain):
         return f"It cannot be said that {claim}, {never}."
-    said = f"{claim[0].upper()}{claim[1:]} {q_text(plain, never)}"
+    said = f"{sentence_case(claim)} {q_text(plain, never)}"
     return f"{said}, noise aside; with sampling noise, {q_text(noisy, never)}."
+
+
+def sentence_case(claim: str) -> str:
+    """Begin a sentence with a claim; a name keeps its letters."""
+    return f"T{claim[1:]}" if claim.startswith("the ") else claim
 
 
 def places_text(row: Mapping[str, Any], prefix: str = "") -> str:

@@ -61,7 +61,7 @@ def standings_of(job: Job, leading: Mapping[str, str]) -> Standings | None:
 
 def crowd_words(request: Request, found: Numbers, other: Overturn | None) -> list[str]:
     """Say in two sentences whether one crowd is taken to rate all items, and what else would be."""
-    if found.items < 2 or request.compared_within:
+    if found.items < 2:
         return []
     said = [ONE_CROWD if request.shared else OWN_CROWDS]
     step = None if other is None else next(one for one in other.steps if one.q == other.q)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import date
-from itertools import islice
 from typing import Any
 
 from sqlglot import exp
@@ -21,7 +20,7 @@ from unheard.errors import DataError
 from unheard.report.crowds import MOST_DRAWN, Standings, crowd_words, standings_of
 from unheard.report.headline import NAMED, headline
 from unheard.report.order import Numbers, best_of, kept, numbers, raised_flags, with_best
-from unheard.report.overturn import LEADERS, Overturn, objection, overturn
+from unheard.report.overturn import Leading, Overturn, objection, overturn
 from unheard.report.stories import Story, item_name, stories
 from unheard.tables.checks import Tally, describe_scale
 from unheard.tables.dialects import column
@@ -149,13 +148,15 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
         rows = list(documents(engine, listed))
         findings, first = Findings(at, result), _may_be_first(at, result)
         if not rows:
+            least = request.min_ratings
+            if least and job.found.rows:
+                raise DataError(source, f"no item has {plural(least, 'rating')}", "Ask for fewer")
             raise DataError(source, "the table has no rows", "Give one with ratings")
         words = findings.sentences()
-        changes, leading = stories(at, result), _leading(at, result, rows)
+        changes, leading = stories(at, result), _leading(at, result)
     against, other = objection(request, found.items), None
     if against is None:
-        first_few = dict(islice(leading.items(), LEADERS))
-        other = overturn(replace(job, request=request), first_few)
+        other = overturn(replace(job, request=request), leading, found)
     return Facts(
         title=title or f"What the ratings in {source} settle",
         source=source,
@@ -180,7 +181,7 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
         meanings=findings.meanings(tiers=has_tiers(rows)),
         assumption=assumption_words(job),
         crowds=crowd_words(request, found, other),
-        standings=standings_of(job, leading),
+        standings=standings_of(job, {one.key: one.name for one in leading}),
         rows=rows,
         stories=changes,
         overturn=other,
@@ -213,13 +214,20 @@ def _may_be_first(job: Job, result: exp.Expr) -> list[str]:
     ]
 
 
-def _leading(job: Job, result: exp.Expr, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Name the first items: as the engine does, by which counts are found, and for readers."""
+def _leading(job: Job, result: exp.Expr) -> list[Leading]:
+    """Return the first items: as the engine names them, by which counts are found, and readers."""
     item = job.request.item
     query = sorted_rows(result, job.request, sort_column(job.request, None)).limit(MOST_DRAWN)
     found = job.opened.engine.arrow(query).read_all().to_pylist()
-    known = [",".join(str(row[key]) for key in item) for row in found]
-    return dict(zip(known, (item_name(row, item) for row in rows), strict=False))
+    return [
+        Leading(
+            key=",".join(str(row[key]) for key in item),
+            name=item_name(shown, item),
+            best_rank=row["best_rank"],
+            ci_worst_rank=row["ci_worst_rank"],
+        )
+        for row, shown in zip(found, documents(job.opened.engine, query), strict=True)
+    ]
 
 
 def facts_document(facts: Facts) -> dict[str, Any]:

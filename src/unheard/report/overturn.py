@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -17,9 +17,9 @@ from unheard.decide.shared_noise import Trials
 from unheard.decide.shared_pairs import Crowd
 from unheard.decide.shared_ranking import rank_shared
 from unheard.decide.sweep import GRID, Sweep, sweep_of
-from unheard.decide.words import claim_text, never_text, q_text
+from unheard.decide.words import claim_text, never_text, q_text, sentence_case
 from unheard.errors import OptionError
-from unheard.report.order import best_of
+from unheard.report.order import Numbers, best_of
 from unheard.tables.histograms import check_plain, fetch
 from unheard.tables.jobs import Job
 from unheard.tables.request import Request
@@ -33,8 +33,28 @@ MOST_SHARED = 5_000
 _MOST_LIMITS = 1_000
 """Items times weights for which confidence limits are found at every q: some seconds."""
 
+_WITH_NOISE = ("ci_settled", "ci_pairs_settled", "ci_sure")
+
 LEADERS = 5
 """How many of the first items are asked about one by one."""
+
+
+@dataclass(frozen=True)
+class Leading:
+    """One of the first items.
+
+    Attributes
+    ----------
+    key, name
+        What counts know it by, and what readers call it.
+    best_rank, ci_worst_rank
+        Its best rank noise aside, and its worst one with noise, if that is known.
+    """
+
+    key: str
+    name: str
+    best_rank: int
+    ci_worst_rank: int | None
 
 
 @dataclass(frozen=True)
@@ -83,7 +103,9 @@ class Tested:
     words
         The same in a sentence.
     with_noise
-        Whether it was looked at with noise: that may take too long.
+        Whether every q was looked at with noise: that may take too long.
+    now
+        Whether it holds with noise at the q that is assumed.
     """
 
     claim: str
@@ -91,12 +113,14 @@ class Tested:
     ci_breakdown_q: float | None
     words: str
     with_noise: bool
+    now: bool = False
 
     def verdict(self, q: float) -> str:
         """Say whether the claim holds at one q."""
         plain, noisy = (
             one is not None and q > one for one in (self.breakdown_q, self.ci_breakdown_q)
         )
+        noisy = noisy if self.with_noise else self.now
         return "holds" if noisy else "holds, noise aside" if plain else "open"
 
 
@@ -158,7 +182,7 @@ def objection(request: Request, items: int) -> str | None:
     return None
 
 
-def overturn(job: Job, leading: Mapping[str, str]) -> Overturn:
+def overturn(job: Job, leading: Sequence[Leading], numbers: Numbers) -> Overturn:
     """Look at every q.
 
     Parameters
@@ -166,22 +190,25 @@ def overturn(job: Job, leading: Mapping[str, str]) -> Overturn:
     job
         A plain job about an order, with its k.
     leading
-        The first items, best first: what counts know them by, and what readers call them.
+        The first items, best first.
+    numbers
+        What is settled at the assumed q.
     """
     order, k = job.request.order, best_of(job.request)
     known, question = fetch(job)
-    rows, names = [known.index(key) for key in leading], list(leading.values())
+    first = leading[:LEADERS]
+    rows, names = [known.index(one.key) for one in first], [one.name for one in first]
     stated = question.assumption
     q = 1.0 if stated.per_rating or stated.q is None else float(stated.q)
     claim = None if order is None else order.claim
     ways = _Ways(question, k, shared=job.request.shared)
-    tested = _order_claims(ways, rows, names)
+    tested = _order_claims(ways, known, leading)
     if claim is not None:
         tested += _mean_claims(question, rows, names, claim)
     return Overturn(
         q=q,
         means=next(sweep_sentences(question, None, None)),
-        steps=_steps(ways, q),
+        steps=_steps(ways, q, numbers),
         tested=tested,
         leader=_leader(question, rows[0], names[0], claim, q),
     )
@@ -242,7 +269,7 @@ class _Ways:
         return [rank_shared(question, k=self.k, noise=way) for way in ways]
 
 
-def _steps(ways: _Ways, q: float) -> list[Step]:
+def _steps(ways: _Ways, q: float, numbers: Numbers) -> list[Step]:
     steps: list[Step] = []
     for one in sorted({*GRID, q}, reverse=True):
         separate, crowd = ways.separate(one), None
@@ -260,6 +287,8 @@ def _steps(ways: _Ways, q: float) -> list[Step]:
                     for name, value in settled.items()
                     if name.startswith("ci_")
                 }
+        elif one == q and ways.question.level is not None:
+            settled |= {name: getattr(numbers, name) for name in _WITH_NOISE}
         response = ways.question.at(one).response()
         refuted = 0 if response is None else int(np.sum(response.refuted))
         others = _settled(other[0], "")["pairs_settled"] if other else None
@@ -276,24 +305,25 @@ def _settled(found: Ranking, prefix: str) -> dict[str, int]:
     }
 
 
-def _order_claims(ways: _Ways, rows: Sequence[int], names: Sequence[str]) -> list[Tested]:
-    """Ask how firmly the first item is first, and the first few are among the k best."""
+def _order_claims(ways: _Ways, known: Sequence[str], leading: Sequence[Leading]) -> list[Tested]:
+    """Ask how firmly an item is first, and the first few are among the k best, if they may be."""
     items, k = ways.question.counts.rows, ways.k
-    asked = [(rows[0], f"{names[0]} is first", 1)] if items > 1 else []
+    asked = [(one, "is first", 1) for one in leading if items > 1 and one.best_rank == 1][:1]
     if 1 < k < items:
-        asked += [
-            (row, f"{name} is in the top {k:,}", k)
-            for row, name in zip(rows[:k], names[:k], strict=True)
-        ]
+        top = f"is in the top {k:,}"
+        asked += [(one, top, k) for one in leading if one.best_rank <= k][: min(k, LEADERS)]
     never = never_text(ways.question.assumption)
     return [
-        _tested(
-            claim,
-            ways.breakdown(row, best, noise=False),
-            ways.breakdown(row, best, noise=True) if ways.noisy else None,
-            never,
+        replace(
+            _tested(
+                f"{one.name} {claim}",
+                ways.breakdown(known.index(one.key), best, noise=False),
+                ways.breakdown(known.index(one.key), best, noise=True) if ways.noisy else None,
+                never,
+            ),
+            now=one.ci_worst_rank is not None and one.ci_worst_rank <= best,
         )
-        for row, claim, best in asked
+        for one, claim, best in asked
     ]
 
 
@@ -318,7 +348,7 @@ def _mean_claims(
 
 def _tested(claim: str, plain: float, noisy: float | None, never: str) -> Tested:
     if noisy is None and not math.isnan(plain):
-        words = f"{claim[0].upper()}{claim[1:]} {q_text(plain, never)}."
+        words = f"{sentence_case(claim)} {q_text(plain, never)}."
     else:
         words = claim_text(claim, plain, noisy, never)
     noise = None if noisy is None else _or_none(noisy)

@@ -12,7 +12,7 @@ from typing import Any
 from unheard._version import __version__
 from unheard.charts.style import DARK, LIGHT, Look
 from unheard.core.format import rating_text
-from unheard.decide.words import places_text, plural, q_cell
+from unheard.decide.words import places_text, plural, q_cell, sentence_case
 from unheard.errors import MissingEngineError
 from unheard.report.facts import (
     Facts,
@@ -146,7 +146,7 @@ def _environment(facts: Facts) -> jinja2.Environment:
         "share": partial(_share, of=facts.numbers.pairs),
         "many": lambda value: plural(value, row_word(facts.request)),
         "q": q_cell,
-        "sentence": lambda words: words[0].upper() + words[1:],
+        "sentence": sentence_case,
     }
     made.globals |= {"version": __version__, "strip_width": STRIP, "left_out_words": left_out_words}
     return made

@@ -89,7 +89,8 @@ class Findings:
             return "There is one item, so that there is no order to settle."
         many = self.count(column("best_rank").eq(column("worst_rank")))
         if not many:
-            return "No place is settled: silent people may change each of them."
+            own = "" if self.request.shared else ": silent people may change each of them"
+            return f"No place is settled{own}."
         words = f"{many:,} of {plural(self.total, 'place')} {'is' if many == 1 else 'are'} settled"
         if self.request.noise:
             still = self.count(column("ci_best_rank").eq(column("ci_worst_rank")))
@@ -154,7 +155,7 @@ class Findings:
                 f"The mean is {claim.side} as long as q is larger than the number there, noise "
                 f"aside; never: {self.never()}."
             )
-        if self.request.assumption.per_rating and (self.who or claim):
+        if self.request.assumption.per_rating and (self.who or claim or self.request.shared):
             meanings.append(
                 "q: people may be quieter than stated, down to q times the probability to answer."
             )

@@ -402,7 +402,11 @@ def _ranks(
         from unheard.tables.shared_ranks import shared_ranks
 
         try:
-            return _Ranks(request, *shared_ranks(request, engine, together, work))
+            found = _Ranks(request, *shared_ranks(request, engine, together, work))
+            if found.crowd is not None and found.crowd.with_error is None:
+                # Too much work: then nothing is said about sampling error.
+                found = replace(found, request=replace(request, sampling_error=False))
+            return found
         except OptionError as error:
             if error.place != "shared":
                 raise

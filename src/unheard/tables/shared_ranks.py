@@ -15,7 +15,7 @@ from unheard.core.estimate import Inquiry
 from unheard.core.format import rating_text
 from unheard.decide.shared_claims import shared_breakdown
 from unheard.decide.shared_ranking import SharedRanking, rank_shared
-from unheard.decide.words import name_of, never_text, q_text
+from unheard.decide.words import name_of, q_text
 from unheard.errors import OptionError
 from unheard.tables.engines.base import Engine
 from unheard.tables.histograms import counts_of
@@ -56,14 +56,16 @@ class CrowdRanks:
         """
         pairs = self.plain.pairs
         if pairs is None:
-            return []
+            return [f"Pairs are named and drawn for up to {_MOST_LISTED:,} items."]
         average, said = self._averages(), []
         # What sampling error may undo surprises nobody, unless there is nothing else.
         firm = None if self.with_error is None else self.with_error.pairs
         named = firm if firm is not None and len(firm) else pairs
         if len(named):
             lead = average[named[:, 0]] - average[named[:, 1]]
-            said.append(f"Closest settled pair: {self._claim(*named[np.argmin(np.abs(lead))])}.")
+            how = "with sampling error" if named is firm else "ignoring sampling error"
+            closest = self._claim(*named[np.argmin(np.abs(lead))])
+            said.append(f"Closest pair settled {how}: {closest}.")
             if lead.min() < 0:
                 said.append(f"Against their averages: {self._claim(*named[np.argmin(lead)])}.")
         apart = np.abs(average[:, None] - average)
@@ -90,14 +92,14 @@ class CrowdRanks:
         return f"{name_of(self.names[item])} ({average})"
 
     def _claim(self, above: int, below: int) -> str:
-        never = never_text(self.question.assumption)
-        ways = (False,) if self.with_error is None else (False, True)
-        ends = [
-            q_text(float(shared_breakdown(self.question, [above], [below], noise=noise)[0]), never)
-            for noise in ways
-        ]
-        words = f"{self._named(above)} is above {self._named(below)} {ends[0]}"
-        return words if len(ends) == 1 else f"{words}; with sampling error, {ends[1]}"
+        plain = float(shared_breakdown(self.question, [above], [below])[0])
+        words = f"{self._named(above)} is above {self._named(below)} {q_text(plain, '')}"
+        if self.with_error is None:
+            return words
+        noisy = float(shared_breakdown(self.question, [above], [below], noise=True)[0])
+        if np.isnan(noisy):
+            return f"{words}; with sampling error this is open at every q"
+        return f"{words}; with sampling error, {q_text(noisy, '')}"
 
     def standings(self, listed: Sequence[str]) -> Iterator[tuple[int, int, str, bool]]:
         """Compare listed items, each with those before it: the settled pairs among them.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import struct
 import sys
 from collections.abc import AsyncIterator
@@ -37,6 +38,15 @@ class Answer:
     file_name: str | None = None
 
 
+_LEAN = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+}
+"""Arrow's own allocator sets a gigabyte aside at once, which the bound on memory counts; and
+threads of several workers wait for each other."""
+
+
 class Worker:
     """One process that does one piece of work after the other."""
 
@@ -54,6 +64,7 @@ class Worker:
             "unheard.web.worker",
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
+            env=os.environ | _LEAN,
         )
 
     def _is_gone(self) -> bool:
