@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from unheard.decide.plan import plan_follow_up
     from unheard.decide.ranking import Ranking, ranking, top_k_breakdown
     from unheard.decide.rates import response_rates
+    from unheard.decide.shared_claims import shared_breakdown, shared_top_k_breakdown
+    from unheard.decide.shared_ranking import SharedRanking, rank_shared
     from unheard.decide.store import read_assumption, write_assumption
     from unheard.decide.sweep import Sweep, sweep
     from unheard.report import make_report
@@ -66,6 +68,8 @@ _LATER = {
         "unheard.decide.plan": ("plan_follow_up",),
         "unheard.decide.ranking": ("Ranking", "ranking", "top_k_breakdown"),
         "unheard.decide.rates": ("response_rates",),
+        "unheard.decide.shared_claims": ("shared_breakdown", "shared_top_k_breakdown"),
+        "unheard.decide.shared_ranking": ("SharedRanking", "rank_shared"),
         "unheard.decide.store": ("read_assumption", "write_assumption"),
         "unheard.decide.sweep": ("Sweep", "sweep"),
         "unheard.report": ("make_report",),
@@ -100,6 +104,7 @@ __all__ = [
     "RowsLeftOutWarning",
     "Scale",
     "ScaleError",
+    "SharedRanking",
     "SourceError",
     "Sweep",
     "UnheardError",
@@ -117,10 +122,13 @@ __all__ = [
     "make_report",
     "plan_follow_up",
     "rank",
+    "rank_shared",
     "ranking",
     "rate",
     "read_assumption",
     "response_rates",
+    "shared_breakdown",
+    "shared_top_k_breakdown",
     "sql",
     "sweep",
     "top_k_breakdown",

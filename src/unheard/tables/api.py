@@ -188,7 +188,8 @@ def rank(
         Whether to say as well what is settled in spite of sampling noise. Ranks compare items, so
         the confidence intervals behind them hold for all items together with the level stated.
     **settings
-        Further arguments of :func:`rate`: the counts, the assumption, n, and so on.
+        Further arguments of :func:`rate`: the counts, the assumption, n, and so on. With
+        ``shared=True`` items are ranked as rated by one crowd, see :func:`unheard.rank_shared`.
 
     Returns
     -------
