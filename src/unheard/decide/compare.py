@@ -4,28 +4,27 @@ Two ways. *Separate*: each item has its own unknown participation, so the smalle
 A's lowest mean less B's highest. *Shared*: the same habits of the same sort of crowd distort both,
 which is much sharper; see :mod:`unheard.decide.shared`.
 
-Noise: the limits of a difference follow from those of its two terms; their distances add as squares
-[ZD08]. In the shared case they are the limits at the participation that makes the difference
-smallest (largest).
+Noise: the limits of a difference follow from those of its two terms at every level
+(:mod:`unheard.decide.difference_limits`). In the shared case the limit is the least of those for
+each participation that is allowed (:mod:`unheard.decide.shared_limits`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unheard.core.columns import NUMPY, Floats
-from unheard.core.confidence import critical_value, free_limits
+from unheard.core.columns import Floats
 from unheard.core.estimate import Estimate, Inquiry, inquire
-from unheard.core.participation import Box, Participation, fixed_box
+from unheard.core.participation import Participation
 from unheard.core.scale import Scale
 from unheard.core.showing import Shows
-from unheard.decide.breakdown import first_failure, largest_q, smallest_q
-from unheard.decide.shared import Extreme, shared_range
+from unheard.decide.breakdown import largest_q, smallest_q
+from unheard.decide.differences import SEPARATE, SHARED, Way
 from unheard.errors import CountsError, OptionError, PopulationError
 
 
@@ -43,8 +42,8 @@ class Difference:
         Confidence interval.
     breakdown_q, ci_breakdown_q
         How quiet people may be before it is open who is ahead, noise aside and with noise: the
-        item that is ahead at q = 1 is ahead at every larger q. 0: at every q; None: not even at
-        q = 1.
+        item that is ahead at q = 1 is ahead at every larger q. 0: at every q (with noise no q below
+        :data:`LEAST_Q` is looked at, and that is the least); None: not even at q = 1.
     """
 
     estimate: float
@@ -170,8 +169,8 @@ def compare_rows(question: Inquiry) -> Comparison:
         question,
         a,
         b,
-        _difference(question, _separate, leader),
-        _difference(question, _shared, leader),
+        _difference(question, SEPARATE, leader),
+        _difference(question, SHARED, leader),
         leader,
     )
 
@@ -185,95 +184,56 @@ def _one_of(many: Estimate, row: int) -> Estimate:
     return Estimate(many.method, **numbers, flags=many.flags[row], question=own)
 
 
-_GRID = 40
-"""How many q are looked at: the shared case costs more than a look at an interval."""
+LEAST_Q = 1e-4
+"""No smaller q is looked at, sampling error allowed for: nobody assumes one."""
 
-Range = tuple[float, float, float, float]
-"""Lower and upper end, then the confidence limits."""
+_GRID = 24
+"""How many q are looked at, from the largest down, for one at which it is open who is ahead."""
+
+_FINE = 1e-7
 
 
-def _difference(
-    question: Inquiry, found_at: Callable[[Inquiry], Range], leader: str | None
-) -> Difference:
-    lower, upper, ci_lower, ci_upper = found_at(question)
+def _difference(question: Inquiry, way: Way, leader: str | None) -> Difference:
+    lower, upper, ci_lower, ci_upper = way.all_four(question)
     noiseless = with_noise = None
     if leader is not None:
-        noiseless = _breakdown(question, found_at, leader, noise=False, least=0.0)
+        noiseless = _breakdown(question, way, leader)
         if noiseless is not None:
-            with_noise = _breakdown(question, found_at, leader, noise=True, least=noiseless)
+            with_noise = _breakdown_with_noise(question, way, leader, noiseless)
     middle = (lower + upper) / 2
     return Difference(middle, lower, upper, ci_lower, ci_upper, noiseless, with_noise)
 
 
-def _breakdown(
-    question: Inquiry,
-    found_at: Callable[[Inquiry], Range],
-    leader: str,
-    *,
-    noise: bool,
-    least: float,
-) -> float | None:
-    end = (0 if leader == "a" else 1) + (2 if noise else 0)
-    sign = 1.0 if leader == "a" else -1.0
+def _breakdown(question: Inquiry, way: Way, leader: str) -> float | None:
+    end, sign = (0, 1.0) if leader == "a" else (1, -1.0)
 
     def margin(q: Floats, _rows: NDArray[np.intp]) -> Floats:
-        return np.array([sign * found_at(question.at(float(one)))[end] for one in q])
+        return np.array([sign * way.bounds(question.at(float(one)))[end] for one in q])
 
-    row, start = np.zeros(1, np.intp), np.array([least])
-    if noise:
-        start = first_failure(margin, row, start, _GRID)
     most = largest_q(question).min(keepdims=True)
-    found = float(smallest_q(margin, row, start, most)[0])
+    found = float(smallest_q(margin, np.zeros(1, np.intp), np.zeros(1), most)[0])
     return None if np.isnan(found) else found
 
 
-def _separate(question: Inquiry) -> Range:
-    lower, upper, ci_lower, ci_upper = question.intervals()
-    low, high = float(lower[0] - upper[1]), float(upper[0] - lower[1])
-    return (
-        low,
-        high,
-        low - float(np.hypot(lower[0] - ci_lower[0], ci_upper[1] - upper[1])),
-        high + float(np.hypot(ci_upper[0] - upper[0], lower[1] - ci_lower[1])),
-    )
+def _breakdown_with_noise(
+    question: Inquiry, way: Way, leader: str, noiseless: float
+) -> float | None:
+    """Go down from the largest q until who is ahead is open; the claim holds all along the run."""
 
+    def settled(log_q: float) -> bool:
+        return way.settles(question.at(float(np.exp(log_q))), leader == "b")
 
-def _shared(question: Inquiry) -> Range:
-    assumption = question.assumption
-    q = 1.0 if assumption.q is None else float(assumption.q)
-    cells = np.asarray(question.counts.cells, np.float64)
-    values = np.array(question.counts.scale.values)
-    fixed = fixed_box(assumption)
-    least, most = shared_range(cells[0], cells[1], values, assumption.kind, q, fixed)
-    # Whatever holds with separate participation holds with a shared one too.
-    low, high, ci_low, ci_high = _separate(question)
-    lower, upper = max(least.bound, low), min(most.bound, high)
-    if lower > upper:
-        # No shared participation fits the numbers of people; the flags of both items tell.
-        lower, upper = low, high
-    level = question.level
-    assert level is not None  # checked where the comparison starts
-    return (
-        lower,
-        upper,
-        max(min(least.bound - _noise(question, least, 0, level), lower), ci_low),
-        min(max(most.bound + _noise(question, most, 1, level), upper), ci_high),
-    )
-
-
-def _noise(question: Inquiry, extreme: Extreme, first: int, level: float) -> float:
-    """How far sampling may move a difference, at the participation that makes it extreme.
-
-    ``first`` is the item whose lower limit counts: A for the smallest, B for the largest.
-    """
-    counts = question.counts
-    cells = np.asarray(counts.cells, np.float64)
-    if counts.effective is not None:
-        cells = cells * (counts.effective / counts.n_ratings)[:, None]
-    values = counts.scale.values
-    weights = tuple((extreme.weights / extreme.weights.max()).tolist())
-    box = Box.elastic(weights, weights)
-    low, high = free_limits(list(cells.T), values, (box, box), critical_value(level), NUMPY)
-    means = cells @ (np.array(weights) * values) / (cells @ np.array(weights))
-    second = 1 - first
-    return float(np.hypot(means[first] - low[first], high[second] - means[second]))
+    start = float(np.log(largest_q(question).min()))
+    last = min(float(np.log(max(noiseless, LEAST_Q))), start)
+    if not settled(start):
+        return None
+    holds, fails = start, None
+    for here in np.linspace(start, last, _GRID + 1)[1:].tolist():
+        if not settled(here):
+            fails = here
+            break
+        holds = here
+    while fails is not None and holds - fails > _FINE:
+        middle = (holds + fails) / 2
+        holds, fails = (middle, fails) if settled(middle) else (holds, middle)
+    return max(float(np.exp(holds)), noiseless)
