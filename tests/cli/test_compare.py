@@ -85,7 +85,7 @@ def test_screen(run: Any) -> None:
     said = " ".join(out.split())
     assert (
         "A is ahead of B, if each item has its own participation, as long as q is above 0.475, "
-        "noise aside; with sampling noise, as long as q is above 0.633." in said
+        "noise aside; with sampling noise, as long as q is above 0.629." in said
     )
     assert "if one participation is shared by both, at every q, noise aside; with sampling" in said
     assert "Assumption: Whatever their rating, people respond at least 0.5 times" in said
