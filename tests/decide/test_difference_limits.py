@@ -120,7 +120,7 @@ def test_shared_limits_hold_with_n_known() -> None:
         rows = [rng.binomial(rng.multinomial(k, s), g) for k, s in zip(n, p, strict=True)]
         if not rows[1].sum():
             rows[1] = np.array([0, 1])  # nothing to compare: taken as a miss where it matters
-        lower, upper = limits(*rows, SHARED, q, n=n)
+        lower, upper = limits(rows[0], rows[1], SHARED, q, n=n)
         held += lower - TINY <= p[0, 1] - p[1, 1] <= upper + TINY
     # A level of 0.95 gives fewer than 52 once in a thousand times, 0.768 more once in fifty.
     assert held >= 52

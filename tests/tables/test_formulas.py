@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import unheard as uh
+from tests.core.test_strata import together
 from tests.tables.cases import ASSUMPTIONS, FIVE, cases, check, ratings
 from tests.tables.engines import BENCHES, Bench
 from tests.tables.oracle import answers, expected, rows_by, same
@@ -199,8 +201,13 @@ def test_strata(database: Bench) -> None:
         assert row["n_ratings"] == sum(part["n_ratings"] for _, part in mine)
         for name in ("estimate", "lower", "upper"):
             assert row[name] == pytest.approx(sum(k * p[name] for k, p in mine) / size, rel=1e-12)
-        low = np.sqrt(sum((k * (p["lower"] - p["ci_lower"])) ** 2 for k, p in mine)) / size
-        assert row["ci_lower"] == pytest.approx(row["lower"] - low, rel=1e-12)
+        keys = [key for key in parts if key[0] == row["item"]]
+        held = zip(table["item"].to_pylist(), wing, table["rating"].to_pylist(), strict=True)
+        given = Counter(((item, w), rating) for item, w, rating in held)
+        cells = np.array([[given[key, v] for v in FIVE] for key in keys])
+        whole = together(cells[None], np.array([n[key] for key in keys], float), q=0.2)
+        assert row["ci_lower"] == pytest.approx(float(whole.ci_lower[0]), rel=1e-12)
+        assert row["ci_upper"] == pytest.approx(float(whole.ci_upper[0]), rel=1e-12)
         assert set(row["flags"].split()) == {f for _, p in mine for f in p["flags"].split()}
     sizes = pa.table(
         {

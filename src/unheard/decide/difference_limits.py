@@ -1,6 +1,6 @@
 """Limits of a difference of two means: what one sample says at every level, put together.
 
-A lower limit at every level is a distribution of the mean, as far down as the data let it be [XS13].
+A lower limit at every level is a distribution of the mean, as low as the data let it be [XS13].
 Seen from the end of the scale that it is a limit against, with y = w (v - t) as large or as small
 as the assumption lets it be, the probability of "the mean is at most t" is Gaffke's [G05],
 

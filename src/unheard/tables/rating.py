@@ -16,7 +16,7 @@ from unheard.core.estimate import FEW, OUTSIDE_SLACK, TEST_LEVEL
 from unheard.core.formula import Items, Setting, answers
 from unheard.core.participation import best_guess, fixed_box
 from unheard.core.response import Limits, test_level, verdict
-from unheard.core.strata import Answer, combined, terms
+from unheard.core.strata import Answer, combined, number_of_terms, terms
 from unheard.decide.breakdown import Claim, base_boxes, breakdown_formula
 from unheard.tables.dialects import column, identifier
 from unheard.tables.expressions import Layer, Operand, Sheet, layers, number
@@ -280,9 +280,9 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
     flags = _flags(request, given, sheet, items, outputs)
     raised = {_flag(name): flag for name, flag in flags.items()}
     if request.strata:
-        size = outputs["n"]
-        part = Answer(estimate, lower, upper, ci[0], ci[1])
-        sums = {_sum(i): term for i, term in enumerate(terms(size, part))}
+        part = Answer(estimate, lower, upper, None, None)
+        added = terms(items, _setting(request), part, sheet)
+        sums = {_sum(i): term for i, term in enumerate(added)}
         sums[_sum("ratings")] = weighted(request.scale.values, counts)
         outputs = sums | {"n_ratings": outputs["n_ratings"]}
     plan = layers(outputs | raised, request.groups)
@@ -392,7 +392,8 @@ def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -
 def _combine(request: Request, steps: Steps, latest: str, flags: Sequence[str]) -> str:
     """Put the strata of an item together: a sum over them, then the core's formula."""
     sheet = Sheet()
-    count = 4 if request.level is None else 6
+    setting = _setting(request)
+    count = number_of_terms(setting)
     keys = request.result_keys
     # Added up: sizes, sums and ratings; a flag is raised if it is in any stratum.
     names = [*map(_sum, range(count)), _sum("ratings"), "n_ratings"]
@@ -405,7 +406,8 @@ def _combine(request: Request, steps: Steps, latest: str, flags: Sequence[str]) 
         .group_by(*map(column, keys))
     )
     latest = steps.add("strata", summed, "Groups of known size put together.")
-    whole = combined([sheet.column(_sum(i)) for i in range(count)], sheet)
+    q = None if request.q_column is not None else _stated_q(request, sheet)
+    whole = combined([sheet.column(_sum(i)) for i in range(count)], setting, q, sheet)
     ratings, seen = sheet.column(_sum("ratings")), sheet.column("n_ratings")
     outputs: dict[str, Operand] = {
         "n_ratings": seen,
