@@ -170,7 +170,9 @@ def _solve(n: int, q: float, kind: Kind, tolerance: float) -> _Solved:
     for structure in _first_structures(n, q):
         mixture.add(structure)
     weights = np.full(len(mixture.structures), 1 / len(mixture.structures))
-    lower, upper, table = -np.inf, np.inf, np.zeros((n + 1, n + 1))
+    # Nobody does better than the paper's bound allows, whatever mixture the rounds below arrive at.
+    lower = float(lower_bound(n, q)) if kind == "gap" else -np.inf
+    upper, table = np.inf, np.zeros((n + 1, n + 1))
     for _ in range(_ROUNDS):
         weights = mixture.best_weights(weights)
         answers = mixture.posterior_mean(weights)
