@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -183,3 +184,33 @@ def test_tracks_calibrated_on_some_of_them(
         held.append(np.mean((result.ci_lower <= means[rest]) & (means[rest] <= result.ci_upper)))
     assert np.mean(errors) < most
     assert np.mean(held) > coverage
+
+
+@pytest.mark.parametrize("n_known", [False, True])
+def test_items_unlike_the_audited_ones_are_flagged(n_known: bool) -> None:
+    rng = np.random.default_rng(3)
+    voice = np.array([-2.5, -2.0, -1.3, -0.7, -0.2])
+
+    def items(many: int, shape: list[float], lean: float) -> tuple[Any, Any]:
+        shares = rng.dirichlet(np.array(shape) * 15, size=many)
+        people = np.array([rng.multinomial(200, p) for p in shares])
+        odds = voice + lean + 0.4 * rng.standard_normal((many, 1))
+        return rng.binomial(people, 1 / (1 + np.exp(-odds))), people
+
+    usual, worse = [0.1, 0.15, 0.2, 0.25, 0.3], [0.6, 0.25, 0.1, 0.03, 0.02]
+    audit = uh.calibrate(*items(40, usual, 0.0))
+
+    def flagged(seen: Any, people: Any) -> float:
+        found = uh.estimate(
+            seen, assumption=audit.assumption, n=people.sum(axis=1) if n_known else None
+        )
+        assert found.method == "pooled"
+        return float(np.mean(["unlike_audited" in flags for flags in found.flags]))
+
+    assert flagged(*items(300, usual, 0.0)) < 0.12
+    assert flagged(*items(300, worse, 0.0)) > 0.7
+    # One histogram is told the same, and another estimate of it is not.
+    one = uh.estimate([60, 1, 0, 0, 0], assumption=audit.assumption, n=200 if n_known else None)
+    assert "unlike_audited" in one.flags
+    plain = uh.estimate([60, 1, 0, 0, 0], assumption=audit.assumption, method="average")
+    assert "unlike_audited" not in plain.flags

@@ -15,7 +15,14 @@ from unheard.core.aggregators import AGGREGATORS, default_method, objection
 from unheard.core.balance import balance, implied_floor
 from unheard.core.columns import NUMPY, PLAIN, Column, Floats, Operations, by_blocks
 from unheard.core.counts import Counts
-from unheard.core.formula import Items, Setting, answers, one_limit, own_limits
+from unheard.core.formula import (
+    Items,
+    Setting,
+    answers,
+    one_limit,
+    own_limits,
+    unlike_audited,
+)
 from unheard.core.participation import Participation, best_guess, fixed_box, preset
 from unheard.core.response import Response, response
 from unheard.core.scale import Scale
@@ -43,6 +50,7 @@ class Flag(IntFlag):
     HIGH_RESPONSE = 8
     REFUTED = 16
     OUTSIDE_INTERVAL = 32
+    UNLIKE_AUDITED = 64
 
 
 FEW = 10
@@ -59,6 +67,8 @@ FLAG_WORDS = {
     "the ratios that the assumption implies were used",
     "refuted": "the response rate refutes the assumption; chance alone does not explain it",
     "outside_interval": "an estimate lies outside everything that the assumption allows",
+    "unlike_audited": "this item is unlike those audited: the confidence interval holds for items "
+    "like them, and at no stated level for this one",
     "nulls_counted": "rows without a rating were taken as people who said nothing",
     "rows_dropped": "rows were left out: without a rating, or with one off the scale",
     "n_below_ratings": "there are more ratings than people: n cannot be right",
@@ -179,6 +189,8 @@ class Inquiry:
         records = []
         for method, estimate in zip(chosen, estimates, strict=True):
             limits, raised = shared, flags + self._outside(estimate, lower, upper)
+            if method == "pooled":
+                raised = raised + self._unlike()
             if AGGREGATORS[method].limits is not None and self.level is not None:
                 limits = own.pop(0), own.pop(0)
             records.append(self._record(method, (estimate, lower, upper), limits, raised))
@@ -189,6 +201,15 @@ class Inquiry:
         slack = OUTSIDE_SLACK * self.counts.scale.width
         outside = (values < lower - slack) | (values > upper + slack)
         return int(Flag.OUTSIDE_INTERVAL) * outside.astype(np.int64)
+
+    def _unlike(self) -> NDArray[np.int64]:
+        """Flag items that the audit says nothing about."""
+
+        def formula(items: Items, setting: Setting, ops: Operations) -> list[Column]:
+            return [ops.where(unlike_audited(items, setting, ops), 1.0, 0.0)]
+
+        unlike = (self.counts.n_ratings > 0) & (self._run(formula, 1)[0] > 0)
+        return int(Flag.UNLIKE_AUDITED) * unlike.astype(np.int64)
 
     def intervals(self) -> list[Floats]:
         """Return lower, upper and, unless the level is None, the two confidence limits."""

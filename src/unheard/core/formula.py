@@ -12,7 +12,7 @@ from unheard.core.aggregators import AGGREGATORS, Situation
 from unheard.core.balance import implied_floor
 from unheard.core.columns import Column, Operations, total
 from unheard.core.participation import QUIET, Box, boxes
-from unheard.core.pooling import Pool
+from unheard.core.pooling import Pool, unlikeness_with_n, unlikeness_without_n
 
 
 @dataclass(frozen=True)
@@ -135,6 +135,18 @@ def own_limits(
     """Return the limits of those methods that have their own, in order."""
     found = [AGGREGATORS[method].limits for method in methods]
     return [limits for limits in found if limits is not None]
+
+
+def unlike_audited(items: Items, setting: Setting, ops: Operations) -> Column:
+    """Tell whether items are further from the audited ones than nearly all of these are."""
+    pool = setting.pool
+    assert pool is not None  # the caller has an audit of several items
+    if items.n is None:
+        unlike = unlikeness_without_n(items.counts, setting.values, pool.seen, ops)
+        return unlike > pool.seen.farthest
+    assert pool.silent is not None  # a relative audit is refused where n is known
+    unlike = unlikeness_with_n(items.counts, setting.values, items.n, pool.silent, ops)
+    return unlike > pool.silent.farthest
 
 
 def one_limit(items: Items, setting: Setting, upper: bool, ops: Operations) -> Column:

@@ -11,7 +11,9 @@ rating then counts for the people that it stands for.
 How far such an estimate may be off is read from the audit itself: the errors it makes on audited
 items that it was not fitted to, in units of what the formula expects (conformal prediction
 [VGS05]). So the limits hold the means of the stated share of items if the audited ones were drawn
-at random, whether or not the model behind the formula is right.
+at random, whether or not the model behind the formula is right. Of items unlike the audited ones
+they promise nothing. How unlike an item is shows in its ratings, if it shows at all: those further
+out than nearly all audited items get a flag.
 
 docs/calibrate.md has the derivation; :mod:`unheard.decide.pooling` fits the numbers.
 """
@@ -53,6 +55,8 @@ class Silent:
         Variance of a prediction because the audit might have had other items.
     errors
         Errors on audited items, in units of what the formula expects, smallest first.
+    farthest
+        How unlike the others nearly all audited items are at most; :func:`unlikeness_with_n`.
     """
 
     mean: float
@@ -66,6 +70,7 @@ class Silent:
     gains: tuple[float, ...]
     doubt: float
     errors: tuple[float, ...]
+    farthest: float
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ class Seen:
         Pseudo-ratings to be added.
     stands
         How many people each rating stands for.
-    doubt, errors
+    doubt, errors, farthest
         As in :class:`Silent`.
     """
 
@@ -86,6 +91,7 @@ class Seen:
     stands: tuple[float, ...]
     doubt: float
     errors: tuple[float, ...]
+    farthest: float
 
 
 @dataclass(frozen=True)
@@ -131,9 +137,8 @@ def silent_mean(
     one = ops.divide(1.0, n)
     silent, explained = pool.mean, 0.0
     for mode, strength, gain in zip(pool.modes, pool.strengths, pool.gains, strict=True):
-        center = sum(a * b for a, b in zip(mode, pool.shares, strict=True))
         trust = gain / (strength + one)
-        silent = silent + (weighted(mode, counts) * one - center) * trust
+        silent = silent + (weighted(mode, counts) * one - _center(mode, pool)) * trust
         explained = explained + gain * trust
     silent = ops.least(ops.greatest(silent, values[0]), values[-1])
     return silent, ops.greatest(pool.variance - explained, 0.0)
@@ -154,3 +159,39 @@ def pooled_without_n(
         ]
     )
     return estimate, ops.divide(spread, mass * mass) + pool.doubt
+
+
+def unlikeness_with_n(
+    counts: Sequence[Column], values: Sequence[float], n: Column, pool: Silent, ops: Operations
+) -> Column:
+    """Return how far the shares of people seen are from those of the audited items, squared.
+
+    In units of what is to be expected: items differ, and shares are those of n people.
+    """
+    one = ops.divide(1.0, n)
+    return total(
+        [
+            _squared(weighted(mode, counts) * one - _center(mode, pool)) / (strength + one)
+            for mode, strength in zip(pool.modes, pool.strengths, strict=True)
+        ]
+    )
+
+
+def _center(mode: Sequence[float], pool: Silent) -> float:
+    return sum(a * b for a, b in zip(mode, pool.shares, strict=True))
+
+
+def unlikeness_without_n(
+    counts: Sequence[Column], values: Sequence[float], pool: Seen, ops: Operations
+) -> Column:
+    """Return how far the average rating is from those of the audited items, squared."""
+    rated, weight = total(counts), sum(pool.pseudo)
+    mean = sum(v * a for v, a in zip(values, pool.pseudo, strict=True)) / weight
+    variance = sum(a * (v - mean) ** 2 for v, a in zip(values, pool.pseudo, strict=True)) / weight
+    away = _squared(ops.divide(weighted(values, counts), rated) - mean)
+    expected = (variance / (weight + 1.0)) * (1.0 + ops.divide(weight, rated))
+    return ops.divide(away, expected)
+
+
+def _squared(column: Column) -> Column:
+    return column * column

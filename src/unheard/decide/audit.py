@@ -8,7 +8,8 @@ The box holds participation at every rating together with the stated probability
 intervals [CP34] at a level divided among the ratings. Where the audit has several items, people of
 one item are more alike than people of different ones, and the sample counts for as many people as
 the scatter between items says (the design effect), with as many degrees of freedom as there are
-items [KG98].
+items [KG98], or as would be if all were of the same size [BM02]. Of a rating held in one item alone
+nothing is known then. An audit of a single item speaks about its own people, as one sample.
 """
 
 from __future__ import annotations
@@ -35,7 +36,12 @@ OPEN_END = 1e-9
 """Lower end of participation where the audit does not bound it: next to nothing."""
 
 FEWEST_ITEMS = 5
-"""Fewer items do not tell how items differ; their people are taken as one sample."""
+"""Fewer items hardly tell how items differ: boxes are then wide."""
+
+_LEAST_DEGREES = 0.1
+
+_OPEN_SHARE = 1e-6
+"""Least share of a rating among everybody: below it, it is as if nothing were known."""
 
 DIRECTION_LEVEL = 0.05
 """A direction is suggested if a test of level participation is this unlikely to be passed."""
@@ -226,8 +232,8 @@ def _check_together(observed: Counts, truth: Counts, paired: bool) -> None:
 def _paired_box(o: Floats, t: Floats, level: float) -> tuple[Floats, Floats, Floats]:
     answered, asked = o.sum(axis=0), t.sum(axis=0)
     tail = (1 - level) / (2 * len(asked))
-    effect = _design_effect(o, t)
-    shrink = _fewer_degrees(asked, len(t), tail) / effect
+    share = np.divide(answered, asked, out=np.zeros(len(asked)), where=asked > 0)
+    shrink = _counting_for(o - share * t, t, share * (1 - share) * asked, tail)
     lower, upper = _proportion(answered * shrink, asked * shrink, tail)
     # Jeffreys' middle: never 0 or 1, whatever was seen.
     g = np.where(asked > 0, (answered + 0.5) / (asked + 1), np.nan)
@@ -237,10 +243,13 @@ def _paired_box(o: Floats, t: Floats, level: float) -> tuple[Floats, Floats, Flo
 def _unpaired_box(o: Floats, t: Floats, level: float) -> tuple[Floats, Floats, Floats]:
     answered, audited = o.sum(axis=0), t.sum(axis=0)
     tail = (1 - level) / (4 * len(audited))
-    effect = _ratio_design_effect(o, t)
+    both = (answered > 0) & (audited > 0)
+    first, second = (np.where(both, x, 1.0) for x in (answered, audited))
+    pulls = np.where(both, o / first - t / second, 0.0)
+    plain = np.where(both, 1 / first + 1 / second, 0.0)
     ends = []
-    for counts in (answered, audited):
-        shrink = _fewer_degrees(counts, len(t), tail) / effect
+    for counts, people in ((answered, o), (audited, t)):
+        shrink = _counting_for(pulls, people, plain, tail)
         ends.append(_proportion(counts * shrink, counts.sum() * shrink, tail))
     (seen_low, seen_high), (true_low, true_high) = ends
     known = audited > 0
@@ -248,8 +257,7 @@ def _unpaired_box(o: Floats, t: Floats, level: float) -> tuple[Floats, Floats, F
     g = np.where(known, share, np.nan)
     # Half a person more or less may put the best guess just outside.
     lower = np.fmin(seen_low / true_high, g)
-    upper = np.divide(seen_high, true_low, out=np.ones(len(known)), where=true_low > 0)
-    upper = np.fmax(upper, g)
+    upper = np.fmax(seen_high / np.maximum(true_low, _OPEN_SHARE), g)
     # Nobody is taken to be more outspoken than the most outspoken of those audited may be.
     lower, upper = np.where(known, lower, 0.0), np.where(known, upper, upper[known].max())
     top = np.nanmax(g)
@@ -266,34 +274,35 @@ def _proportion(x: Floats, n: Floats, tail: float) -> tuple[Floats, Floats]:
     return lower, upper
 
 
-def _design_effect(o: Floats, t: Floats) -> Floats:
-    """How many times fewer people the audit counts for, since people of an item are alike."""
-    items, answered, asked = len(t), o.sum(axis=0), t.sum(axis=0)
-    share = np.divide(answered, asked, out=np.zeros(len(asked)), where=asked > 0)
-    plain = share * (1 - share) * asked
-    scatter = ((o - share * t) ** 2).sum(axis=0) * (items / max(items - 1, 1))
+def _counting_for(pulls: Floats, people: Floats, plain: Floats, tail: float) -> Floats:
+    """Return for what share of its people the audit counts, since people of an item are alike.
+
+    Parameters
+    ----------
+    pulls
+        How much each item (row) pulls the answer about each rating away from that of the others.
+    people
+        Of how many people it does so.
+    plain
+        Variance of all pulls together if people answered independently of each other.
+    tail
+        Miss probability of the limits that are to be found.
+    """
+    items, asked = len(people), people.sum(axis=0)
+    if items == 1:
+        return np.ones(len(asked))
+    share = np.divide(people, asked, out=np.zeros_like(people), where=asked > 0)
+    # An item pulls the answer towards itself: it is set against the others [BM02].
+    alone = share > 1 - 1e-9
+    against = np.divide(pulls, 1 - share, out=np.zeros_like(pulls), where=~alone)
+    scatter = (against**2).sum(axis=0) * ((items - 1) / items)
     effect = np.divide(scatter, plain, out=np.ones(len(asked)), where=plain > 0)
-    return np.maximum(effect, 1.0) if items >= FEWEST_ITEMS else np.ones(len(asked))
-
-
-def _ratio_design_effect(o: Floats, t: Floats) -> Floats:
-    items, answered, audited = len(t), o.sum(axis=0), t.sum(axis=0)
-    both = (answered > 0) & (audited > 0)
-    if items < FEWEST_ITEMS:
-        return np.ones(len(both))
-    effect = np.ones(len(both))
-    pull = o[:, both] / answered[both] - t[:, both] / audited[both]
-    scatter = (pull**2).sum(axis=0) * (items / (items - 1))
-    effect[both] = np.maximum(scatter / (1 / answered[both] + 1 / audited[both]), 1.0)
-    return effect
-
-
-def _fewer_degrees(people: Floats, items: int, tail: float) -> Floats:
-    """Shrink sizes for a scatter estimated from few items [KG98]."""
-    if items < FEWEST_ITEMS:
-        return np.ones(len(people))
-    many = stdtrit(np.maximum(people - 1, 1.0), tail)
-    return np.asarray(np.minimum(1.0, (many / stdtrit(items - 1.0, tail)) ** 2))
+    sizes = (share**2).sum(axis=0)
+    degrees = np.divide(1, sizes, out=np.ones(len(asked)), where=sizes > 0) - 1
+    few = stdtrit(np.maximum(degrees, _LEAST_DEGREES), tail)
+    many = stdtrit(np.maximum(asked - 1, 1.0), tail)
+    counted = np.minimum(1.0, (many / few) ** 2) / np.maximum(effect, 1.0)
+    return np.where(degrees > _LEAST_DEGREES, counted, 0.0)
 
 
 def _trend(o: Floats, t: Floats, scores: Floats, paired: bool) -> tuple[float, float]:
@@ -318,7 +327,7 @@ def _trend(o: Floats, t: Floats, scores: Floats, paired: bool) -> tuple[float, f
         ]
         plain = sum(spreads)
     scatter = ((pulls - pulls.mean()) ** 2).sum() * items / max(items - 1, 1)
-    several = items >= FEWEST_ITEMS
+    several = items > 1
     variance = max(plain, scatter) if several else plain
     if variance <= 0:
         return 0.0, 1.0
@@ -358,8 +367,13 @@ def _words(audit: Audit) -> str:
         f"{_QUIET_WORDS[audit.quiet]} ({chance}). The quietest answer about {audit.q:.2g} times as "
         f"often as the most outspoken; {least} cannot be ruled out."
     )
-    if audit.items < FEWEST_ITEMS:
-        said += " So few items do not tell how items differ: people of others may answer otherwise."
+    if audit.items == 1:
+        said += (
+            " One item does not tell how items differ: the bounds hold for its own people, and at "
+            "no stated level for those of others."
+        )
+    elif audit.items < FEWEST_ITEMS:
+        said += " So few items hardly tell how items differ, so the bounds are wide."
     if audit.unaudited:
         ratings = ", ".join(f"{value:g}" for value in audit.unaudited)
         said += f" Nobody audited holds the rating {ratings}: nothing is known of them."

@@ -14,10 +14,19 @@ from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
-from scipy.special import digamma, expit, gammaln, logit, logsumexp
+from scipy.special import chdtri, digamma, expit, gammaln, logit, logsumexp
 
 from unheard.core.columns import NUMPY, Floats
-from unheard.core.pooling import Pool, Seen, Silent, pooled_with_n, pooled_without_n, silent_mean
+from unheard.core.pooling import (
+    Pool,
+    Seen,
+    Silent,
+    pooled_with_n,
+    pooled_without_n,
+    silent_mean,
+    unlikeness_with_n,
+    unlikeness_without_n,
+)
 
 FEWEST_ITEMS = 10
 """An audit of fewer items says too little about how items differ."""
@@ -27,6 +36,7 @@ _DRAWS = 20_000
 _NODES = 15
 _MOST_ERRORS = 1000
 _MANY = 1e6
+_UNLIKELY = 0.05
 _LARGEST_LOG = 12.0
 _WEAK = 3.0
 """Standard deviation of b_r before seeing anything: holds ratings that hardly occur in check."""
@@ -46,10 +56,20 @@ def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -
 
     means = truth @ values / truth.sum(axis=1)
     seen = _tested(_fit_seen, _foretold_without_n, _error_without_n, observed, truth, values, means)
+    rated = observed[observed.sum(axis=1) > 0]
+    unlike = unlikeness_without_n(list(rated.T), values.tolist(), seen, NUMPY)
+    seen = replace(seen, farthest=_farthest(unlike, 1))
     if not paired:
         return Pool(seen, None)
     known = _tested(silent, _foretold_with_n, _error_with_n, observed, truth, values, means)
-    return Pool(seen, known)
+    people = truth.sum(axis=1)
+    unlike = unlikeness_with_n(list(observed.T), values.tolist(), people, known, NUMPY)
+    return Pool(seen, replace(known, farthest=_farthest(unlike, len(values))))
+
+
+def _farthest(unlike: Floats, ways: int) -> float:
+    """Return how unlike the audited items one may be without a flag, as most of them are."""
+    return max(float(np.quantile(unlike, 1 - _UNLIKELY)), float(chdtri(ways, _UNLIKELY)))
 
 
 def _tested(
@@ -119,7 +139,7 @@ def _fit_seen(observed: Floats, truth: Floats) -> Seen:
     # Half a person more on both sides: never 0 or endless, whatever was seen.
     stands = (audited + 0.5) / (answered + 0.5)
     pseudo = fit_dirichlet(observed[observed.sum(axis=1) > 0])
-    return Seen(tuple(pseudo.tolist()), tuple((stands / stands.min()).tolist()), 0.0, ())
+    return Seen(tuple(pseudo.tolist()), tuple((stands / stands.min()).tolist()), 0.0, (), 0.0)
 
 
 def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> Silent:
@@ -146,6 +166,7 @@ def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> Silent:
         gains=tuple(gains.tolist()),
         doubt=0.0,
         errors=(),
+        farthest=0.0,
     )
 
 

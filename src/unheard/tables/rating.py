@@ -13,7 +13,7 @@ from unheard.core.bounds import average
 from unheard.core.columns import total, weighted
 from unheard.core.confidence import critical_value
 from unheard.core.estimate import FEW, OUTSIDE_SLACK, TEST_LEVEL
-from unheard.core.formula import Items, Setting, answers
+from unheard.core.formula import Items, Setting, answers, unlike_audited
 from unheard.core.participation import best_guess, fixed_box
 from unheard.core.response import Limits, test_level, verdict
 from unheard.core.strata import Answer, combined, number_of_terms, terms
@@ -359,6 +359,9 @@ def _flags(
         below = found["lower"] - found["estimate"] > slack
         above = found["estimate"] - found["upper"] > slack
         flags["outside_interval"] = sheet.where(below, 1.0, sheet.where(above, 1.0, 0.0))
+    if request.method == "pooled":
+        unlike = sheet.where(unlike_audited(items, _setting(request), sheet), 1.0, 0.0)
+        flags["unlike_audited"] = sheet.where(seen > 0.0, unlike, 0.0)
     if request.rating:
         rows, empty = sheet.column(N_ROWS), sheet.column(N_NULL)
         dropped = rows - seen
