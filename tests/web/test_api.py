@@ -77,6 +77,10 @@ def test_health_and_about(server: Served) -> None:
         ({"q": 0.3, "scale": "0:8:2"}, ["--q", "0.3", "--scale", "0:8:2"]),
         ({"q": 0.3, "scale": [0, 2, 4, 6, 8]}, ["--q", "0.3", "--scale", "0:8:2"]),
         ({"q": 0.3, "effective": 812.5}, ["--q", "0.3", "--effective", "812.5"]),
+        (
+            {"q": 0.3, "squared_weights": [200, 40, 60, 250, 800], "largest_weight": 2},
+            ["--q", "0.3", "--squared-weights", "200,40,60,250,800", "--largest-weight", "2"],
+        ),
     ],
 )
 def test_estimate_is_the_document_of_the_command(

@@ -22,7 +22,7 @@ from unheard.core.aggregators import AGGREGATORS
 from unheard.core.documents import estimate_document
 from unheard.core.estimate import inquire
 from unheard.core.reading import number
-from unheard.errors import PopulationError
+from unheard.errors import CountsError, PopulationError
 
 
 @click.command(
@@ -47,7 +47,18 @@ from unheard.errors import PopulationError
     "--effective",
     metavar="SIZE",
     help="The counts are sums of survey weights, with this effective sample size: (sum of "
-    "weights)^2 / (sum of squared weights).",
+    "weights)^2 / (sum of squared weights). It takes weights to be unrelated to the rating.",
+)
+@click.option(
+    "--squared-weights",
+    metavar="S1,S2,...",
+    help="The counts are sums of survey weights, and these the sums of their squares, rating by "
+    "rating; with --largest-weight. Weights may go with the rating.",
+)
+@click.option(
+    "--largest-weight",
+    metavar="W",
+    help="The largest weight that any rating could have; with --squared-weights.",
 )
 @json_option
 def estimate(
@@ -57,6 +68,8 @@ def estimate(
     level: str,
     covers: str,
     effective: str | None,
+    squared_weights: str | None,
+    largest_weight: str | None,
     as_json: bool,
     **assumption: Any,
 ) -> None:
@@ -75,6 +88,12 @@ def estimate(
         level=read_level(level),
         covers=covers,
         effective=None if effective is None else number(effective, "--effective", PopulationError),
+        squared_weights=None
+        if squared_weights is None
+        else [number(one, "--squared-weights", CountsError) for one in squared_weights.split(",")],
+        largest_weight=None
+        if largest_weight is None
+        else number(largest_weight, "--largest-weight", PopulationError),
     )
     chosen = method or question.default_method()
     found = question.answer(question.methods() if chosen == "all" else [chosen])

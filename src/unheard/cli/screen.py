@@ -105,8 +105,8 @@ class Screen:
     def size(self) -> Text:
         """How many ratings, from how many people."""
         ratings = _plural(float(self.counts.n_ratings[0]), "rating", "ratings")
-        if self.counts.effective is not None:
-            ratings += f" (weighted; effective size {self.counts.effective[0]:,.1f})"
+        if self.counts.size is not None:
+            ratings += f" (weighted; effective size {self.counts.size[0]:,.1f})"
         whom = "an unknown number of people"
         if self.counts.n is not None:
             whom = _plural(float(self.counts.n[0]), "person", "people")

@@ -18,6 +18,26 @@ LARGEST_COUNT = 2**53
 
 
 @dataclass(frozen=True, eq=False)
+class Weights:
+    """Survey weights, which may go with the ratings.
+
+    Attributes
+    ----------
+    squares
+        Shape (N, m): sum of the squared weights per item and rating.
+    largest
+        Shape (N,): the largest weight that any rating could have.
+    """
+
+    squares: Floats
+    largest: Floats
+
+    def take(self, rows: NDArray[np.intp]) -> Weights:
+        """Return the weights of some of the items."""
+        return Weights(self.squares[rows], self.largest[rows])
+
+
+@dataclass(frozen=True, eq=False)
 class Counts:
     """Counts per item and rating.
 
@@ -32,7 +52,10 @@ class Counts:
     n
         Shape (N,): how many people there are, whether they answered or not; None if unknown.
     effective
-        Shape (N,): effective sample size of survey-weighted counts; None for plain counts.
+        Shape (N,): effective sample size of survey-weighted counts; None for plain counts, and if
+        more is known.
+    weights
+        More about survey weights; None for plain counts.
     single
         Whether one histogram was given, so that answers are numbers and not arrays.
     """
@@ -41,6 +64,7 @@ class Counts:
     scale: Scale
     n: Floats | None
     effective: Floats | None
+    weights: Weights | None
     single: bool
 
     @classmethod
@@ -51,6 +75,8 @@ class Counts:
         n: ArrayLike | None = None,
         scale: Scale | None = None,
         effective: ArrayLike | None = None,
+        squared_weights: ArrayLike | None = None,
+        largest_weight: ArrayLike | None = None,
     ) -> Counts:
         """Check counts and what belongs to them.
 
@@ -65,6 +91,9 @@ class Counts:
         effective
             Declares that the counts are sums of survey weights, with this effective sample size
             (sum of the weights squared over the sum of their squares): one number or N of them.
+        squared_weights, largest_weight
+            Instead of ``effective``: declares the same, with the sum of squared weights for each
+            count, and the largest weight that any rating could have, one number or N of them.
         """
         cells, single = _as_cells(counts)
         if scale is None and cells.shape[1] < 2:
@@ -80,15 +109,31 @@ class Counts:
                 f"{cells.shape[1]} counts for a scale of {scale.m} values",
                 "Give one count for each value of the scale, zeros included",
             )
-        _check_cells(cells, single, whole=effective is None)
+        whole = effective is None and squared_weights is None
+        _check_cells(cells, single, whole=whole)
         sizes = None if effective is None else _effective(effective, cells)
-        people = None if n is None else _people(n, cells, single, whole=effective is None)
-        return cls(cells, scale, people, sizes, single)
+        weights = _weights(squared_weights, largest_weight, cells, effective is not None)
+        people = None if n is None else _people(n, cells, single, whole=whole)
+        return cls(cells, scale, people, sizes, weights, single)
 
     def take(self, rows: NDArray[np.intp]) -> Counts:
         """Return some of the items, in any order and as often as wanted."""
         n, effective = (None if x is None else x[rows] for x in (self.n, self.effective))
-        return Counts(self.cells[rows], self.scale, n, effective, single=False)
+        weights = None if self.weights is None else self.weights.take(rows)
+        return Counts(self.cells[rows], self.scale, n, effective, weights, single=False)
+
+    @property
+    def size(self) -> Floats | None:
+        """Effective sample size per item of survey-weighted counts; None for plain ones."""
+        if self.weights is None:
+            return self.effective
+        squares = _row_sums(self.weights.squares)
+        return np.divide(self.n_ratings**2, squares, out=np.zeros(self.rows), where=squares > 0)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether counts are sums of survey weights."""
+        return self.effective is not None or self.weights is not None
 
     @property
     def rows(self) -> int:
@@ -133,7 +178,7 @@ def _check_cells(cells: NDArray[Any], single: bool, *, whole: bool) -> None:
         for block in blocks(len(cells)):
             part = cells[block]
             if (np.floor(part) != part).any():
-                advice = f"{remedy}; declare survey weights by their effective size"
+                advice = f"{remedy}; declare survey weights by their squares"
                 _refuse(cells, np.floor(cells) != cells, single, advice)
 
 
@@ -175,6 +220,40 @@ def _effective(effective: ArrayLike, cells: NDArray[Any]) -> Floats:
             "2**53",
         )
     return sizes
+
+
+def _weights(
+    squares: ArrayLike | None, largest: ArrayLike | None, cells: NDArray[Any], twice: bool
+) -> Weights | None:
+    if squares is None and largest is None:
+        return None
+    if squares is None or largest is None or twice:
+        raise CountsError(
+            "squared_weights",
+            "effective given as well" if twice else "one of two given",
+            "Give the sum of squared weights for each count together with the largest weight that "
+            "any rating could have, and no effective size",
+        )
+    sums, _ = _as_cells(squares)
+    if sums.shape != cells.shape:
+        raise CountsError(
+            "squared_weights",
+            f"numbers of shape {sums.shape} beside counts of {cells.shape}",
+            "Give one sum of squared weights for each count",
+        )
+    heaviest = _per_row(largest, len(cells), "largest_weight", PopulationError)
+    # No weight is above the largest, and a sum of squares is no more than the sum times it.
+    good = (sums >= 0) & ((sums > 0) == (cells > 0))
+    good &= sums <= cells * heaviest[:, None] * (1 + 1e-9)
+    if not good.all():
+        row, r = (int(i) for i in np.argwhere(~good)[0])
+        raise CountsError(
+            f"squared_weights[{r}]" if len(cells) == 1 else f"squared_weights[{row}, {r}]",
+            f"{sums[row, r]:g} found beside weights of {cells[row, r]:g} in all, none above "
+            f"{heaviest[row]:g}",
+            "Square each weight and add up, rating by rating",
+        )
+    return Weights(np.asarray(sums, np.float64), heaviest)
 
 
 def _people(n: ArrayLike, cells: NDArray[Any], single: bool, *, whole: bool) -> Floats:

@@ -37,6 +37,9 @@ def estimate_document(question: Inquiry, found: Sequence[Estimate]) -> dict[str,
     }
     if counts.effective is not None:
         result["effective"] = float(counts.effective[0])
+    if counts.weights is not None:
+        result["squared_weights"] = counts.weights.squares[0].tolist()
+        result["largest_weight"] = float(counts.weights.largest[0])
     if found and (added := contribution_of_n(question, found[0])) is not None:
         result["response"] = _response_document(question, added)
     result["estimates"] = [numbers_document(one) for one in found]

@@ -51,6 +51,7 @@ class Flag(IntFlag):
     REFUTED = 16
     OUTSIDE_INTERVAL = 32
     UNLIKE_AUDITED = 64
+    WEIGHTS_ASSUMED = 128
 
 
 FEW = 10
@@ -69,6 +70,8 @@ FLAG_WORDS = {
     "outside_interval": "an estimate lies outside everything that the assumption allows",
     "unlike_audited": "this item is unlike those audited: the confidence interval holds for items "
     "like them, and at no stated level for this one",
+    "weights_assumed": "the effective sample size takes survey weights to be unrelated to the "
+    "rating; where they are not, the level holds with squared weights per rating only",
     "nulls_counted": "rows without a rating were taken as people who said nothing",
     "rows_dropped": "rows were left out: without a rating, or with one off the scale",
     "n_below_ratings": "there are more ratings than people: n cannot be right",
@@ -161,7 +164,7 @@ class Inquiry:
                 f"{method} is solved for n up to {one.most_n}, and n is {self.counts.n.max():.15g}",
                 "Use midpoint or bea",
             )
-        if one.needs_people and self.counts.effective is not None:
+        if one.needs_people and self.counts.weighted:
             return MethodError(
                 "method", f"{method} needs whole people, not sums of weights", "Use paa or midpoint"
             )
@@ -270,11 +273,11 @@ class Inquiry:
         if self.counts.rows == 1:
             one = {name: float(values.reshape(-1)[0]) for name, values in (fixed | rows).items()}
             counts = [float(count) for count in self.counts.cells[0]]
-            found = formula(Items(counts, **one), setting, PLAIN)
+            found = formula(_items(counts, one), setting, PLAIN)
             return [np.asarray(x, np.float64).reshape(1) for x in found]
 
         def on_block(counts: Sequence[Column], *row: Column) -> list[Column]:
-            items = Items(counts, **(fixed | dict(zip(rows, row, strict=True))))
+            items = _items(counts, fixed | dict(zip(rows, row, strict=True)))
             return formula(items, setting, NUMPY)
 
         return by_blocks(on_block, self.counts.cells, list(rows.values()), width)
@@ -293,6 +296,10 @@ class Inquiry:
             seen = self.counts.n_ratings
             share = np.divide(self.counts.effective, seen, out=np.ones(len(seen)), where=seen > 0)
             rows["share"] = share
+        if self.counts.weights is not None:
+            rows["largest"] = self.counts.weights.largest
+            columns = np.ascontiguousarray(self.counts.weights.squares.T)
+            rows |= {f"{_SQUARE}{place}": column for place, column in enumerate(columns)}
         return rows
 
     def _floor(self, n: Floats, q: Floats) -> Floats:
@@ -304,10 +311,12 @@ class Inquiry:
         return np.where(seen > 0, implied_floor(q, seen, np.maximum(n, 1.0), NUMPY), 1.0)
 
     def _flags(self) -> NDArray[np.int64]:
-        seen, effective = self.counts.n_ratings, self.counts.effective
+        seen, size = self.counts.n_ratings, self.counts.size
         empty = seen == 0
-        few = (seen if effective is None else effective) < FEW
+        few = (seen if size is None else size) < FEW
         flags = np.where(empty, int(Flag.NO_RATINGS), int(Flag.FEW_RATINGS) * few)
+        if self.counts.effective is not None and self.level is not None:
+            flags += int(Flag.WEIGHTS_ASSUMED) * ~empty
         about = self.response()
         if about is not None:
             flags += int(Flag.LOW_RESPONSE) * (about.too_low & ~empty)
@@ -328,6 +337,16 @@ class Inquiry:
         estimate, lower, upper = (float(x[0]) for x in numbers)
         low, high = (None if x is None else float(x[0]) for x in limits)
         return Estimate(method, estimate, lower, upper, low, high, flag_names(int(flags[0])), self)
+
+
+_SQUARE = "square_"
+
+
+def _items(counts: Sequence[Column], named: dict[str, Column]) -> Items:
+    """Put columns of a row together; the squared weights are one per rating."""
+    squares = [column for name, column in named.items() if name.startswith(_SQUARE)]
+    rest = {name: column for name, column in named.items() if not name.startswith(_SQUARE)}
+    return Items(counts, **rest, squares=squares or None)
 
 
 def flag_names(code: int) -> tuple[str, ...]:
@@ -353,13 +372,22 @@ def inquire(
     level: float | None = 0.95,
     covers: str = "mean",
     effective: ArrayLike | None = None,
+    squared_weights: ArrayLike | None = None,
+    largest_weight: ArrayLike | None = None,
 ) -> Inquiry:
     """Check a question without answering it; the parameters are those of :func:`estimate`."""
     if isinstance(scale, str):
         scale = Scale.parse(scale)
     elif scale is not None and not isinstance(scale, Scale):
         scale = Scale(scale)
-    checked = Counts.of(counts, n=n, scale=scale, effective=effective)
+    checked = Counts.of(
+        counts,
+        n=n,
+        scale=scale,
+        effective=effective,
+        squared_weights=squared_weights,
+        largest_weight=largest_weight,
+    )
     assumption = stated(q, quiet, participation, g, assumption, floor)
     assumption.check_fits(checked.scale.m, checked.rows)
     assumption.check_people(n_known=checked.n is not None)
@@ -369,7 +397,7 @@ def inquire(
         )
     if covers not in ("mean", "people"):
         raise OptionError("covers", f"{covers!r} found", "Choose mean or people")
-    if covers == "people" and checked.effective is not None:
+    if covers == "people" and checked.weighted:
         raise OptionError(
             "covers", "people asked for, with weighted counts", "Weights stand for a population"
         )
@@ -395,6 +423,8 @@ def estimate(
     level: float | None = 0.95,
     covers: str = "mean",
     effective: ArrayLike | None = None,
+    squared_weights: ArrayLike | None = None,
+    largest_weight: ArrayLike | None = None,
 ) -> Estimate:
     """Estimate the mean rating of everybody from those who answered.
 
@@ -438,7 +468,12 @@ def estimate(
     effective
         Declares that the counts are sums of survey weights with this effective sample size,
         (sum of weights)**2 / (sum of squared weights): one number or one per item. n is then on
-        the scale of the weights, which add up to the number of people who answered.
+        the scale of the weights, which add up to the number of people who answered. That takes
+        weights to be unrelated to the rating, and the result says so.
+    squared_weights, largest_weight
+        Instead of ``effective``, where weights may go with the rating: the sum of the squared
+        weights for each count, and the largest weight that any rating could have (of the whole
+        survey, say), one number or one per item.
 
     Returns
     -------
@@ -466,6 +501,8 @@ def estimate(
         level=level,
         covers=covers,
         effective=effective,
+        squared_weights=squared_weights,
+        largest_weight=largest_weight,
     )
     return question.answer([method or question.default_method()])[0]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from scipy.special import ndtr
 
 from unheard.core import bounds, confidence
 from unheard.core.aggregators import AGGREGATORS, Situation
 from unheard.core.balance import implied_floor
-from unheard.core.columns import Column, Operations, total
+from unheard.core.columns import Column, Operations, peak, total
 from unheard.core.participation import QUIET, Box, boxes
 from unheard.core.pooling import Pool, unlikeness_with_n, unlikeness_without_n
 
@@ -31,6 +32,9 @@ class Items:
         BEA's lambda; needed for that method only.
     share
         Effective sample size over the sum of the weights; None for plain counts.
+    squares, largest
+        Sums of squared survey weights per rating, and the largest weight that any could have;
+        None for plain counts.
     """
 
     counts: Sequence[Column]
@@ -38,6 +42,8 @@ class Items:
     n: Column = None
     balance: Column = None
     share: Column = None
+    squares: Sequence[Column] | None = None
+    largest: Column = None
 
 
 @dataclass(frozen=True)
@@ -157,9 +163,17 @@ def one_limit(items: Items, setting: Setting, upper: bool, ops: Operations) -> C
     assert setting.z is not None  # the caller asks for a level
     values = setting.values
     ends = boxes(setting.kind, items.q, setting.box, len(values))
-    counts, n = _informative(items)
+    known = _informative(items, values, ends, ops)
     found = confidence.one_limit(
-        counts, values, ends, n, setting.z, setting.people, setting.is_ratio, upper, ops
+        known.counts,
+        known.values,
+        known.ends,
+        known.n,
+        setting.z,
+        setting.people,
+        setting.is_ratio,
+        upper,
+        ops,
     )
     return ops.where(total(items.counts) > 0, found, values[-1] if upper else values[0])
 
@@ -167,17 +181,53 @@ def one_limit(items: Items, setting: Setting, upper: bool, ops: Operations) -> C
 def _limits(
     items: Items, setting: Setting, ends: tuple[Box | None, Box | None], z: float, ops: Operations
 ) -> tuple[Column, Column]:
-    counts, n = _informative(items)
-    if n is None:
-        return confidence.free_limits(counts, setting.values, ends, z, ops)
+    known = _informative(items, setting.values, ends, ops)
+    if known.n is None:
+        return confidence.free_limits(known.counts, known.values, known.ends, z, ops)
     return confidence.known_limits(
-        counts, setting.values, ends, n, z, setting.people, setting.is_ratio, ops
+        known.counts, known.values, known.ends, known.n, z, setting.people, setting.is_ratio, ops
     )
 
 
-def _informative(items: Items) -> tuple[Sequence[Column], Column | None]:
-    """Counts and n that carry as much information as the weighted ones."""
-    if items.share is None:
-        return items.counts, items.n
-    counts = [items.share * count for count in items.counts]
-    return counts, None if items.n is None else items.share * items.n
+class _Informative(NamedTuple):
+    """Plain counts that carry as much information as weighted ones."""
+
+    counts: Sequence[Column]
+    values: Sequence[float]
+    ends: tuple[Box | None, Box | None]
+    n: Column | None
+
+
+def _informative(
+    items: Items, values: Sequence[float], ends: tuple[Box | None, Box | None], ops: Operations
+) -> _Informative:
+    if items.share is not None:
+        counts = [items.share * count for count in items.counts]
+        n = None if items.n is None else items.share * items.n
+        return _Informative(counts, values, ends, n)
+    if items.squares is None:
+        return _Informative(items.counts, values, ends, items.n)
+    # Ratings that weigh s in all, and s2 if squared, are as good as s**2/s2 that weigh s2/s each.
+    # One that was missed could weigh more: such ratings stand at both ends, and nobody gave them.
+    # How the unseen weigh is not known, so n is left out.
+    pairs = list(zip(items.counts, items.squares, strict=True))
+    counts = [ops.where(s > 0.0, ops.divide(s * s, s2), 0.0) for s, s2 in pairs]
+    units = [ops.where(s > 0.0, ops.divide(s2, s), items.largest) for s, s2 in pairs]
+    low, high = (_weighing(box, units, items.largest, ops) for box in ends)
+    return _Informative([0.0, *counts, 0.0], [values[0], *values, values[-1]], (low, high), None)
+
+
+def _weighing(box: Box | None, units: Sequence[Column], largest: Column, ops: Operations) -> Box:
+    """Let each seen rating stand for as many times more people as it weighs."""
+    ones = (1.0,) * len(units)
+    fewest, most = (ones, ones) if box is None else (box.fewest, box.most)
+    sides = [
+        tuple(
+            w * unit
+            for w, unit in zip(
+                (peak(side, ops), *side, peak(side, ops)), (largest, *units, largest), strict=True
+            )
+        )
+        for side in (fewest, most)
+    ]
+    return Box.elastic(sides[0], sides[1])

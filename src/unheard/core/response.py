@@ -173,8 +173,8 @@ def response(counts: Counts, assumption: Participation, level: float) -> Respons
     assert not assumption.is_ratio
     seen, n = counts.n_ratings, counts.n
     cells = list(np.asarray(counts.cells.T, np.float64))
-    if counts.effective is not None:
-        share = np.divide(counts.effective, seen, out=np.ones(len(n)), where=seen > 0)
+    if counts.size is not None:
+        share = np.divide(counts.size, seen, out=np.ones(len(n)), where=seen > 0)
         cells, seen, n = [share * cell for cell in cells], seen * share, n * share
     fixed = fixed_box(assumption)
     limits = Limits(

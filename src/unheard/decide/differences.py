@@ -169,8 +169,9 @@ def _samples(question: Inquiry) -> list[Sample]:
     cells = np.asarray(counts.cells, np.float64)
     if counts.effective is not None:
         cells = cells * (counts.effective / counts.n_ratings)[:, None]
+    squares = cells if counts.weights is None else counts.weights.squares
     places = (np.array(scale.values) - scale.lowest) / scale.width
-    return [Sample(row, row, places) for row in cells]
+    return [Sample(row, square, places) for row, square in zip(cells, squares, strict=True)]
 
 
 def _sides(question: Inquiry, end: int) -> tuple[Floats, Floats]:

@@ -151,7 +151,7 @@ def levels_for_all_pairs(question: Inquiry, crowd: Crowd, claimed: int = 0) -> F
     """
     if question.level is None:
         raise OptionError("level", "None found, with noise", "Give a level, such as 0.95")
-    if question.counts.effective is not None:
+    if question.counts.weighted:
         raise OptionError(
             "noise",
             "asked for, with weighted counts",

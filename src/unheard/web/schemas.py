@@ -56,6 +56,12 @@ class EstimateQuestion(Question):
     effective: Number | None = Field(
         None, description="The counts are sums of survey weights, with this effective sample size."
     )
+    squared_weights: Counts | None = Field(
+        None, description="The counts are sums of survey weights, and these those of their squares."
+    )
+    largest_weight: Number | None = Field(
+        None, description="The largest weight that any rating could have."
+    )
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"example": {"counts": [120, 30, 45, 200, 605], "q": 0.3}}
