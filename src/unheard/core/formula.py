@@ -175,6 +175,8 @@ def one_limit(items: Items, setting: Setting, upper: bool, ops: Operations) -> C
         upper,
         ops,
     )
+    if items.squares is not None:
+        found = ops.least(ops.greatest(found, values[0]), values[-1])
     return ops.where(total(items.counts) > 0, found, values[-1] if upper else values[0])
 
 
@@ -182,11 +184,18 @@ def _limits(
     items: Items, setting: Setting, ends: tuple[Box | None, Box | None], z: float, ops: Operations
 ) -> tuple[Column, Column]:
     known = _informative(items, setting.values, ends, ops)
+    if items.squares is not None:
+        low, high = confidence.free_limits(known.counts, known.values, known.ends, z, ops)
+        return ops.greatest(low, setting.values[0]), ops.least(high, setting.values[-1])
     if known.n is None:
         return confidence.free_limits(known.counts, known.values, known.ends, z, ops)
     return confidence.known_limits(
         known.counts, known.values, known.ends, known.n, z, setting.people, setting.is_ratio, ops
     )
+
+
+_OUTSIDE = 1e-6
+"""How far outside the scale a rating that was missed stands, in widths: limits go by steps."""
 
 
 class _Informative(NamedTuple):
@@ -208,13 +217,15 @@ def _informative(
     if items.squares is None:
         return _Informative(items.counts, values, ends, items.n)
     # Ratings that weigh s in all, and s2 if squared, are as good as s**2/s2 that weigh s2/s each.
-    # One that was missed could weigh more: such ratings stand at both ends, and nobody gave them.
-    # How the unseen weigh is not known, so n is left out.
+    # One that was missed could weigh more: such ratings stand just outside both ends of the scale,
+    # and nobody gave them. How the unseen weigh is not known, so n is left out.
     pairs = list(zip(items.counts, items.squares, strict=True))
     counts = [ops.where(s > 0.0, ops.divide(s * s, s2), 0.0) for s, s2 in pairs]
     units = [ops.where(s > 0.0, ops.divide(s2, s), items.largest) for s, s2 in pairs]
     low, high = (_weighing(box, units, items.largest, ops) for box in ends)
-    return _Informative([0.0, *counts, 0.0], [values[0], *values, values[-1]], (low, high), None)
+    outside = _OUTSIDE * (values[-1] - values[0])
+    places = [values[0] - outside, *values, values[-1] + outside]
+    return _Informative([0.0, *counts, 0.0], places, (low, high), None)
 
 
 def _weighing(box: Box | None, units: Sequence[Column], largest: Column, ops: Operations) -> Box:
