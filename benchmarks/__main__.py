@@ -15,6 +15,7 @@ from benchmarks import (
     game,
     imports,
     kernels,
+    levels_combined,
     sections,
     shared,
     tables,
@@ -36,6 +37,7 @@ ALL = {
     "web": web.run,
     "attack": attack.run,
     "coverage": coverage.run,
+    "levels_combined": levels_combined.run,
 }
 
 

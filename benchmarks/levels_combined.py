@@ -1,0 +1,299 @@
+"""How often combined confidence statements hold, against the worst structures that were found.
+
+Comparisons of two ratings are enumerated, outcome by outcome, and p is searched; the rest is
+simulated from structures made to break it (rare ratings all heard or all quiet, items and strata
+alike and unlike), which are drawn anew with ``SEED``. Each line has the least coverage of a 95%
+interval and the structure that it was found at. docs/confidence.md has what older methods covered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from scipy.stats import binom, multinomial
+
+import unheard as uh
+from unheard.core.columns import NUMPY
+from unheard.core.confidence import critical_value
+from unheard.core.formula import Items, Setting
+from unheard.core.participation import fixed_box
+from unheard.core.strata import Answer, combined, terms
+from unheard.decide.differences import SEPARATE, SHARED, Way
+from unheard.decide.follow_up import Seen, all_answered
+from unheard.decide.ranking import ranking, simultaneous_level
+
+Floats = NDArray[np.float64]
+
+SEED = 15
+LEAST = 0.949
+TINY = 1e-9
+
+
+class Found(NamedTuple):
+    """Coverage of one structure, in words, and how far luck may have moved it."""
+
+    coverage: float
+    error: float
+    structure: str
+
+
+def run() -> None:
+    for name, measure in MEASUREMENTS.items():
+        worst = min(measure(), key=lambda found: found.coverage)
+        verdict = "ok" if worst.coverage + 2 * worst.error >= LEAST else "BROKEN"
+        error = f" ± {worst.error:.4f}" if worst.error else " exact"
+        print(f"{name:34} {worst.coverage:.4f}{error:9} {verdict:6} {worst.structure}", flush=True)
+
+
+def _share(inside: Any, structure: str) -> Found:
+    held = float(np.mean(inside))
+    return Found(held, float(np.sqrt(0.05 * 0.95 / np.size(inside))), structure)
+
+
+def _inside(lower: Any, upper: Any, truth: Any) -> Any:
+    return (lower <= truth + TINY) & (upper >= truth - TINY)
+
+
+# Comparisons.
+
+
+def separate() -> Iterator[Found]:
+    """Every outcome of two ratings; both ends of the difference, for every p of a grid."""
+    share = np.concatenate([np.geomspace(1e-4, 0.1, 25), np.linspace(0.12, 0.5, 20)])
+    share = np.unique(np.concatenate([[0.0, 1.0], share, 1 - share]))
+    for (a, b), q in product([(3, 3), (5, 5), (3, 30), (10, 20)], [1.0, 0.3, 0.1]):
+        rows = [np.column_stack([n - np.arange(n + 1), np.arange(n + 1)]) for n in (a, b)]
+        lower = np.array(
+            [[SEPARATE.limit(uh.inquire([x, y], q), False) for y in rows[1]] for x in rows[0]]
+        )
+        chances = [np.asarray(binom.pmf(np.arange(n + 1)[:, None], n, share)) for n in (a, b)]
+        least, most = (share * w / (share * w + (1 - share) / w) for w in (q**0.5, q**-0.5))
+        for i, truth in enumerate(least):
+            wrong = lower[:, :, None] > truth - most + TINY
+            miss = np.einsum("a,abp,bp->p", chances[0][:, i], wrong, chances[1])
+            j = int(miss.argmax())
+            # The upper end may miss as often, elsewhere: both are counted.
+            words = f"{a} and {b} ratings, q={q:g}, shares {share[i]:.4f} and {share[j]:.4f}"
+            yield Found(float(1 - 2 * miss[j]), 0.0, words)
+
+
+def shared() -> Iterator[Found]:
+    """Every likely outcome of two or three ratings, at the least favourable weights."""
+    known = [
+        ((0.9983, 0.0017), (0.9788, 0.0212), (3, 30), 0.1, "any"),
+        ((0.9983, 0.0017), (0.9788, 0.0212), (30, 30), 0.1, "any"),
+        ((0.0545, 0.9455), (0.0009, 0.9991), (30, 30), 0.3, "low"),
+        ((0.5, 0.5), (0.45, 0.55), (5, 5), 1.0, "any"),
+        ((0.02, 0.98), (0.9, 0.1), (5, 5), 0.5, "any"),
+        ((0.1, 0.1, 0.8), (0.8, 0.1, 0.1), (4, 4), 0.3, "any"),
+        ((0.05, 0.9, 0.05), (0.45, 0.1, 0.45), (4, 4), 0.3, "high"),
+    ]
+    for a, b, sizes, q, quiet in known:
+        yield from _enumerated(SHARED, np.array(a), np.array(b), sizes, q, quiet)
+
+
+def _enumerated(
+    way: Way, a: Floats, b: Floats, sizes: tuple[int, int], q: float, quiet: str
+) -> Iterator[Found]:
+    weights = np.array(list(product(np.geomspace(1, 1 / q, 13), repeat=len(a))))
+    steps = np.diff(weights, axis=1)
+    fits = {"any": steps < np.inf, "low": steps <= 0, "high": steps >= 0}[quiet].all(axis=1)
+    weights, values = weights[fits], np.arange(1.0, len(a) + 1)
+    differences = [weights @ (s * values) / (weights @ s) for s in (a, b)]
+    truths = differences[0] - differences[1]
+    held, seen = np.zeros(2), 0.0
+    for (x, px), (y, py) in product(*(_likely(n, s) for n, s in zip(sizes, (a, b), strict=True))):
+        if px * py < 1e-6:
+            continue
+        found = way.all_four(uh.inquire([x, y], q, quiet=quiet))
+        ends = np.array([truths.min(), truths.max()])
+        held += px * py * _inside(found[2], found[3], ends)
+        seen += px * py
+    words = f"{sizes[0]} and {sizes[1]} ratings, q={q:g}, {quiet}, shares seen {a} and {b}"
+    yield Found(float(held.min() / seen), 0.0, words)
+
+
+def _likely(n: int, shares: Floats) -> list[tuple[Any, float]]:
+    cells = [c for c in product(range(n + 1), repeat=len(shares)) if sum(c) == n]
+    chances = multinomial.pmf(cells, n, shares)
+    return [(c, p) for c, p in zip(cells, chances, strict=True) if p > 1e-6]
+
+
+def shared_with_n() -> Iterator[Found]:
+    rng = np.random.default_rng(SEED)
+    n, q, g = (10_000, 20), 0.2, 0.2
+    p = np.array([(0.748, 0.252), (0.856, 0.144)])
+    inside = []
+    for _ in range(400):
+        rows = [rng.binomial(rng.multinomial(k, s), g) for k, s in zip(n, p, strict=True)]
+        if rows[1].any():
+            found = SHARED.all_four(uh.inquire(rows, q, n=n))
+            inside.append(_inside(found[2], found[3], p[0, 1] - p[1, 1]))
+    yield _share(inside, f"n={n}, q={q}, everybody responds with probability {g}, p={p.tolist()}")
+
+
+# Strata.
+
+
+def together(cells: Any, sizes: Floats, **stated: Any) -> Answer:
+    """Put strata together; ``cells`` has the axes draw, stratum and rating."""
+    draws, parts, m = cells.shape
+    question = uh.inquire(cells.reshape(-1, m), n=np.tile(sizes, draws), **stated)
+    lower, upper, *_ = question.intervals()
+    said = question.assumption
+    q = None if said.q is None else float(said.q)
+    values, z = question.counts.scale.values, critical_value(0.95)
+    setting = Setting(values, said.kind, fixed_box(said), None, None, z, False)
+    items = Items(list(question.counts.cells.T.astype(float)), q, question.counts.n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = Answer((lower + upper) / 2, lower, upper, None, None)
+        columns = terms(items, setting, part, NUMPY)
+        sums = [np.broadcast_to(x, lower.shape).reshape(draws, parts).sum(axis=1) for x in columns]
+        return combined(sums, setting, q, NUMPY)
+
+
+def strata() -> Iterator[Found]:
+    """Alike: one rating rare and all heard or all quiet. Unlike: shapes and sizes drawn."""
+    rng = np.random.default_rng(SEED)
+    shapes = [(5, 100, 5.0), (10, 100, 5.0), (30, 10, 1.5), (100, 10, 2.0), (2, 10, 1.0)]
+    shapes += [(parts, n, rare) for parts in (5, 100) for n in (10, 100) for rare in (0.1, 0.5, 3)]
+    for (parts, n, rare), stated, q in product(shapes, ("floor", "q"), (1.0, 0.5, 0.2)):
+        p = np.array([rare / n, 1 - rare / n])
+        for turned, heard in product((False, True), repeat=2):
+            g = np.array([1.0, q] if heard else [q, 1.0])
+            shares, voices = (p[::-1], g[::-1]) if turned else (p, g)
+            cells = rng.binomial(rng.multinomial(n, shares, size=(2000, parts)), voices)
+            found = together(cells, np.full(parts, float(n)), **{stated: q}, scale=[0, 1])
+            words = f"{parts} strata of {n}, {stated}={q:g}, p={shares.tolist()}, g={voices}"
+            yield _share(_inside(found.ci_lower, found.ci_upper, shares[1]), words)
+    for _ in range(30):
+        yield _unlike_strata(rng)
+
+
+def _unlike_strata(rng: np.random.Generator) -> Found:
+    parts, m, q = int(rng.choice([2, 5, 20])), int(rng.choice([2, 3, 5])), rng.choice([0.2, 0.5, 1])
+    stated = str(rng.choice(["floor", "q"]))
+    sizes = rng.choice([10, 30, 100, 400], parts)
+    p = rng.dirichlet(np.full(m, 0.4), parts)
+    g = np.where(np.arange(m) < rng.integers(0, m + 1, (parts, 1)), q, 1.0)
+    if rng.random() < 0.5:
+        g = g[:, ::-1]
+    if stated == "q":
+        g = g * rng.choice([0.5, 1.0], (parts, 1))
+    cells = np.stack(
+        [rng.binomial(rng.multinomial(k, *row), v) for k, row, v in _rows(sizes, p, g, 2000)],
+        axis=1,
+    )
+    values = np.arange(1.0, m + 1)
+    truth = float(sizes @ (p @ values) / sizes.sum())
+    found = together(cells, sizes.astype(float), **{stated: float(q)})
+    words = f"{parts} strata of {sizes.tolist()}, {stated}={q:g}, m={m}, unlike"
+    return _share(_inside(found.ci_lower, found.ci_upper, truth), words)
+
+
+def _rows(sizes: Any, p: Floats, g: Floats, draws: int) -> Iterator[tuple[Any, Any, Any]]:
+    for k, row, voice in zip(sizes, p, g, strict=True):
+        yield k, (row, draws), voice
+
+
+# Weights, audits, ranks, follow-ups.
+
+
+def weights() -> Iterator[Found]:
+    rng = np.random.default_rng(SEED)
+    cases = [
+        ((1, 1, 5), (0.01, 0.01, 0.98), (1, 10, 1)),
+        ((1, 5, 5), (0.98, 0.01, 0.01), (1, 1, 10)),
+        ((1, 1, 5), (0.005, 0.015, 0.98), (1, 10, 1)),
+        ((1, 5, 5), (0.49, 0.02, 0.49), (1, 10, 1)),
+        ((1, 3, 5), (0.3, 0.3, 0.4), (1, 4, 2)),
+    ]
+    for (of, shares, weigh), size, q in product(cases, (10, 100, 1000), (1.0, 0.3)):
+        values, p, w = (np.array(x, float) for x in (of, shares, weigh))
+        drawn = rng.multinomial(size, p, size=5000)
+        sums, squares = np.zeros((2, len(drawn), 5))
+        for value, weight, count in zip(values, w, drawn.T, strict=True):
+            sums[:, int(value) - 1] += weight * count
+            squares[:, int(value) - 1] += weight**2 * count
+        found = uh.estimate(sums, q, squared_weights=squares, largest_weight=w.max())
+        for quiet in (1 / q, q):
+            people = p * w * np.where(values == 1, quiet, 1.0)
+            truth = people @ values / people.sum()
+            words = f"{size} ratings, q={q:g}, p={shares} of {of}, weights {weigh}"
+            yield _share(_inside(found.ci_lower, found.ci_upper, truth), words)
+
+
+def audits() -> Iterator[Found]:
+    rng = np.random.default_rng(SEED)
+    voice = np.array([-1.5, -1.0, -0.5, 0.0, 0.5])
+    nodes, weigh = np.polynomial.hermite_e.hermegauss(60)
+    for items, spread, uneven in product((2, 3, 4, 8, 20), (0.0, 0.6, 1.2), (0.0, 1.0)):
+        truth = expit(voice[:, None] + spread * nodes) @ (weigh / weigh.sum())
+        inside = []
+        for _ in range(400):
+            sizes = 5 + rng.lognormal(np.log(100), uneven, items).round().astype(int)
+            shares = rng.dirichlet([2, 3, 4, 5, 6], items)
+            people = np.array([rng.multinomial(k, p) for k, p in zip(sizes, shares, strict=True)])
+            moved = voice + spread * rng.standard_normal((items, 1))
+            found = uh.calibrate(rng.binomial(people, expit(moved)), people)
+            inside.append(bool(_inside(found.g_lower, found.g_upper, truth).all()))
+        words = f"{items} items, effects of sd {spread}, sizes by a log-normal of sd {uneven}"
+        yield _share(inside, words)
+
+
+def ranks() -> Iterator[Found]:
+    """All ranks and the top k at once: nobody outside the range that is said to be possible."""
+    rng = np.random.default_rng(SEED)
+    values = np.arange(1.0, 6.0)
+    for items, size, q in product((20, 200), (10, 100, 1000), (1.0, 0.3)):
+        inside = []
+        for _ in range(200):
+            p = rng.dirichlet(np.array([1, 1, 2, 4, 6]) * rng.choice([0.2, 1.0, 20]), items)
+            g = np.where(np.arange(5) < rng.integers(0, 6, (items, 1)), q, 1.0)
+            seen = p * g / (p * g).sum(axis=1, keepdims=True)
+            cells = np.array([rng.multinomial(size, s) for s in seen])
+            question = uh.inquire(cells, q, level=simultaneous_level(0.95, items))
+            *_, low, high = question.intervals()
+            said, means = ranking(low, high, k=5), p @ values
+            best = 1 + (means > means[:, None] + TINY).sum(axis=1)
+            worst = (means >= means[:, None] - TINY).sum(axis=1)
+            inside.append(bool(((said.best_rank <= worst) & (best <= said.worst_rank)).all()))
+        yield _share(inside, f"{items} items of {size} ratings, q={q:g}")
+
+
+def follow_ups() -> Iterator[Found]:
+    rng = np.random.default_rng(SEED)
+    cases = [
+        ((0.5, 0.5), (0.1, 0.5)), ((0.1, 0.9), (0.05, 0.05)), ((0.3, 0.7), (0.2, 0.01)),
+        ((0.56, 0.07, 0.37), (0.1, 0.1, 0.5)), ((0.02, 0.98), (0.9, 0.1)),
+        ((0.5, 0, 0.5), (0.01, 0.5, 0.99)),
+    ]  # fmt: skip
+    for (p, g), n, asked, people in product(cases, (200, 10_000), (3, 10, 30), (False, True)):
+        values = np.arange(1.0, len(p) + 1)
+        held = rng.multinomial(n, p, size=2000)
+        seen = rng.binomial(held, g)
+        answers = [rng.multivariate_hypergeometric(one, asked) for one in held - seen]
+        known = Seen(seen.astype(float), values, n, critical_value(0.95), people)
+        _, (low, high) = known.together(all_answered(np.array(answers, float), known), asked)
+        truth = held @ values / n if people else float(np.dot(p, values))
+        words = (
+            f"{asked} of the silent of {n}, {'these people' if people else 'mean'}, p={p}, g={g}"
+        )
+        yield _share(_inside(low, high, truth), words)
+
+
+MEASUREMENTS: dict[str, Callable[[], Iterator[Found]]] = {
+    "comparison, separate": separate,
+    "comparison, shared": shared,
+    "comparison, shared, n known": shared_with_n,
+    "strata": strata,
+    "weights that go with the rating": weights,
+    "audit boxes": audits,
+    "ranks and top k": ranks,
+    "follow-ups": follow_ups,
+}
