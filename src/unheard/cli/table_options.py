@@ -233,6 +233,12 @@ def ordered_request(given: dict[str, Any]) -> Request:
     return ordered(read_request(**arguments_of(given)), k, above, below, method=given["method"])
 
 
+def weight_option(command: Command) -> Command:
+    """Add the column of survey weights."""
+    words = "Column with survey weights, one per rating; n must be unknown."
+    return click.option("--weight", metavar="COLUMN", help=words)(command)
+
+
 def no_ranks_option(command: Command) -> Command:
     """Add ``--no-ranks``."""
     return click.option(
@@ -261,7 +267,7 @@ def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
     for name in ("item", "rating", "counts", "strata"):
         arguments[name] = listed(given.get(name)) or None
     for name in ("q_table", "n_table", "method", "covers", "time", "window", "every", "nulls",
-                 "rater", "duplicates", "off_scale", "shared"):  # fmt: skip
+                 "rater", "duplicates", "off_scale", "shared", "weight"):  # fmt: skip
         if name in given:
             arguments[name] = given[name]
     if given.get("min_ratings") is not None:

@@ -15,6 +15,7 @@ from unheard.cli.table_options import (
     question_options,
     read_whole,
     table_options,
+    weight_option,
 )
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("source")
 @table_options
+@weight_option
 @no_ranks_option
 @click.option(
     "--counts-only", is_flag=True, help="Write the counts instead, to be added up and rated later."

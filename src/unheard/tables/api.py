@@ -50,6 +50,7 @@ def rate(
     level: float | None = 0.95,
     covers: str = "mean",
     strata: str | Iterable[str] | None = None,
+    weight: str | None = None,
     rater: str | None = None,
     time: str | None = None,
     window: str | None = None,
@@ -99,6 +100,10 @@ def rate(
     strata
         Columns that divide an item's people into groups whose sizes n gives; the result puts the
         groups together.
+    weight
+        The column with survey weights: a rating counts for as much as its row weighs, and the
+        confidence interval allows for weights that go with the rating. The number of people must be
+        unknown.
     rater
         The column that says who rated; somebody who rated an item twice is refused.
     time, window, every

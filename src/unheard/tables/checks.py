@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -13,7 +14,14 @@ from sqlglot import exp
 from unheard.core.columns import total
 from unheard.core.counts import LARGEST_COUNT
 from unheard.errors import ColumnError, DataError, ParticipationError, PopulationError
-from unheard.tables.counting import bad_count, in_calendar, is_value
+from unheard.tables.counting import (
+    BAD_WEIGHTS,
+    LARGEST_WEIGHT,
+    bad_count,
+    bad_weight,
+    in_calendar,
+    is_value,
+)
 from unheard.tables.dialects import column
 from unheard.tables.engines.base import Engine
 from unheard.tables.expressions import number
@@ -68,6 +76,7 @@ def check_kinds(request: Request, opened: Opened) -> None:
         ((request.n_column,), "n", ("whole", "real", "single"), _PEOPLE),
         ((request.q_column,), "q", ("real", "whole", "single"), "Name one with numbers up to 1"),
         ((request.time,), "time", ("time", "text"), "Name one with dates or times"),
+        ((request.weight,), "weight", ("whole", "real", "single"), "Name one with numbers"),
     ):
         for name in names:
             kind = opened.kinds.get(name) if name is not None else None
@@ -159,6 +168,30 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
     if problems:
         place = f"{'rating' if request.rating else 'counts'} of {opened.words}"
         raise DataError(place, "; ".join(p[0] for p in problems), ". ".join(p[1] for p in problems))
+
+
+def check_weights(request: Request, opened: Opened, counts: exp.Expr) -> None:
+    """Raise if a row has no weight that can be used."""
+    if request.weight is None:
+        return
+    bad = exp.alias_(exp.Sum(this=column(BAD_WEIGHTS)), BAD_WEIGHTS)
+    largest = exp.alias_(exp.Max(this=column(LARGEST_WEIGHT)), LARGEST_WEIGHT)
+    (row,) = opened.engine.rows(exp.select(bad, largest).from_(counts.copy()))
+    # What is not a number slips through comparisons that are settled by a file's statistics.
+    many = int(row[BAD_WEIGHTS] or 0) or int(math.isnan(row[LARGEST_WEIGHT] or 0.0))
+    if many:
+        names = [column(name) for name in (*request.item, *request.rating, request.weight)]
+        rows = opened.engine.rows(
+            exp.select(*names)
+            .from_(opened.relation.copy())
+            .where(bad_weight(request.weight))
+            .limit(_EXAMPLES)
+        )
+        raise DataError(
+            f"weight {request.weight!r} of {opened.words}",
+            f"{_plural(many, 'row has', 'rows have')} no weight above 0{_shown(rows)}",
+            "Give every row a weight, or leave such rows out",
+        )
 
 
 def _example_scale(values: Sequence[float]) -> str:

@@ -81,7 +81,8 @@ def counting(
             outer.append(made[1])
         lean = lean and most is not None and not request.attributes
         rows = [] if lean else _rows(request)
-        query = _grouped(source, keys, [*inner, *rows, *_per_item(request)])
+        weighed = _weighed(request, kinds)
+        query = _grouped(source, keys, [*inner, *rows, *_per_item(request), *weighed])
         query = _unfolded(request, query, outer, lean=lean)
     return Counting(query, most)
 
@@ -164,6 +165,36 @@ def _per_item(request: Request) -> list[exp.Expr]:
     return found
 
 
+LARGEST_WEIGHT, BAD_WEIGHTS = reserve("largest_weight_high"), reserve("bad_weights_sum")
+
+
+def _weighed(request: Request, kinds: dict[str, Kind]) -> list[exp.Expr]:
+    """Add up survey weights and their squares, rating by rating."""
+    if request.weight is None:
+        return []
+    (rating,) = request.rating
+    weight = exp.cast(column(request.weight), "double")
+    found: list[exp.Expr] = [
+        exp.alias_(exp.Max(this=weight.copy()), LARGEST_WEIGHT),
+        exp.alias_(_count_if(bad_weight(request.weight)), BAD_WEIGHTS),
+    ]
+    zero = exp.cast(exp.Literal.number(0), "double")
+    for value, names in zip(request.scale.values, request.weight_columns, strict=True):
+        for name, term in zip(
+            names, (weight, exp.Mul(this=weight, expression=weight)), strict=True
+        ):
+            here = exp.case().when(is_value(rating, kinds[rating], value), term.copy())
+            found.append(exp.alias_(exp.Sum(this=here.else_(zero.copy())), name))
+    return found
+
+
+def bad_weight(name: str) -> exp.Expr:
+    """Condition that a column holds no weight: nothing, no positive number, one beyond reason."""
+    value = column(name)
+    huge = exp.GT(this=value.copy(), expression=number(LARGEST_COUNT))
+    return exp.or_(value.copy().is_(exp.null()), value.copy() <= 0, huge)
+
+
 def _merged(request: Request) -> list[exp.Expr]:
     """Add counts up; a row counts as bad if one of its counts cannot be a count."""
     sums: list[exp.Expr] = []
@@ -227,7 +258,8 @@ def _by_value(
     name = reserve("rating")
     rows = exp.alias_(exp.Count(this=exp.Star()), N_ROWS)
     rating = exp.alias_(column(given), name)
-    inner = _grouped(source, keys, [rating, rows, *_per_item(request)]).group_by(column(given))
+    kept = [*_per_item(request), *_weighed(request, kinds)]
+    inner = _grouped(source, keys, [rating, rows, *kept]).group_by(column(given))
     counts: list[exp.Expr] = [
         exp.alias_(
             exp.Sum(
@@ -248,19 +280,22 @@ def _by_value(
         exp.alias_(exp.Sum(this=column(N_ROWS)), N_ROWS),
         exp.alias_(empty, N_NULL),
     ]
-    for kept, how in _kept(request):
-        counts.append(exp.alias_(how(this=column(kept)), kept))
+    for one, how in _kept(request):
+        counts.append(exp.alias_(how(this=column(one)), one))
     outer_keys = [(key, column(key)) for key, _ in keys]
     return _grouped(inner.subquery(reserve("by_value")), outer_keys, counts)
 
 
 def _kept(request: Request) -> list[tuple[str, type[exp.AggFunc]]]:
-    """Columns of :func:`_per_item`, and how they are put together once more."""
+    """Columns besides the counts, and how they are put together once more."""
     kept: list[tuple[str, type[exp.AggFunc]]] = []
     for aggregate in _per_item(request):
         name = aggregate.alias
         how = {"low": exp.Min, "high": exp.Max, "known": exp.Sum}[name.rpartition("_")[2]]
         kept.append((name, how))
+    if request.weight is not None:
+        kept += [(LARGEST_WEIGHT, exp.Max), (BAD_WEIGHTS, exp.Sum)]
+        kept += [(name, exp.Sum) for names in request.weight_columns for name in names]
     return kept
 
 

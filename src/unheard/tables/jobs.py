@@ -96,6 +96,7 @@ def read_request(
     level: float | None = 0.95,
     covers: str = "mean",
     strata: str | Iterable[str] | None = None,
+    weight: str | None = None,
     rater: str | None = None,
     time: str | None = None,
     window: str | None = None,
@@ -162,6 +163,7 @@ def read_request(
         level=level,
         covers=covers,
         strata=names(strata),
+        weight=weight,
         rater=rater,
         time=time,
         window=read_window(time, window, every),
@@ -285,6 +287,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, checks.Tally]:
         else:
             break
     checks.check_rows(request, opened, found)
+    checks.check_weights(request, opened, counts)
     if request.window is not None:
         checks.check_windows(request, request.window, opened, counts)
         counts = engine.keep("windows", windowed(request, request.window, counts))

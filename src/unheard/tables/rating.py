@@ -18,6 +18,7 @@ from unheard.core.participation import best_guess, fixed_box
 from unheard.core.response import Limits, test_level, verdict
 from unheard.core.strata import Answer, combined, number_of_terms, terms
 from unheard.decide.breakdown import Claim, base_boxes, breakdown_formula
+from unheard.tables.counting import LARGEST_WEIGHT
 from unheard.tables.dialects import column, identifier
 from unheard.tables.expressions import Layer, Operand, Sheet, layers, number
 from unheard.tables.names import BALANCE, N_NULL, N_ROWS, SEEN, VALUE, N, Q, reserve
@@ -188,6 +189,12 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     selected: list[exp.Expr] = [exp.alias_(column(key, base), key) for key in keys]
     selected += [_double(count(name), name) for name in request.count_columns]
     selected += [_double(count(name), name) for name in request.row_columns]
+    if request.weight is not None:
+        weights = [name for names in request.weight_columns for name in names]
+        selected += [_double(column(name, latest), name) for name in weights]
+        # A rating that an item has missed could weigh as much as any in the table.
+        largest = exp.Window(this=exp.Max(this=column(LARGEST_WEIGHT, latest)))
+        selected.append(_double(largest, LARGEST_WEIGHT))
     query = exp.select(*selected)
     if n_table is not None and outer:
         match = n_table.match(n_named, latest)
@@ -255,6 +262,13 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
     if request.n_known:
         n = float(request.n) if request.n is not None else sheet.column(N)
     items = Items(counts, q, n, _balance(request, sheet, counts, n, q))
+    if request.weight is not None:
+        items = replace(
+            items,
+            counts=[sheet.column(name) for name, _ in request.weight_columns],
+            squares=[sheet.column(name) for _, name in request.weight_columns],
+            largest=sheet.column(LARGEST_WEIGHT),
+        )
     found = answers(items, _setting(request), [request.method], sheet)
     lower, upper, *rest = found
     ci = (rest.pop(0), rest.pop(0)) if request.level is not None else (None, None)
@@ -264,7 +278,7 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
         "n_ratings": total(counts),
         # Nobody's average is nothing, whatever an engine makes of zero divided by zero.
         "average": sheet.where(
-            total(counts) > 0.0, average(counts, request.scale.values, sheet), sheet.missing()
+            total(counts) > 0.0, average(items.counts, request.scale.values, sheet), sheet.missing()
         ),
         "estimate": estimate,
         "lower": lower,

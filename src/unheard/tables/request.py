@@ -143,6 +143,8 @@ class Request:
         As in :func:`unheard.estimate`.
     strata
         Columns that divide an item's people into groups of known size.
+    weight
+        The column with survey weights, one per rating.
     rater
         The column that says who gave a rating; nobody may rate an item twice.
     time, window
@@ -181,6 +183,7 @@ class Request:
     level: float | None = 0.95
     covers: str = "mean"
     strata: tuple[str, ...] = ()
+    weight: str | None = None
     rater: str | None = None
     time: str | None = None
     window: Window | None = None
@@ -203,6 +206,16 @@ class Request:
     def count_names(self) -> tuple[str, ...]:
         """Names of the counts where they are the result, after the values of the scale."""
         return tuple(f"count_{write_value(value)}" for value in self.scale.values)
+
+    @property
+    def weight_columns(self) -> tuple[tuple[str, str], ...]:
+        """Names of the sums of weights and of squared weights, rating by rating."""
+        if self.weight is None:
+            return ()
+        return tuple(
+            (reserve(f"weight_{place}_sum"), reserve(f"square_{place}_sum"))
+            for place in range(1, self.scale.m + 1)
+        )
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -265,6 +278,8 @@ class Request:
         wanted += [(name, "rating") for name in self.rating]
         wanted += [(name, "counts") for name in self.counts]
         wanted += [(name, "strata") for name in self.strata]
+        if self.weight is not None:
+            wanted.append((self.weight, "weight"))
         if self.rater is not None:
             wanted.append((self.rater, "rater"))
         if self.time is not None:
@@ -420,6 +435,7 @@ def _check_choices(request: Request) -> None:
         raise OptionError(
             "strata", "n is unknown", "Give the size of each group as n, by a column or a table"
         )
+    _check_weight(request)
     if request.duplicates == "latest" and (request.rater is None or request.time is None):
         raise OptionError(
             "duplicates", "latest asked for without a rater and a time", "Name both columns"
@@ -434,6 +450,25 @@ def _check_choices(request: Request) -> None:
         raise OptionError(
             "nulls", "nonresponse asked for with counts", "Give n: counts have no empty ratings"
         )
+
+
+def _check_weight(request: Request) -> None:
+    if request.weight is None:
+        return
+    against = {
+        "counts": bool(request.counts),
+        "several ratings": request.attributes,
+        "n": request.n_known,
+        "shared ranks": request.shared,
+        "counts as the result": request.only_counts,
+    }
+    for what, asked in against.items():
+        if asked:
+            raise OptionError(
+                "weight",
+                f"{request.weight!r} named together with {what}",
+                "Weights go with the rows of one rating column, and their people are not counted",
+            )
 
 
 def read_window(time: str | None, window: str | None, every: str | None) -> Window | None:

@@ -1,0 +1,70 @@
+"""Survey weights of rows: sums that ride along with the counts, in every engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unheard as uh
+from tests.strategies import Floats
+from tests.tables.cases import FIVE, ratings
+from tests.tables.engines import Bench
+
+
+def weigh(table: pa.Table, seed: int) -> tuple[pa.Table, Floats]:
+    """Add survey weights, of which low ratings have the heaviest."""
+    rng = np.random.default_rng(seed)
+    low = np.array([rating == table["rating"][0].as_py() for rating in table["rating"].to_pylist()])
+    weights = np.where(low, rng.choice([1.0, 10.0], len(low)), rng.choice([0.5, 2.0], len(low)))
+    return table.append_column("weight", pa.array(weights)), weights
+
+
+@pytest.mark.parametrize("values", [FIVE, tuple(map(float, range(16)))])
+def test_weights(database: Bench, values: tuple[float, ...]) -> None:
+    table, weights = weigh(ratings(3, values=values), 5)
+    source, where = database.load(table)
+    asked: dict[str, Any] = {"q": 0.3, "scale": list(values), "weight": "weight"}
+    result = database.rows(uh.rate(source, "item", "rating", **asked, **where))
+    items = np.array(table["item"].to_pylist())
+    given = np.array(table["rating"].to_pylist(), float)
+    for row in result.to_pylist():
+        mine = [weights[(items == row["item"]) & (given == value)] for value in values]
+        wanted = uh.estimate(
+            [one.sum() for one in mine],
+            0.3,
+            scale=list(values),
+            squared_weights=[(one**2).sum() for one in mine],
+            largest_weight=weights.max(),
+        )
+        assert row["n_ratings"] == sum(map(len, mine))
+        for name in ("estimate", "lower", "upper", "ci_lower", "ci_upper"):
+            assert row[name] == pytest.approx(getattr(wanted, name), rel=1e-9)
+        assert row["flags"] == " ".join(wanted.flags)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"n": 900}, "weight: 'weight' named together with n"),
+        ({"shared": True}, "weight: 'weight' named together with shared ranks"),
+        ({"weight": "item"}, "weight: column 'item' holds text"),
+        ({"weight": "wait"}, "no column 'wait'. Did you mean 'weight'"),
+    ],
+)
+def test_weights_refused(asked: dict[str, Any], message: str) -> None:
+    table, _ = weigh(ratings(3), 5)
+    with pytest.raises(uh.InputError, match=message):
+        uh.rate(table, "item", "rating", **{"q": 0.3, "weight": "weight", **asked})
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, None, float("nan")])
+def test_rows_without_a_weight_are_refused(database: Bench, bad: float | None) -> None:
+    table, weights = weigh(ratings(3), 5)
+    column = pa.array([bad, *weights[1:].tolist()], pa.float64())
+    table = table.set_column(table.column_names.index("weight"), "weight", column)
+    source, where = database.load(table)
+    with pytest.raises(uh.DataError, match="row has no weight above 0"):
+        uh.rate(source, "item", "rating", q=0.3, weight="weight", **where)
