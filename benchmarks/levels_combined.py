@@ -25,7 +25,7 @@ from unheard.core.participation import fixed_box
 from unheard.core.strata import Answer, combined, terms
 from unheard.decide.differences import SEPARATE, SHARED, Way
 from unheard.decide.follow_up import Seen, all_answered
-from unheard.decide.ranking import ranking, simultaneous_level
+from unheard.decide.ranking import simultaneous_level
 
 Floats = NDArray[np.float64]
 
@@ -122,6 +122,34 @@ def _likely(n: int, shares: Floats) -> list[tuple[Any, float]]:
     cells = [c for c in product(range(n + 1), repeat=len(shares)) if sum(c) == n]
     chances = multinomial.pmf(cells, n, shares)
     return [(c, p) for c, p in zip(cells, chances, strict=True) if p > 1e-6]
+
+
+def separate_with_n() -> Iterator[Found]:
+    """Every outcome of two ratings and silence, for some p and all extreme participations."""
+    share = np.array([0.02, 0.05, 0.1, 0.15, 0.3, 0.5, 0.7, 0.85, 0.9, 0.95, 0.98])
+    for n, stated, q in ((6, "floor", 0.5), (6, "q", 0.5), (6, "floor", 0.8)):
+        cells = [(a, b) for a, b in product(range(n + 1), repeat=2) if 0 < a + b <= n]
+        assumption: dict[str, Any] = {stated: q}
+        lower = np.array(
+            [
+                [SEPARATE.limit(uh.inquire([x, y], n=(n, n), **assumption), False) for y in cells]
+                for x in cells
+            ]
+        )
+        voices = [(q, 1.0), (1.0, q), (q, q), (1.0, 1.0), (q / 2, 0.5), (0.5, q / 2)]
+        if stated == "floor":
+            voices = voices[:4]
+        chances = {(p, g): _with_silence(cells, n, p, g) for p in share for g in voices}
+        for one, other in product(chances, repeat=2):
+            wrong = lower > one[0] - other[0] + TINY
+            miss = float(chances[one] @ wrong @ chances[other])
+            yield Found(1 - 2 * miss, 0.0, f"{n} and {n} people, {stated}={q:g}, {one}, {other}")
+
+
+def _with_silence(cells: Any, n: int, p: float, g: tuple[float, float]) -> Floats:
+    seen = np.array([(1 - p) * g[0], p * g[1]])
+    outcomes = [(*cell, n - sum(cell)) for cell in cells]
+    return np.asarray(multinomial.pmf(outcomes, n, [*seen, max(1 - seen.sum(), 0.0)]))
 
 
 def shared_with_n() -> Iterator[Found]:
@@ -247,23 +275,24 @@ def audits() -> Iterator[Found]:
 
 
 def ranks() -> Iterator[Found]:
-    """All ranks and the top k at once: nobody outside the range that is said to be possible."""
+    """All items at once: if all limits hold, all ranks and all that is said of the top k do.
+
+    Half of the items are as low as their ratings allow, the others as high, and ratings are rare.
+    """
     rng = np.random.default_rng(SEED)
-    values = np.arange(1.0, 6.0)
     for items, size, q in product((20, 200), (10, 100, 1000), (1.0, 0.3)):
-        inside = []
-        for _ in range(200):
-            p = rng.dirichlet(np.array([1, 1, 2, 4, 6]) * rng.choice([0.2, 1.0, 20]), items)
-            g = np.where(np.arange(5) < rng.integers(0, 6, (items, 1)), q, 1.0)
-            seen = p * g / (p * g).sum(axis=1, keepdims=True)
-            cells = np.array([rng.multinomial(size, s) for s in seen])
-            question = uh.inquire(cells, q, level=simultaneous_level(0.95, items))
-            *_, low, high = question.intervals()
-            said, means = ranking(low, high, k=5), p @ values
-            best = 1 + (means > means[:, None] + TINY).sum(axis=1)
-            worst = (means >= means[:, None] - TINY).sum(axis=1)
-            inside.append(bool(((said.best_rank <= worst) & (best <= said.worst_rank)).all()))
-        yield _share(inside, f"{items} items of {size} ratings, q={q:g}")
+        for rare in (0.5, 3.0):
+            low = np.arange(items) % 2 == 0
+            p = np.where(low, rare / size, 1 - rare / size)
+            high = rng.binomial(size, p, size=(200, items))
+            cells = np.stack([size - high, high], axis=-1).reshape(-1, 2)
+            question = uh.inquire(cells, q, scale=[0, 1], level=simultaneous_level(0.95, items))
+            *_, lower, upper = (end.reshape(-1, items) for end in question.intervals())
+            for heard in (q, 1 / q):
+                truth = p * heard / (p * heard + 1 - p)
+                inside = _inside(lower, upper, truth).all(axis=1)
+                words = f"{items} items of {size} ratings, q={q:g}, {rare:g} of a rating expected"
+                yield _share(inside, words)
 
 
 def follow_ups() -> Iterator[Found]:
@@ -289,6 +318,7 @@ def follow_ups() -> Iterator[Found]:
 
 MEASUREMENTS: dict[str, Callable[[], Iterator[Found]]] = {
     "comparison, separate": separate,
+    "comparison, separate, n known": separate_with_n,
     "comparison, shared": shared,
     "comparison, shared, n known": shared_with_n,
     "strata": strata,
