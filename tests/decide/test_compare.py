@@ -51,7 +51,7 @@ def swapped(question: Inquiry) -> Inquiry:
 
 
 @given(asked=questions())
-@settings(max_examples=40)
+@settings(max_examples=12)
 def test_sharing_never_widens(asked: Inquiry) -> None:
     low, high, ci_low, ci_high = SEPARATE.all_four(asked)
     lower, upper, ci_lower, ci_upper = SHARED.all_four(asked)

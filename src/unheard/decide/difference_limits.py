@@ -11,7 +11,7 @@ A's mean from the bottom of the scale and B's from its top, as shares of its wid
 the quantile of the *sum of the two*, independent as the samples are, less one width. For two
 ratings and d = 0 this is Fisher's exact test [A69]; where both are normal it is the
 usual limit, and where both tails are exponential, as for items all of whose ratings agree, it is
-Fisher's product [F32]. Adding the distances of two limits as squares [ZD08] holds in the second
+Fisher's product [F32]. Adding the distances of two limits as squares [ZD08] is right in the normal
 case alone: 5 ratings at each end of the scale are then covered 86% of the time instead of 95%.
 
 F is found from two moments of each of the two sums, that of positive y and that of negative ones,
