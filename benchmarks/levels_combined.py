@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, gammaln, xlogy
 from scipy.stats import binom, multinomial
 
 import unheard as uh
@@ -42,8 +42,9 @@ class Found(NamedTuple):
     structure: str
 
 
-def run() -> None:
-    for name, measure in MEASUREMENTS.items():
+def run(*names: str) -> None:
+    for name in names or MEASUREMENTS:
+        measure = MEASUREMENTS[name]
         worst = min(measure(), key=lambda found: found.coverage)
         verdict = "ok" if worst.coverage + 2 * worst.error >= LEAST else "BROKEN"
         error = f" ± {worst.error:.4f}" if worst.error else " exact"
@@ -122,6 +123,64 @@ def _likely(n: int, shares: Floats) -> list[tuple[Any, float]]:
     cells = [c for c in product(range(n + 1), repeat=len(shares)) if sum(c) == n]
     chances = multinomial.pmf(cells, n, shares)
     return [(c, p) for c, p in zip(cells, chances, strict=True) if p > 1e-6]
+
+
+def _all_cells(n: int, m: int) -> Floats:
+    return np.array([c for c in product(range(n + 1), repeat=m) if sum(c) == n], float)
+
+
+def _chances(cells: Floats, p: Floats) -> Floats:
+    ways = gammaln(cells[0].sum() + 1) - gammaln(cells + 1).sum(axis=1)
+    return np.asarray(np.exp(ways + xlogy(cells, p).sum(axis=1)))
+
+
+def searched() -> Iterator[Found]:
+    """Every outcome of few ratings; p searched at random, then uphill, for the most misses."""
+    rng = np.random.default_rng(SEED)
+    cases: list[tuple[Way, tuple[int, int], float, tuple[float, ...]]] = [
+        (SEPARATE, (4, 4), 0.3, (0, 0.5, 1)), (SEPARATE, (3, 7), 0.3, (0, 0.9, 1)),
+        (SEPARATE, (5, 5), 0.1, (0, 0.9, 1)), (SEPARATE, (6, 6), 1.0, (0, 0.5, 1)),
+        (SHARED, (3, 5), 0.3, (0, 1)), (SHARED, (5, 5), 0.7, (0, 1)),
+        (SHARED, (3, 3), 0.5, (0, 0.5, 1)),
+    ]  # fmt: skip
+    for way, sizes, q, scale in cases:
+        first, second = (_all_cells(n, len(scale)) for n in sizes)
+        lower = np.array(
+            [[way.limit(uh.inquire([x, y], q, scale=scale), False) for y in second] for x in first]
+        )
+        weights = np.array(list(product(np.geomspace(1, 1 / q, 9), repeat=len(scale))))
+        found = _worst(way, (first, second), lower, weights, np.array(scale, float), rng)
+        name = "shared" if way is SHARED else "separate"
+        words = f"{name}, {sizes[0]} and {sizes[1]} ratings of {scale}, q={q:g}, {found[1]}"
+        yield Found(1 - 2 * found[0], 0.0, words)
+
+
+def _worst(
+    way: Way,
+    cells: tuple[Floats, Floats],
+    lower: Floats,
+    weights: Floats,
+    values: Floats,
+    rng: np.random.Generator,
+) -> tuple[float, str]:
+    def miss(p: Floats) -> float:
+        means = [weights @ (s * values) / (weights @ s) for s in p]
+        truth = (means[0] - means[1]).min()
+        if way is SEPARATE:
+            truth = means[0].min() - means[1].max()
+        wrong = lower > truth + TINY
+        return float(_chances(cells[0], p[0]) @ wrong @ _chances(cells[1], p[1]))
+
+    best, at = -1.0, np.ones((2, len(values)))
+    for step in range(4000):
+        if step < 1500:
+            p = rng.dirichlet(np.full(len(values), rng.choice([0.1, 0.3, 1.0])), 2) + 1e-9
+        else:
+            p = at * np.exp(0.3 * 0.9 ** (step / 250) * rng.standard_normal(at.shape))
+        p = p / p.sum(axis=1, keepdims=True)
+        if (here := miss(p)) > best:
+            best, at = here, p
+    return best, f"shares {at[0].round(4)} and {at[1].round(4)}"
 
 
 def separate_with_n() -> Iterator[Found]:
@@ -318,6 +377,7 @@ def follow_ups() -> Iterator[Found]:
 
 MEASUREMENTS: dict[str, Callable[[], Iterator[Found]]] = {
     "comparison, separate": separate,
+    "comparison, p searched": searched,
     "comparison, separate, n known": separate_with_n,
     "comparison, shared": shared,
     "comparison, shared, n known": shared_with_n,
