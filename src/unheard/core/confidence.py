@@ -42,7 +42,8 @@ from unheard.core.columns import (
     total,
     weighted,
 )
-from unheard.core.moments import Moments, Weighed, moments_below, moments_so_far
+from unheard.core.gaffke import lower_limit
+from unheard.core.moments import Moments, Weighed, moments_below
 from unheard.core.participation import Box
 
 
@@ -219,33 +220,8 @@ def _smallest_not_rejected(sums: _Sums, otherwise: Column, z: float, ops: Operat
 
 
 def _free_limit(end: _End, z: float, ops: Operations) -> Column:
-    """Distance from the near end to the confidence limit: the least over all thresholds."""
-    distances, (fewest, most) = end.distances, (end.box.fewest, end.box.most)
-    far, pseudo = distances[-1], z * z / 2
-    people = Weighed(moments_so_far, distances, end.counts, 2)
-    few = people.by(fewest, 1)
-    few_squared = people.by(each(lambda f: f * f, fewest), 2)
-    more = people.by(end.box.room, 1)
-    more_squared = people.by(each(lambda w, f: w * w - f * f, most, fewest), 2)
-    seen = _sums_at(few, few_squared, -1)
-
-    def with_pseudo(near: Column, top: Column) -> _Sums:
-        return _Sums(
-            seen.mass + ((pseudo + 0.5) * near + (pseudo - 0.5) * top),
-            seen.first + (pseudo - 0.5) * far * top,
-            seen.square_0 + pseudo * (near * near + top * top),
-            seen.square_1 + pseudo * far * (top * top),
-            seen.square_2 + pseudo * far * far * (top * top),
-        )
-
-    nears = (peak(fewest, ops), *running_peaks(most, ops))
-    tops = (*running_peaks(fewest[::-1], ops)[::-1], peak(most, ops))
-    start, *starts = each(with_pseudo, nears, tops)
-    limit = _smallest_not_rejected(start, 0.0, z, ops)
-    for k, start in enumerate(starts):
-        sums = _Sums(*map(add, start, _sums_at(more, more_squared, k)))
-        limit = ops.least(limit, _smallest_not_rejected(sums, 0.0, z, ops))
-    return ops.greatest(limit, 0.0)
+    """Distance from the near end to the confidence limit that does without n."""
+    return lower_limit(end.distances, end.counts, end.box, end.nearer, end.further, z, ops)
 
 
 def _sums_at(once: _Found, twice: _Found, place: int) -> _Sums:
