@@ -157,7 +157,9 @@ class OneHistogram:
         if not self.n_known:
             shares = shares[:-1] / shares[:-1].sum()
         rows, times = np.unique(
-            rng.multinomial(self.size, shares / shares.sum(), size=draws), axis=0, return_counts=True
+            rng.multinomial(self.size, shares / shares.sum(), size=draws),
+            axis=0,
+            return_counts=True,
         )
         low, high = self.limits(rows.astype(float))
         truth = structure.p @ self.values
@@ -168,7 +170,9 @@ class OneHistogram:
         p = np.exp(x - x.max(axis=1, keepdims=True))
         p /= p.sum(axis=1, keepdims=True)
         p = np.where(p < 1e-12, 0.0, p)
-        return [Structure(one / one.sum(), self.allowed(two)) for one, two in zip(p, y, strict=True)]
+        return [
+            Structure(one / one.sum(), self.allowed(two)) for one, two in zip(p, y, strict=True)
+        ]
 
     def _first(self, rng: np.random.Generator, rows: int, m: int) -> tuple[Floats, Floats]:
         x = rng.normal(0, rng.choice([0.5, 2, 6], size=(rows, 1)), size=(rows, m))

@@ -10,8 +10,8 @@ least value that it can take, gives every y an independent exponential weight, a
 The sum is A - B: what lies above t minus what lies below, either a sum of gamma variables. Each is
 taken for one gamma variable with the same two moments, so A/(A + B) is a beta variable, whose
 distribution Barndorff-Nielsen's r* [BN86] gives to three digits in the tails. For two ratings
-nothing but r* is approximate, and the test is that of Clopper and Pearson [CP34]; docs/confidence.md
-says how near it comes for more.
+nothing but r* is approximate, and the test is that of Clopper and Pearson [CP34]; for more,
+docs/confidence.md says how near it comes.
 
 The evidence against t falls as t rises. Which two ratings the limit lies between is found by
 halving; there all sums are quadratics in t, and a fixed number of Newton's steps, kept within
@@ -23,6 +23,7 @@ As q falls, only the scale of B grows, and with it the probability: once not rej
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from unheard.core.columns import Column, Operations, alike, each, total
@@ -67,11 +68,15 @@ class Part(NamedTuple):
     masses: Column | None = None
     firsts: Column | None = None
 
-    def with_one_more(self, weight: Column, distance: Column) -> Part:
-        """Add a rating of the same weight as all, so far from the place."""
-        first = _times(weight, distance)
-        return self._replace(
-            mass=self.mass + weight, first=self.first + first, second=self.second + first * first
+    def with_one_more(self, here: Column, weight: Column) -> Part:
+        """Add a rating for which w d is so much at the place, and grows by a weight from there."""
+        more = self._replace(
+            mass=self.mass + weight, first=self.first + here, second=self.second + here * here
+        )
+        if self.weight is not None:
+            return more
+        return more._replace(
+            masses=self.masses + weight * weight, firsts=self.firsts + weight * here
         )
 
 
@@ -139,7 +144,7 @@ def lower_limit(
     ops
         The engine's operations.
     """
-    test = _Test(_rivals(box.most, distances), z, ops)
+    test = _Test(z, ops)
     segments = _segments(distances, box, nearer, further, ops)
     while len(segments) > 1:
         half = len(segments) // 2
@@ -156,10 +161,29 @@ def _segments(
 ) -> list[Segment]:
     below = _parts(distances, nearer, box.most)
     above = _parts(distances[::-1], further, box.fewest[::-1])[::-1]
-    if alike(box.most):
-        # The rating that Gaffke adds is at the near end, and counts as all that are below.
-        below = [part.with_one_more(box.most[0], part.place) for part in below]
+    added = zip(below, *_added(distances, box.most, ops), strict=True)
+    below = [part.with_one_more(here, weight) for part, here, weight in added]
     return [Segment(*pair) for pair in zip(below, above, strict=True)]
+
+
+def _added(
+    distances: Sequence[float], weights: Sequence[Column], ops: Operations
+) -> tuple[list[Column], list[Column]]:
+    """Return, at the lower end of each segment, how far below t the least y is, and its slope.
+
+    If weights differ, the least y may be that of a nearer rating that stands for more. How far it
+    is below t is then a convex function of t, and between two ratings no more than its chord.
+    """
+    if alike(weights):
+        weight = weights[0]
+        return [_times(weight, place) for place in distances[:-1]], [weight] * len(distances[1:])
+    rivals = [weights[0] * place for place in distances]
+    for weight, near in zip(weights[1:], distances[1:], strict=True):
+        for k, place in enumerate(distances):
+            if place > near:
+                rivals[k] = ops.greatest(rivals[k], weight * (place - near))
+    steps = zip(pairwise(distances), pairwise(rivals), strict=True)
+    return rivals[:-1], [(after - here) / (high - low) for (low, high), (here, after) in steps]
 
 
 def _parts(places: Sequence[float], people: Weighed, weights: Sequence[Column]) -> list[Part]:
@@ -186,36 +210,9 @@ def _choose(condition: Column, yes: Segment, no: Segment, ops: Operations) -> Se
     return Segment(*(Part(*map(pick, *pair)) for pair in zip(yes, no, strict=True)))
 
 
-def _rivals(weights: Sequence[Column], distances: Sequence[float]) -> list[tuple[Column, float]]:
-    """Weights and places of the ratings at which y may be the least, unless all weigh the same.
-
-    A rating has the smaller y the further it is from t, unless a nearer one may stand for more.
-    """
-    found: list[tuple[Column, float]] = []
-    if alike(weights):
-        return found
-    for weight, place in zip(weights, distances, strict=True):
-        if not any(_no_less(other, weight) for other, _ in found):
-            found.append((weight, place))
-    return found
-
-
-def _no_less(one: Column, other: Column) -> bool:
-    return one is other or (isinstance(one, float) and isinstance(other, float) and one >= other)
-
-
 class _Test(NamedTuple):
-    """Gaffke's test, in closed form.
+    """Gaffke's test, in closed form."""
 
-    Attributes
-    ----------
-    rivals
-        Weights and places of the ratings at which one more may have to be added.
-    z, ops
-        As for :func:`lower_limit`.
-    """
-
-    rivals: Sequence[tuple[Column, float]]
     z: float
     ops: Operations
 
@@ -249,19 +246,11 @@ class _Test(NamedTuple):
         return ops.where(t > high, low + _UP * room, ops.where(low > t, low + _DOWN * room, t))
 
     def _sides(self, segment: Segment, t: Column) -> tuple[Side, Side]:
-        """Return what is nearer than t, with the one rating more, and what is further."""
-        (below, above), ops = segment, self.ops
-        weight = added = None
-        for other, place in self.rivals:
-            rival = other * (t - place)
-            weight = other if added is None else ops.where(rival > added, other, weight)
-            added = rival if added is None else ops.greatest(rival, added)
-        near = self._side(below, t - below.place, weight, added)
-        return near, self._side(above, above.place - t, None, None)
+        """Return what is nearer than t, and what is further."""
+        below, above = segment
+        return self._side(below, t - below.place), self._side(above, above.place - t)
 
-    def _side(
-        self, part: Part, distance: Column, weight: Column | None, added: Column | None
-    ) -> Side:
+    def _side(self, part: Part, distance: Column) -> Side:
         """Sum up one side at a distance from its place; all terms are positive."""
         ops, mass = self.ops, part.mass
         first = part.first + mass * distance
@@ -269,12 +258,8 @@ class _Test(NamedTuple):
             second = part.second + _times(part.weight, distance) * (part.first + first)
             rate = ops.divide(first, second)
             return Side(mass, first, second, rate, first * rate, _times(part.weight, rate))
-        assert part.firsts is not None  # weights differ
         firsts = part.firsts + part.masses * distance
         second = part.second + (part.firsts + firsts) * distance
-        if added is not None:
-            mass, first, firsts = mass + weight, first + added, firsts + weight * added
-            second = second + added * added
         rate = ops.divide(first, second)
         return Side(mass, first, second, rate, first * rate, ops.divide(firsts, second))
 
