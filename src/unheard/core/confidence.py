@@ -321,7 +321,7 @@ def _mean_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Colu
         at.first + pseudo * near,
         at.second + pseudo * (near * near),
     )
-    return ops.greatest(at.place + _smallest_not_rejected(sums, 0.0, z, ops), 0.0)
+    return ops.greatest(at.place + _smallest_not_rejected(sums, -at.place, z, ops), 0.0)
 
 
 def _people_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Column:

@@ -30,7 +30,7 @@ from unheard.core.columns import Column, Operations, alike, each, total
 from unheard.core.moments import Weighed
 from unheard.core.participation import Box
 
-_STEPS = 4
+_STEPS = 3
 """Newton's steps: so many leave 1e-6 of the distance to the end of the interval, mostly 1e-12."""
 
 _UP, _DOWN = 0.97, 0.3
