@@ -9,8 +9,8 @@ from benchmarks import (
     balance,
     calibration,
     claims,
-    coverage,
     crowds,
+    levels,
     decide,
     game,
     imports,
@@ -19,6 +19,7 @@ from benchmarks import (
     shared,
     tables,
     web,
+    width,
 )
 
 ALL = {
@@ -35,7 +36,8 @@ ALL = {
     "tables": tables.run,
     "web": web.run,
     "attack": attack.run,
-    "coverage": coverage.run,
+    "levels": levels.run,
+    "width": width.run,
 }
 
 

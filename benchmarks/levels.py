@@ -1,11 +1,12 @@
 """Coverage of confidence intervals, exactly, in the structures that are worst for them.
 
-For each question in :data:`QUESTIONS` every outcome is enumerated, the intervals are worked out once,
+For every question each outcome is enumerated, the intervals are worked out once,
 and the structure (who rates what, who responds) is searched that is covered least. Where there are
 too many outcomes, they are drawn instead, in the structures that were worst among those enumerated.
 ``UNHEARD_SECONDS=60`` gives each search a minute instead of ten seconds.
 
-To add a kind of statement, append to ``QUESTIONS`` whatever has a name and a ``search``.
+To add a kind of statement, append to :data:`QUESTIONS` a function that makes questions: whatever has
+a name and a ``search``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -45,7 +46,9 @@ class Structure(NamedTuple):
 class Question(Protocol):
     """Something that states a level."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What is asked."""
 
     def search(self, rng: np.random.Generator, seconds: float) -> tuple[float, str]:
         """Return the least coverage found, and the structure in words."""
@@ -86,8 +89,10 @@ class OneHistogram:
         The assumption, as arguments of :func:`unheard.estimate`.
     allowed
         Makes, of numbers from 0 to 1, one per rating and one more, participations that it allows.
-    n_known, draws
-        Whether n is known; how many outcomes to draw instead of enumerating them.
+    n_known
+        Whether n is known.
+    level
+        The level stated.
     """
 
     name: str
@@ -96,10 +101,7 @@ class OneHistogram:
     stated: dict[str, Any]
     allowed: Callable[[Floats], Floats]
     n_known: bool = False
-    draws: int = 0
     level: float = 0.95
-    one_sided: bool = False
-    starts: list[Structure] = field(default_factory=list)
 
     def search(self, rng: np.random.Generator, seconds: float) -> tuple[float, str]:
         """Search p and g against the interval."""
@@ -219,9 +221,103 @@ def within(lo: list[float], hi: list[float]) -> Callable[[Floats], Floats]:
     return lambda y: np.asarray(lo) ** y[:-1] * np.asarray(hi) ** (1 - y[:-1])
 
 
+UNEQUAL = ([0.2, 0.02, 0.3], [0.6, 0.3, 0.9])
+"""Bounds per rating that are very unequal."""
+
+TIED = ([0.181, 0.0125, *[0.02] * 9], [0.653, 0.263, *[0.047] * 9])
+"""Bounds under which two thresholds tie, on a scale of 1 to 11."""
+
+
+def one_histogram() -> Iterator[OneHistogram]:
+    """Intervals of one histogram, by kind."""
+    scales = {"0 1": [0.0, 1.0], "0 .9 1": [0.0, 0.9, 1.0], "0 1 2": [0.0, 1.0, 2.0]}
+    five = np.arange(1.0, 6.0)
+    for name, values in scales.items():
+        m, scale = len(values), np.array(values)
+        for q in (1.0, 0.9, 0.3):
+            for size in (10, 300) if m == 2 else (10, 120):
+                yield OneHistogram(
+                    f"{size} ratings of {name}, q={q}", scale, size, {"q": q}, ratio(q)
+                )
+        for quiet in ("low", "high", "middle"):
+            stated = {"q": 0.3, "quiet": quiet}
+            what = f"of {name}, q=0.3, {quiet}"
+            yield OneHistogram(f"60 ratings {what}", scale, 60, stated, ratio(0.3, quiet))
+            allowed = ratio(0.3, quiet, level=True)
+            yield OneHistogram(f"30 people {what}", scale, 30, stated, allowed, n_known=True)
+        lo, hi = (side[:m] for side in UNEQUAL)
+        box = {"participation": list(zip(lo, hi, strict=True))}
+        yield OneHistogram(f"60 ratings of {name}, bounds", scale, 60, box, within(lo, hi))
+        yield OneHistogram(f"60 ratings of {name}, g", scale, 60, {"g": lo}, within(lo, lo))
+        for size in (3, 40):
+            what = f"{size} people of {name}"
+            yield OneHistogram(f"{what}, bounds", scale, size, box, within(lo, hi), n_known=True)
+            for q in (0.9, 0.3):
+                allowed, least = ratio(q, level=True), within([q] * m, [1.0] * m)
+                yield OneHistogram(f"{what}, q={q}", scale, size, {"q": q}, allowed, n_known=True)
+                yield OneHistogram(
+                    f"{what}, floor={q}", scale, size, {"floor": q}, least, n_known=True
+                )
+    for q in (1.0, 0.3):
+        yield OneHistogram(f"16 ratings of five, q={q}", five, 16, {"q": q}, ratio(q))
+
+
+class Known(NamedTuple):
+    """A structure that was once the worst, in a size that only chance can fill."""
+
+    question: OneHistogram
+    structure: Structure
+
+    @property
+    def name(self) -> str:
+        """What is asked."""
+        return self.question.name
+
+    def search(self, rng: np.random.Generator, seconds: float) -> tuple[float, str]:
+        """Draw; there is nothing to search."""
+        draws = 200_000
+        found = self.question.simulate(self.structure, rng, draws)
+        error = np.sqrt(found * (1 - found) / draws)
+        return found, f"{self.structure}, simulated, standard error {error:.4f}"
+
+
+def large_sizes() -> Iterator[Known]:
+    """Structures that were the worst, or are like them, at sizes beyond enumeration."""
+    lo, hi = TIED
+    box = {"participation": list(zip(lo, hi, strict=True))}
+    tied = Structure(np.array([0.378, 0.622, *[0.0] * 9]), np.array([0.181, 0.263, *[0.02] * 9]))
+    for size in (300, 1000, 100_000):
+        name = f"{size:,} people of 1 to 11, bounds that tie"
+        scale = np.arange(1.0, 12.0)
+        yield Known(OneHistogram(name, scale, size, box, within(lo, hi), n_known=True), tied)
+    near = np.array([0.0, 0.95, 1.0])
+    quiet = Structure(np.array([0.0, 0.2, 0.8]), np.array([1.0, 1.0, 0.3]))
+    rare = Structure(np.array([0.8729, 0.1271, 0.0]), np.array([0.3, 1.0, 1.0]))
+    for stated, allowed in (
+        ({"q": 0.3}, ratio(0.3)),
+        ({"floor": 0.3}, within([0.3] * 3, [1.0] * 3)),
+    ):
+        kind = next(iter(stated))
+        for structure in (quiet, rare):
+            name = f"30,000 people of 0 .95 1, {kind}=0.3"
+            yield Known(OneHistogram(name, near, 30_000, stated, allowed, n_known=True), structure)
+    for q in (1.0, 0.3):
+        flat = Structure(np.full(3, 1 / 3), np.array([q, 1.0, 1.0]))
+        yield Known(OneHistogram(f"10,000 ratings, q={q}", near, 10_000, {"q": q}, ratio(q)), flat)
+
+
+QUESTIONS: list[Callable[[], Iterator[Question]]] = [one_histogram, large_sizes]
+"""What is searched; each makes questions of one kind."""
+
+
 def run() -> None:
     rng = np.random.default_rng(2026)
-    for question in questions():
-        coverage, worst = question.search(rng, SECONDS)
-        verdict = "" if coverage >= LEAST else "   BELOW"
-        print(f"{question.name}: {coverage:.4f}{verdict}\n   {worst}", flush=True)
+    least: dict[str, float] = {}
+    for kind in QUESTIONS:
+        for question in kind():
+            coverage, worst = question.search(rng, SECONDS)
+            verdict = "" if coverage >= LEAST else "   BELOW"
+            print(f"{question.name}: {coverage:.4f}{verdict}\n   {worst}", flush=True)
+            least[kind.__name__] = min(coverage, least.get(kind.__name__, 1.0))
+    for name, coverage in least.items():
+        print(f"least coverage, {name.replace('_', ' ')}: {coverage:.4f} (goal: at least {LEAST})")

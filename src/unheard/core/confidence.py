@@ -5,21 +5,20 @@ the real one, the mean rating mu of the population that the people are drawn fro
 if so asked, the mean of exactly those n people.
 
 How: a lower limit is every value t that a one-sided test does not rule out, the test that gives
-seen ratings the weights least favourable to t. Its ingredients, each needed:
+seen ratings the weights least favourable to t. Without n that is Gaffke's test
+(:mod:`unheard.core.gaffke`). With n every rating is a threshold, at which a mean over all n people is
+tested; there
 
-- the test compares the weighted sum of (rating - t) with z times its root mean square *around t*,
-  so that it never trusts a spread that came out small by luck (inverting it is the
-  idea of [W27] and [F54], and gives a quadratic equation, so the limit is closed-form);
-- z**2/2 pseudo-ratings at each end of the scale [AC98] stand for rare ratings
-  that the sample happened to miss, so that equal ratings do not give an interval of no width;
-- half a rating moved to the pessimistic end corrects for counts being whole numbers.
+- the test compares a sum of (y - t) with z times its root mean square *around t*, so that it never
+  trusts a spread that came out small by luck (inverting it is the idea of [W27] and [F54], and
+  gives a quadratic equation, so the limit is closed-form);
+- z**2/2 pseudo-ratings at the near end of the scale [AC98] stand for rare ratings that the sample
+  happened to miss, so that equal ratings do not give an interval of no width;
+- half a rating moved to the near end corrects for counts being whole numbers;
+- two thresholds tie under the worst participation, so that each has half the miss probability.
 
-For two ratings and q = 1 the level is kept for every n and every p, by enumeration in the tests;
-docs/confidence.md shows measured coverage for the rest.
-
-As q falls the limits only move outwards. The statistic is a linear function of the weights minus
-a norm, so it is concave in them; it is not negative at equal weights (q = 1) left of the limit,
-so once it reaches zero along the ray of falling q it stays below.
+As q falls the limits only move outwards: every one of the tests then rejects less. docs/confidence.md
+says what is proved about the level, and what is measured.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
 from scipy.special import ndtr, ndtri
 
 from unheard.core.bounds import misfits
@@ -92,7 +92,9 @@ def free_limits(
 ) -> tuple[Column, Column]:
     """Confidence limits for the mean mu when the number of people is unknown."""
     low, high = _both_ends(counts, values, ends)
-    return values[0] + _free_limit(low, z, ops), values[-1] - _free_limit(high, z, ops)
+    # Rows with no choice of t divide nothing by nothing; their limit is the end of the scale.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return values[0] + _free_limit(low, z, ops), values[-1] - _free_limit(high, z, ops)
 
 
 def known_limits(
@@ -142,16 +144,14 @@ def _limit_with_n(
 ) -> Column:
     """Distance from the near end to the limit, n known.
 
-    The limit without n is valid here too. Where n makes the bounds narrower it also makes a sharper
-    test possible, but there are structures in which both bite (docs/confidence.md): one of the two
-    is then taken at a part of the miss probability.
+    The limit without n is valid here too, and n only sharpens it.
     """
     free = _free_limit(end, z, ops)
     # Everybody who did not respond counts for no less than the end of the scale.
     certain = ops.divide(weighted(end.distances, end.counts), n)
     if box is None:
         return ops.greatest(free, _average_limit(end, n, free, z, ops)) if people else free
-    if end.box.rigid:
+    if end.box.rigid and not ratio:
         if not people:
             return free
         fitted = end._replace(box=_holding(end, n, ops))
@@ -168,6 +168,7 @@ def _limit_with_n(
 
 
 _PARTS = 2
+"""The miss probability of a test with n, in parts of that of a limit: two thresholds may tie."""
 
 
 def _greatest(*columns: Column, ops: Operations) -> Column:
