@@ -224,11 +224,12 @@ class _Test(NamedTuple):
 
     def solve(self, segment: Segment) -> Column:
         """Find the limit in a segment whose lower end is rejected, and whose upper end is not."""
-        ops, low = self.ops, segment.below.place
-        near, far = self._sides(segment, low)
+        (below, above), ops = segment, self.ops
+        low = below.place
+        excess = above.first + above.mass * (above.place - low) - below.first
         # Nothing speaks against t where the two sides balance.
-        balance = low + ops.divide(far.first - near.first, far.mass + near.mass)
-        high = ops.least(segment.above.place, balance)
+        balance = low + ops.divide(excess, above.mass + below.mass)
+        high = ops.least(above.place, balance)
         near, far = self._sides(segment, balance)
         error = ops.divide(ops.sqrt(near.second + far.second), near.mass + far.mass)
         t = self._within(balance - self.z * error, low, high)

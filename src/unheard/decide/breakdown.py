@@ -252,7 +252,7 @@ def breakdown(
     >>> round(breakdown([120, 30, 45, 200, 605], above=3.5), 4)
     0.3648
     >>> round(breakdown([120, 30, 45, 200, 605], above=3.5, noise=True), 4)
-    0.4346
+    0.4332
     """
     question = inquire_at_one(
         counts,
