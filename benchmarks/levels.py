@@ -5,8 +5,8 @@ and the structure (who rates what, who responds) is searched that is covered lea
 too many outcomes, they are drawn instead, in the structures that were worst among those enumerated.
 ``UNHEARD_SECONDS=60`` gives each search a minute instead of ten seconds.
 
-To add a kind of statement, append to :data:`QUESTIONS` a function that makes questions: whatever has
-a name and a ``search``.
+To add a kind of statement, append to :data:`QUESTIONS` a function that makes questions:
+whatever has a name and a ``search``.
 """
 
 from __future__ import annotations

@@ -53,7 +53,8 @@ def run() -> None:
 def gaffke_width(counts: Floats, q: float) -> Floats:
     """Width of the exact interval."""
     top = gaffke_limit(counts[:, ::-1], (VALUES[-1] - VALUES)[::-1], q)
-    return VALUES[-1] - VALUES[0] - top - gaffke_limit(counts, VALUES - VALUES[0], q)
+    bottom = gaffke_limit(counts, VALUES - VALUES[0], q)
+    return np.asarray(VALUES[-1] - VALUES[0] - top - bottom)
 
 
 def gaffke_limit(counts: Floats, places: Floats, q: float, miss: float = MISS) -> Floats:

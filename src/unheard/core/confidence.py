@@ -6,19 +6,18 @@ if so asked, the mean of exactly those n people.
 
 How: a lower limit is every value t that a one-sided test does not rule out, the test that gives
 seen ratings the weights least favourable to t. Without n that is Gaffke's test
-(:mod:`unheard.core.gaffke`). With n every rating is a threshold, at which a mean over all n people is
-tested; there
+(:mod:`unheard.core.gaffke`). With n every rating is a threshold, at which a mean over all n
+people is tested; there
 
 - the test compares a sum of (y - t) with z times its root mean square *around t*, so that it never
   trusts a spread that came out small by luck (inverting it is the idea of [W27] and [F54], and
   gives a quadratic equation, so the limit is closed-form);
 - z**2/2 pseudo-ratings at the near end of the scale [AC98] stand for rare ratings that the sample
   happened to miss, so that equal ratings do not give an interval of no width;
-- half a rating moved to the near end corrects for counts being whole numbers;
 - two thresholds tie under the worst participation, so that each has half the miss probability.
 
-As q falls the limits only move outwards: every one of the tests then rejects less. docs/confidence.md
-says what is proved about the level, and what is measured.
+As q falls the limits only move outwards: every one of the tests then rejects less.
+docs/confidence.md says what is proved about the level, and what is measured.
 """
 
 from __future__ import annotations
@@ -314,14 +313,8 @@ def _moment(found: _Found, power: int, k: int) -> Column:
 def _mean_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Column:
     """Limit for the mean of y over the population, at one threshold."""
     pseudo, near = z * z / 2, at.near * -at.place
-    mass = n + pseudo
-    sums = _Sums(
-        mass,
-        at.first + (pseudo + 0.5) * near,
-        mass,
-        at.first + pseudo * near,
-        at.second + pseudo * (near * near),
-    )
+    mass, first = n + pseudo, at.first + pseudo * near
+    sums = _Sums(mass, first, mass, first, at.second + pseudo * (near * near))
     return ops.greatest(at.place + _smallest_not_rejected(sums, -at.place, z, ops), 0.0)
 
 

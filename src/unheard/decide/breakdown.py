@@ -10,8 +10,8 @@ in every engine. With noise the confidence limit takes the place of the interval
 equation is solved.
 
 A claim that holds at q holds at every larger q, since intervals and confidence limits only shrink
-as q rises. With sampling error a claim uses one limit of the confidence interval alone, and is wrong
-with a probability of at most 1 - level.
+as q rises. With sampling error a claim uses one limit of the confidence interval alone, and is
+wrong with a probability of at most 1 - level.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Spark(Engine):
         """Run a query; an error comes back with it."""
         text = self.text(query)
         # Spark resolves a chain of steps one after the other, and by itself gives up at a hundred.
-        before = self.spark.conf.get(_ROUNDS)
+        before = str(self.spark.conf.get(_ROUNDS))
         self.spark.conf.set(_ROUNDS, "1000")
         try:
             return self.spark.sql(text)
