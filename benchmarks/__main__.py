@@ -9,18 +9,17 @@ from benchmarks import (
     balance,
     calibration,
     claims,
+    coverage,
     crowds,
     decide,
     game,
     imports,
     kernels,
-    levels,
     levels_combined,
     sections,
     shared,
     tables,
     web,
-    width,
 )
 
 ALL = {
@@ -37,8 +36,7 @@ ALL = {
     "tables": tables.run,
     "web": web.run,
     "attack": attack.run,
-    "levels": levels.run,
-    "width": width.run,
+    "coverage": coverage.run,
     "levels_combined": levels_combined.run,
 }
 

@@ -115,13 +115,9 @@ class Sheet:
         """Natural logarithm."""
         return self.cell("ln", a)
 
-    def exp(self, a: Operand) -> Operand:
-        """Exponential."""
-        return self.cell("exp", a)
-
     def logistic(self, a: Operand) -> Operand:
         """Return 1/(1 + exp(-a)); BEA's argument is small."""
-        return 1.0 / (1.0 + self.exp(-a))
+        return 1.0 / (1.0 + self.cell("exp", -a))
 
     def where(self, condition: Operand | bool, yes: Operand, no: Operand) -> Operand:
         """Choose row by row; a condition on numbers alone is settled here and now."""

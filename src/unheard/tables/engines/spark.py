@@ -57,9 +57,6 @@ def _find_java() -> None:
         os.environ["JAVA_HOME"] = str(JAVA_HOME)
 
 
-_ROUNDS = "spark.sql.analyzer.maxIterations"
-
-
 class Spark(Engine):
     """A Spark session; nothing comes to the driver but what is asked for."""
 
@@ -80,15 +77,10 @@ class Spark(Engine):
     def sql(self, query: exp.Expr) -> DataFrame:
         """Run a query; an error comes back with it."""
         text = self.text(query)
-        # Spark resolves a chain of steps one after the other, and by itself gives up at a hundred.
-        before = str(self.spark.conf.get(_ROUNDS))
-        self.spark.conf.set(_ROUNDS, "1000")
         try:
             return self.spark.sql(text)
         except Exception as error:
             raise failed(self, error, text) from error
-        finally:
-            self.spark.conf.set(_ROUNDS, before)
 
     def columns(self, relation: exp.Expr) -> dict[str, Kind]:
         """Say what the columns of a table hold."""
