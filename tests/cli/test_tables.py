@@ -139,7 +139,9 @@ def test_json(run: Any, stays: Path) -> None:
     assert (done.code, done.err) == (0, "")
     rows = json.loads(done.out)
     assert all(list(row) == COLUMNS for row in rows)
-    assert all(row["flags"] == [] for row in rows)
+    few = {row["hotel"] for row in rows if row["n_ratings"] < 10}
+    assert {row["hotel"] for row in rows if row["flags"] == ["few_ratings"]} == few
+    assert all(row["flags"] == [] for row in rows if row["hotel"] not in few)
     assert [row["hotel"] for row in rows] == ORDER
     same_rows(rows)
 
