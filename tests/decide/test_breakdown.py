@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import Floats, Histogram, assumptions, histograms
 from unheard.core.estimate import Inquiry, inquire
+from unheard.core.scale import Scale
 from unheard.decide.breakdown import Claim, breakdown, breakdown_of, largest_q
 from unheard.errors import OptionError
 
@@ -114,3 +115,29 @@ def test_breakdown_in_numbers() -> None:
 def test_claims_that_say_nothing_are_refused(claim: dict[str, Any], words: str) -> None:
     with pytest.raises(OptionError, match=words):
         breakdown([1, 2, 3, 4, 5], **claim)
+
+
+@pytest.mark.parametrize(
+    ("counts", "n", "g", "threshold"),
+    [
+        ([0, 56, 0, 0, 0], 56, [1.0, 1.0, 1.0, 1.0, 0.5], 0.75),
+        ([0, 18, 0, 0, 0], 32, [1.0] * 5, 1.0),
+    ],
+)
+def test_what_is_ruled_out_fails_no_claim(
+    counts: list[int], n: int, g: list[float], threshold: float
+) -> None:
+    """At a q that the response rate contradicts limits are wider, and nothing is claimed there."""
+    scale = Scale([0.5 * r for r in range(len(counts))])
+    box = [(one, one) for one in g]
+    question = inquire(counts, participation=box, n=n, scale=scale)
+    most = float(largest_q(question)[0])
+    claim = Claim.read(None, threshold, scale)
+    found = float(breakdown_of(question, claim, True)[0])
+    if np.isnan(found):
+        assert margins(question, claim, np.array([most]), True)[0] <= 0
+    elif found > 1e-9:
+        around = np.minimum(found * np.array([1 - 1e-9, 1 + 1e-9]), 1.0)
+        before, after = margins(question, claim, around, True)
+        assert before <= 1e-12
+        assert after >= -1e-12 or found >= most * (1 - 1e-9)

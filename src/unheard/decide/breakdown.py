@@ -301,10 +301,10 @@ def breakdown_of(question: Inquiry, claim: Claim, noise: bool) -> Floats:
         return sign * (limit - claim.threshold)
 
     found = found.copy()
-    start = found[hopeful]
+    start, most = found[hopeful], largest_q(question)[hopeful]
     if question.assumption.per_rating or question.counts.n is not None:
-        start = first_failure(margin, hopeful, start)
-    found[hopeful] = smallest_q(margin, hopeful, start, largest_q(question)[hopeful])
+        start = first_failure(margin, hopeful, start, most)
+    found[hopeful] = smallest_q(margin, hopeful, start, most)
     return found
 
 
@@ -328,12 +328,16 @@ def first_failure(
     margin: Callable[[Floats, NDArray[np.intp]], Floats],
     rows: NDArray[np.intp],
     least: Floats,
+    most: Floats,
     grid: int = 100,
 ) -> Floats:
-    """Return, row by row, the largest of many q above ``least`` at which a margin fails."""
+    """Return, row by row, the largest of many q from ``least`` to ``most`` at which a margin fails.
+
+    Beyond the largest q that the response rate allows nothing is claimed, so nothing can fail.
+    """
     failed = np.maximum(least, SMALLEST_Q)
     for share in np.linspace(0.0, 1.0, grid):
-        q = np.maximum(least, SMALLEST_Q) ** (1 - share)
+        q = np.minimum(np.maximum(least, SMALLEST_Q) ** (1 - share) * most**share, most)
         failed = np.where((margin(q, rows) <= 0) & (q > failed), q, failed)
     return failed
 

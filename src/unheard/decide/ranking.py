@@ -202,8 +202,7 @@ def _breakdown(question: Inquiry, item: int, k: int, least: Floats) -> float:
         place = len(others) - k
         return np.array([lower[item] - np.partition(others, place)[place]])
 
-    one = np.zeros(1, np.intp)
+    one, most = np.zeros(1, np.intp), largest_q(question).min(keepdims=True)
     if question.level is not None and question.assumption.per_rating:
-        least = first_failure(margin, one, least)
-    most = largest_q(question).min(keepdims=True)
+        least = first_failure(margin, one, least, most)
     return float(smallest_q(margin, one, least, most)[0])
