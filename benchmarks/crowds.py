@@ -19,16 +19,17 @@ from unheard.decide.ranking import simultaneous_level
 from unheard.decide.shared_ranking import rank_shared
 
 TRACKS = Path(__file__).parents[2] / "shared" / "data" / "cm100k" / "item_histograms.csv"
+MISSING = "the CM100k ratings are not beside this checkout (../shared/data)"
 _FEWEST = 20
 _LEVEL = 0.95
 
 
 def run() -> None:
     if not TRACKS.exists():
-        print("skipped: the CM100k ratings are not beside this checkout (../shared/data)")
+        print(f"No table: {MISSING}.")
         return
-    seen, truth = _tracks()
-    average = seen @ np.arange(1, 5) / seen.sum(axis=1)
+    seen, everybody = read_tracks(_FEWEST)
+    average, truth = (counts @ np.arange(1, 5) / counts.sum(axis=1) for counts in (seen, everybody))
     print(f"{len(seen)} tracks of CM100k with {_FEWEST} ratings or more")
     print(f"plain averages: all pairs ordered, {_wrong(_above(average, average), truth)} wrong")
     for q in (0.3, 0.1):
@@ -43,8 +44,8 @@ def run() -> None:
                 print(f"q = {q}, {error}, {way}: {share:.1%} settled, {_wrong(sure, truth)} wrong")
 
 
-def _tracks() -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Counts of those who knew a track, and the mean of everybody."""
+def read_tracks(fewest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Counts of those who knew a track, if there are enough of them, and of everybody."""
     with TRACKS.open(newline="") as file:
         rows = list(csv.DictReader(file))
     seen, everybody = (
@@ -55,12 +56,8 @@ def _tracks() -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         }
         for population in ("observed", "true")
     )
-    chosen = [item for item, counts in seen.items() if sum(counts) >= _FEWEST]
-    all_of_them = np.array([everybody[item] for item in chosen])
-    return (
-        np.array([seen[item] for item in chosen]),
-        all_of_them @ np.arange(1, 5) / all_of_them.sum(axis=1),
-    )
+    chosen = [item for item, counts in seen.items() if sum(counts) >= fewest]
+    return np.array([seen[i] for i in chosen]), np.array([everybody[i] for i in chosen])
 
 
 def _one_crowd(question: Inquiry, *, noise: bool) -> NDArray[np.bool_]:

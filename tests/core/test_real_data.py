@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import unheard as uh
+from benchmarks.crowds import MISSING as MISSING_TRACKS
+from benchmarks.crowds import TRACKS, read_tracks
 from benchmarks.sections import MISSING, SECTIONS, Q, Sections, Worth
 from tests.strategies import Floats
-
-ITEMS = Path(__file__).parents[3] / "shared" / "data" / "cm100k" / "item_histograms.csv"
 
 
 @pytest.fixture(scope="module")
 def tracks() -> tuple[Floats, Floats]:
     """Ratings of music tracks: those seen, and everybody's."""
-    if not ITEMS.exists():
-        pytest.skip("the CM100k ratings are not beside this checkout (../shared/data)")
-    with ITEMS.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    seen, everybody = (
-        {
-            row["item"]: [float(row[f"n{r}"]) for r in range(1, 5)]
-            for row in rows
-            if row["population"] == population
-        }
-        for population in ("observed", "true")
-    )
-    chosen = [item for item, counts in seen.items() if sum(counts) >= 10]
-    return np.array([seen[i] for i in chosen]), np.array([everybody[i] for i in chosen])
+    if not TRACKS.exists():
+        pytest.skip(MISSING_TRACKS)
+    seen, everybody = read_tracks(10)
+    return seen.astype(float), everybody.astype(float)
 
 
 def error(estimate: Floats, everybody: Floats) -> float:

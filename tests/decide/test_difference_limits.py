@@ -16,7 +16,7 @@ from tests.strategies import Floats
 from unheard.core.estimate import inquire
 from unheard.decide.difference_limits import Sample, distributions, scores_up_to, sum_limits
 from unheard.decide.differences import SEPARATE, SHARED, Way
-from unheard.decide.shared_limits import Weights, least_difference
+from unheard.decide.shared_limits import WeightBox, least_difference
 
 MISS = 0.025
 LEVEL = 0.949
@@ -135,7 +135,7 @@ def test_no_weights_have_a_lower_limit(m: int, q: float, quiet: str, data: st.Da
     places = np.linspace(0, 1, m)
     a, b = (Sample(np.array(r, float), np.array(r, float), places) for r in rows)
     falling = {"any": 0, "low": 1, "high": -1}[quiet]
-    least = least_difference(a, b, Weights(np.ones(m), np.full(m, 1 / q), falling), MISS)
+    least = least_difference(a, b, WeightBox(np.ones(m), np.full(m, 1 / q), falling), MISS)
     assert least is not None
     w = np.array([data.draw(st.floats(1, 1 / q)) for _ in range(m)])
     w = {0: w, 1: np.sort(w)[::-1], -1: np.sort(w)}[falling][None]

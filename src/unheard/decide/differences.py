@@ -24,7 +24,7 @@ from unheard.decide.difference_limits import (
     sum_limits,
 )
 from unheard.decide.shared import shared_range
-from unheard.decide.shared_limits import Weights, is_ahead, least_difference
+from unheard.decide.shared_limits import WeightBox, is_ahead, least_difference
 
 T = TypeVar("T")
 
@@ -144,10 +144,10 @@ def _shared_miss(question: Inquiry) -> float:
     return miss / 2
 
 
-def _weights(question: Inquiry) -> Weights:
+def _weights(question: Inquiry) -> WeightBox:
     kind = question.assumption.kind
     few, most = _sides(question, 1 if kind == "high" else 0)
-    return Weights(few, most, {"low": 1, "high": -1}.get(kind, 0))
+    return WeightBox(few, most, {"low": 1, "high": -1}.get(kind, 0))
 
 
 def _miss(question: Inquiry) -> float:

@@ -78,10 +78,7 @@ def shared_breakdown(
     if noise:
         claims = _Claims.of(question, crowd)
         pairs = zip(i.tolist(), j.tolist(), found[rated].tolist(), strict=True)
-        found[rated] = [
-            _end_of_run(lambda q, a=a, b=b: float(claims.margins(q, a, np.array([b]))[0]), last)  # type: ignore[misc]
-            for a, b, last in pairs
-        ]
+        found[rated] = [claims.end(a, np.array([b]), 1, last) for a, b, last in pairs]
     return found
 
 
@@ -134,6 +131,14 @@ class _Claims:
         lower, upper = at.intervals()[-2:]
         more: Floats = np.maximum(found, (lower[0] - upper[1:]) / at.counts.scale.width)
         return more
+
+    def end(self, above: int, below: Index, needed: int, last: float) -> float:
+        """Go down from q = 1 while one row is above so many of others, not beyond ``last``."""
+
+        def margin(q: float) -> float:
+            return float(-np.sort(-self.margins(q, above, below))[needed - 1])
+
+        return _end_of_run(margin, last)
 
 
 def _end_of_run(margin: Callable[[float], float], last: float) -> float:
@@ -198,11 +203,7 @@ def _top_with_noise(question: Inquiry, item: int, needed: int, least: float) -> 
         return least
     above = int(np.flatnonzero(crowd.items == item)[0])
     below = np.delete(np.arange(len(crowd.items)), above)
-
-    def margin(q: float) -> float:
-        return float(-np.sort(-claims.margins(q, above, below))[needed - 1])
-
-    return _end_of_run(margin, least)
+    return claims.end(above, below, needed, least)
 
 
 def _pair_side(side: ArrayLike, items: int) -> Index:

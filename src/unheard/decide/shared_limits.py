@@ -54,7 +54,7 @@ Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class WeightBox:
     """What one seen rating may stand for, in both items.
 
     Attributes
@@ -69,11 +69,11 @@ class Weights:
     high: Floats
     falling: int
 
-    def for_ratings(self, seen: Floats) -> Weights:
+    def for_ratings(self, seen: Floats) -> WeightBox:
         """Put the weights of unseen ratings where they harm most: nothing was seen of them."""
         if self.falling:
             return self
-        return Weights(np.where(seen > 0, self.low, self.high), self.high, 0)
+        return WeightBox(np.where(seen > 0, self.low, self.high), self.high, 0)
 
     @property
     def free(self) -> int:
@@ -101,7 +101,7 @@ class Weights:
                     yield next(ends), next(ends)
             return
         for r in np.flatnonzero(self.high > self.low):
-            rest = Weights(self.low, np.where(np.arange(m) == r, self.low, self.high), 0)
+            rest = WeightBox(self.low, np.where(np.arange(m) == r, self.low, self.high), 0)
             for start in rest.corners():
                 stop = start.copy()
                 stop[r] = self.high[r]
@@ -120,7 +120,7 @@ class Weights:
         return np.unique(points.reshape(-1, len(self.low)), axis=0), ratio ** (1 / steps)
 
 
-def least_difference(a: Sample, b: Sample, weights: Weights, miss: float) -> float | None:
+def least_difference(a: Sample, b: Sample, weights: WeightBox, miss: float) -> float | None:
     """Return a lower limit of the first mean less the second, in widths of the scale.
 
     Parameters
@@ -152,7 +152,7 @@ def least_difference(a: Sample, b: Sample, weights: Weights, miss: float) -> flo
     return float(least - slack)
 
 
-def is_ahead(a: Sample, b: Sample, weights: Weights, miss: float) -> bool | None:
+def is_ahead(a: Sample, b: Sample, weights: WeightBox, miss: float) -> bool | None:
     """Tell whether :func:`least_difference` is positive, which is told sooner."""
     if weights.many:
         return None

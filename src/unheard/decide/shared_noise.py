@@ -119,29 +119,27 @@ def _ratings(crowd: Crowd, rows: Index) -> tuple[Floats, Floats]:
     return crowd.shares[rows] * crowd.seen[rows, None], crowd.places - crowd.places.min()
 
 
-def halved(question: Inquiry) -> Inquiry:
-    """Return the question at the level of each of two statements that are joined.
+def level_of_each(question: Inquiry, level: float) -> float:
+    """Return the level of each of two statements that are joined.
 
     Where the number of people is known, what separate participation settles is joined to what one
     participation settles: n narrows the one, and is not used for the other.
     """
-    if question.counts.n is None or question.level is None:
-        return question
-    return replace(question, level=1 - (1 - question.level) / 2)
+    return level if question.counts.n is None else 1 - (1 - level) / 2
 
 
 def apart(question: Inquiry, *, noise: bool) -> Inquiry | None:
     """Return the question whose intervals settle pairs whatever the participation of each item.
 
-    With noise, all of these intervals hold together at the level of :func:`halved`. None if nobody
-    knows n: one participation then settles whatever separate ones do.
+    With noise, all of these intervals hold together at the level of :func:`level_of_each`. None if
+    nobody knows n: one participation then settles whatever separate ones do.
     """
     if question.counts.n is None:
         return None
-    level = halved(question).level if noise else None
-    if level is not None:
-        level = simultaneous_level(level, question.counts.rows)
-    return replace(question, level=level)
+    if not noise or question.level is None:
+        return replace(question, level=None)
+    level = level_of_each(question, question.level)
+    return replace(question, level=simultaneous_level(level, question.counts.rows))
 
 
 def levels_for_all_pairs(question: Inquiry, crowd: Crowd, claimed: int = 0) -> Floats:
@@ -159,9 +157,7 @@ def levels_for_all_pairs(question: Inquiry, crowd: Crowd, claimed: int = 0) -> F
         )
     rated = len(crowd.items)
     all_claims = max(rated * (rated - 1), 1)
-    level = halved(question).level
-    assert level is not None  # checked above
-    miss = 1 - level
+    miss = 1 - level_of_each(question, question.level)
     many = number_of_levels(miss / all_claims)
     return levels_of_limits(miss / max(all_claims - claimed, 1), many)
 

@@ -36,7 +36,7 @@ from unheard.tables.request import (
     read_window,
 )
 from unheard.tables.sources import Opened, Where, open_source, second_table
-from unheard.tables.watching import Ranking, Watch, Work
+from unheard.tables.watching import RankingProgress, Watch, Work
 
 if TYPE_CHECKING:
     from unheard.tables.shared_ranks import CrowdRanks
@@ -250,7 +250,7 @@ def prepare(
                 # A rating in several windows may be left out of some of them only.
                 found = replace(found, counted=found.counted - ratings)
         if request.ranks:
-            ranking = Ranking(opened.engine)
+            ranking = RankingProgress(opened.engine)
             with watch("ranking", ranking):
                 made = _ranks(request, opened, given, together, Work(ranking.tell, effort))
             request, given = made.request, replace(given, ranks=made.kept)

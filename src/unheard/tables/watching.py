@@ -38,7 +38,7 @@ class Work:
     effort: float = 1.0
 
 
-class Ranking:
+class RankingProgress:
     """How far ranking is: as the engine says, until work in memory tells."""
 
     def __init__(self, engine: Engine) -> None:
