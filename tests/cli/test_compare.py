@@ -145,3 +145,12 @@ def test_examples_of_the_help_work(run: Any) -> None:
         done = run(*shlex.split(example))
         assert (done.code, done.err) == (0, "")
         assert "one shared participation" in done.out
+
+
+def test_a_table_without_rows(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_text("hotel,stars\n")
+    source = ["--source", str(path), "--item", "hotel", "--rating", "stars", "--q", "0.3"]
+    done = run("compare", "A", "B", *source)
+    assert done.code == 2
+    assert "source: the table has no rows. Give one with ratings." in done.err

@@ -48,6 +48,8 @@ def counts_of(
     import pyarrow as pa
 
     table = engine.arrow(together).read_all()
+    if not len(table):
+        raise DataError("source", "the table has no rows", "Give one with ratings")
     question = question_of(table, request)
     enough = question.counts.n_ratings >= request.min_ratings
     if not enough.all():
