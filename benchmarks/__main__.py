@@ -9,17 +9,18 @@ from benchmarks import (
     balance,
     calibration,
     claims,
-    coverage,
     crowds,
     decide,
     game,
     imports,
     kernels,
+    levels,
     levels_combined,
     sections,
     shared,
     tables,
     web,
+    width,
 )
 
 ALL = {
@@ -36,7 +37,8 @@ ALL = {
     "tables": tables.run,
     "web": web.run,
     "attack": attack.run,
-    "coverage": coverage.run,
+    "levels": levels.run,
+    "width": width.run,
     "levels_combined": levels_combined.run,
 }
 

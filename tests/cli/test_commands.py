@@ -96,7 +96,7 @@ def test_screen_tells_the_story(run: Any) -> None:
     assert re.search(r"Average of those who answered +4\.14", out)
     assert re.search(r"Estimate \(paa\) +4\.00", out)
     assert re.search(r"Bounds +3\.35 to 4\.64", out)
-    assert re.search(r"Confidence interval \(95%\) +3\.21 to 4\.68", out)
+    assert re.search(r"Confidence interval \(95%\) +3\.21 to 4\.69", out)
     assert "Assumption: Whatever their rating, people respond at least 0.3 times" in out
     axis, row = (line for line in out.splitlines() if "┼" in line or line.startswith("  paa"))
     # The estimate 4.00 stands below the tick of 4.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.special import gammaln, xlogy
 from scipy.stats import binom
@@ -93,16 +93,24 @@ def test_known_n_keeps_the_level_for_the_mean_and_for_the_people(q: float, state
 @settings(max_examples=300)
 @given(
     histograms(),
-    st.sampled_from(["any", "low", "high", "middle"]),
+    st.sampled_from(["any", "low", "high", "middle", "floor"]),
     st.tuples(voice_ratios, voice_ratios),
+    st.none() | st.integers(0, 3000),
 )
+@example(Histogram(np.array([1, 7]), (0.0, 1.0)), "any", (0.6, 0.2), 4)
 def test_never_narrower_when_q_falls(
-    histogram: Histogram, quiet: str, qs: tuple[float, float]
+    histogram: Histogram, quiet: str, qs: tuple[float, float], unseen: int | None
 ) -> None:
-    narrow, wide = (
-        uh.estimate(histogram.counts, q, quiet=quiet, scale=histogram.values)
-        for q in sorted(qs, reverse=True)
-    )
+    seen = int(histogram.counts.sum())
+    n = None if unseen is None else seen + unseen
+    assume(quiet != "floor" or n is not None)
+    found = []
+    for q in sorted(qs, reverse=True):
+        stated: dict[str, Any] = {"floor": q} if quiet == "floor" else {"q": q, "quiet": quiet}
+        found.append(uh.estimate(histogram.counts, **stated, n=n, scale=histogram.values))
+    narrow, wide = found
+    # Where the response rate contradicts a floor, n is left out, and says nothing about q.
+    assume("low_response" not in narrow.flags)
     assert wide.ci_lower <= narrow.ci_lower + TINY
     assert narrow.ci_upper <= wide.ci_upper + TINY
 

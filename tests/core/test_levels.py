@@ -22,7 +22,7 @@ TINY = 1e-9
 MISS = 0.025
 """How often either end of a 95% interval may miss."""
 
-NEARLY = 1.05
+NEARLY = 1.01
 """The closed form stands for an exact test: it may miss by this factor more often."""
 
 
@@ -61,7 +61,9 @@ def test_two_ratings_are_not_much_wider_than_clopper_and_pearson(
     found = uh.estimate(cells, 1.0, n=n if everybody_answers else None)
     low_end = np.where(high > 0, beta.ppf(MISS, np.maximum(high, 1), n - high + 1), 0.0)
     exact = 1 - low_end[::-1] - low_end
-    assert np.max((found.ci_upper - found.ci_lower) / exact) <= 1.4
+    ratio = (found.ci_upper - found.ci_lower) / exact
+    assert ratio.max() <= 1.02
+    assert ratio.mean() <= 1.01
 
 
 def corners(q: float, quiet: str) -> list[Floats]:
@@ -103,13 +105,26 @@ def test_neighbouring_ratings_near_an_end_do_not_fool_two_tests_at_once(stated: 
     assert probability @ ((found.ci_lower <= mu) & (found.ci_upper >= mu)) >= 0.95
 
 
+@pytest.mark.parametrize("n", [1000, 20_000])
+def test_bounds_under_which_two_thresholds_tie(n: int) -> None:
+    """Found by a search: once 0.91 were covered; at full strength the tests with n leave 0.945."""
+    scale = range(1, 12)
+    box = [(0.181, 0.653), (0.0125, 0.263), *[(0.02, 0.047)] * 9]
+    seen, mu = (0.378 * 0.181, 0.622 * 0.263), 1.622
+    ranges = [np.arange(binom.ppf(1e-6, n, s), binom.ppf(1 - 1e-6, n, s) + 1) for s in seen]
+    one, two = (x.ravel() for x in np.meshgrid(*ranges, indexing="ij"))
+    cells = np.column_stack([one, two, *[0 * one] * 9])
+    found = uh.estimate(cells, participation=box, n=n, scale=list(scale))
+    probability = binomial(one, n, seen[0]) * binomial(two, n - one, seen[1] / (1 - seen[0]))
+    assert probability @ ((found.ci_lower <= mu) & (found.ci_upper >= mu)) >= 0.955
+
+
 @settings(max_examples=200)
 @given(histograms(), voice_ratios, st.integers(0, 2000))
-def test_n_costs_at_most_a_halved_miss(histogram: Histogram, q: float, unseen: int) -> None:
-    """Where n does not help a floor, two limits share the miss probability, and no more."""
+def test_n_never_widens_a_floor(histogram: Histogram, q: float, unseen: int) -> None:
     n = int(histogram.counts.sum()) + unseen
     known = uh.estimate(histogram.counts, floor=q, n=n, scale=histogram.values)
-    free = uh.estimate(histogram.counts, q, scale=histogram.values, level=1 - MISS)
+    free = uh.estimate(histogram.counts, q, scale=histogram.values)
     assert free.ci_lower <= known.ci_lower + TINY
     assert known.ci_upper <= free.ci_upper + TINY
 
@@ -123,6 +138,25 @@ def test_either_end_misses_rarely_for_these_people() -> None:
         answered = binomial(cells[:, [0]], n - held, g[0]) * binomial(cells[:, [1]], held, g[1])
         for miss in misses(found, answered, 1 + held / n):
             assert miss.max() <= MISS
+
+
+@pytest.mark.parametrize("people", [1, 2, 3, 5])
+def test_few_people_with_unequal_bounds(people: int) -> None:
+    """One rating of a handful of people says next to nothing about the others."""
+    box = [(0.018, 0.39), (0.1, 0.53), (0.12, 0.62), (0.29, 0.71), (0.31, 0.9)]
+    for level in (0.95, 0.99, 0.999):
+        found = uh.estimate([1, 0, 0, 0, 0], participation=box, n=people, level=level)
+        assert found.ci_upper > 4.5
+
+
+def test_a_rare_response_in_the_middle_does_not_rule_the_width() -> None:
+    """One rating of which one in a hundred is seen: once 12 times the plain interval."""
+    counts = np.full(5, 200.0)
+    weights = 1 / np.array([1, 1, 0.01, 1, 1])
+    found = uh.estimate(counts, g=[1, 1, 0.01, 1, 1])
+    mean = counts * weights @ VALUES / (counts @ weights)
+    error = np.sqrt(counts @ (weights * (VALUES - mean)) ** 2) / (counts @ weights)
+    assert (found.ci_upper - found.ci_lower) / (2 * 1.96 * error) <= 1.15
 
 
 VALUES = np.arange(1.0, 6.0)

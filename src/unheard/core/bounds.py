@@ -34,9 +34,9 @@ def free_interval(
     low, high = ends
     lower = upper = None
     if low is not None:
-        lower = _scan(counts, values, low, ops.least, ops)
+        lower = extreme_mean(counts, values, low, ops.least, ops)
     if high is not None:
-        upper = _scan(counts[::-1], values[::-1], high.reversed(), ops.greatest, ops)
+        upper = extreme_mean(counts[::-1], values[::-1], high.reversed(), ops.greatest, ops)
     return _complete(lower, upper, counts, values, ops)
 
 
@@ -112,7 +112,7 @@ def misfits(counts: Sequence[Column], box: Box, n: Column) -> tuple[Column, Colu
     return n > weighted(box.most, counts) + slack, weighted(box.fewest, counts) - slack > n
 
 
-def _scan(
+def extreme_mean(
     counts: Sequence[Column],
     values: Sequence[float],
     box: Box,

@@ -51,6 +51,9 @@ class Operations(Protocol):
     def log(self, a: Column) -> Column:
         """Natural logarithm of a column that is everywhere positive."""
 
+    def exp(self, a: Column) -> Column:
+        """Exponential of a column of moderate size."""
+
     def logistic(self, a: Column) -> Column:
         """Return 1/(1 + exp(-a)) without overflow."""
 
@@ -80,6 +83,10 @@ class NumpyOperations:
     def log(self, a: Column) -> Column:
         """Natural logarithm."""
         return np.log(a)
+
+    def exp(self, a: Column) -> Column:
+        """Exponential."""
+        return np.exp(a)
 
     def logistic(self, a: Column) -> Column:
         """Return 1/(1 + exp(-a)) without overflow."""
@@ -117,6 +124,10 @@ class PlainOperations:
     def log(self, a: Column) -> Column:
         """Natural logarithm; NaN has none."""
         return math.log(a) if a > 0 else math.nan
+
+    def exp(self, a: Column) -> Column:
+        """Exponential."""
+        return math.exp(a)
 
     def logistic(self, a: Column) -> Column:
         """Return 1/(1 + exp(-a)) without overflow."""

@@ -10,8 +10,8 @@ in every engine. With noise the confidence limit takes the place of the interval
 equation is solved.
 
 A claim that holds at q holds at every larger q, since intervals and confidence limits only shrink
-as q rises. (The confidence limits for participation stated per rating, and those with n known, can
-move a little the wrong way; then the claim is said to hold down to the first q that overturns it.)
+as q rises. With sampling error a claim uses one limit of the confidence interval alone, and is
+wrong with a probability of at most 1 - level.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ def breakdown(
     >>> round(breakdown([120, 30, 45, 200, 605], above=3.5), 4)
     0.3648
     >>> round(breakdown([120, 30, 45, 200, 605], above=3.5, noise=True), 4)
-    0.4346
+    0.4332
     """
     question = inquire_at_one(
         counts,
@@ -301,10 +301,7 @@ def breakdown_of(question: Inquiry, claim: Claim, noise: bool) -> Floats:
         return sign * (limit - claim.threshold)
 
     found = found.copy()
-    start, most = found[hopeful], largest_q(question)[hopeful]
-    if question.assumption.per_rating or question.counts.n is not None:
-        start = first_failure(margin, hopeful, start, most)
-    found[hopeful] = smallest_q(margin, hopeful, start, most)
+    found[hopeful] = smallest_q(margin, hopeful, found[hopeful], largest_q(question)[hopeful])
     return found
 
 

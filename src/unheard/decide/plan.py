@@ -127,10 +127,10 @@ def plan_follow_up(
     --------
     >>> plan = plan_follow_up([120, 30, 45, 200, 605], 2400, q=0.3, width=0.4)
     >>> [(one.name, one.ask) for one in plan.scenarios]
-    [('worst', 151), ('estimate', 105)]
+    [('worst', 149), ('estimate', 101)]
     >>> plan = plan_follow_up([120, 30, 45, 200, 605], 2400, q=0.3, above=3.9)
     >>> [(f"{one.mean:.2f}", one.shows, one.ask) for one in plan.scenarios]
-    [('3.35', 'below', 30), ('4.00', 'above', 839), ('4.64', 'above', 14)]
+    [('3.35', 'below', 28), ('4.00', 'above', 827), ('4.64', 'above', 10)]
     """
     stated: dict[str, Any] = {
         "q": q,

@@ -174,7 +174,7 @@ def top_k_breakdown(question: Inquiry, item: int, k: int, *, noise: bool = False
     >>> round(top_k_breakdown(hotels, 0, 1), 3)
     0.235
     >>> round(top_k_breakdown(hotels, 0, 1, noise=True), 3)
-    0.921
+    0.762
     """
     items = question.counts.rows
     check_k(k, items)

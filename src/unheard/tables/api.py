@@ -149,9 +149,9 @@ def rate(
     >>> stays = pa.table({"hotel": ["A"] * 5 + ["B"] * 4, "stars": [5, 5, 5, 1, 5, 4, 4, 3, 4]})
     >>> result = rate(stays, "hotel", "stars", q=0.3)
     >>> [row["hotel"] for row in result.to_pylist()]
-    ['A', 'B']
+    ['B', 'A']
     >>> [round(row["estimate"], 2) for row in result.to_pylist()]
-    [3.95, 3.69]
+    [3.69, 3.95]
     """
     arguments = dict(locals())
     for name in ("source", "sort", "engine", "table", "query", "memory", "spark_master"):

@@ -115,9 +115,13 @@ class Sheet:
         """Natural logarithm."""
         return self.cell("ln", a)
 
+    def exp(self, a: Operand) -> Operand:
+        """Exponential."""
+        return self.cell("exp", a)
+
     def logistic(self, a: Operand) -> Operand:
         """Return 1/(1 + exp(-a)); BEA's argument is small."""
-        return 1.0 / (1.0 + self.cell("exp", -a))
+        return 1.0 / (1.0 + self.exp(-a))
 
     def where(self, condition: Operand | bool, yes: Operand, no: Operand) -> Operand:
         """Choose row by row; a condition on numbers alone is settled here and now."""
@@ -211,13 +215,13 @@ _SQL: dict[str, Callable[..., exp.Expr]] = {
 _DEEPEST = 8
 """An expression this deep gets a name: for readers, and for engines whose parsers give up."""
 
-_LONGEST = 3
+_LONGEST = 8
 """Repeating no more than this many names costs less than a name that steps have to hand on."""
 
 _MANY = 100
 """What is picked from so many names gets one, so that these need not be handed on any further."""
 
-_SIGNS = ("add", "sub", "mul", "neg")
+_SIGNS = ("add", "sub", "mul", "neg", "least", "greatest")
 """What costs next to nothing to work out again."""
 
 
@@ -243,18 +247,39 @@ class _Layout:
             plain = cell.operation not in ("column", "missing", "gt", "ge", "lt", "le")
             nested = self._nesting(cell)
             length = sum(self.length[id(a)] for a in _cells_in(cell)) or 1
-            again = (self.uses[id(cell)] - 1) * length
-            repeated = again > (_LONGEST if cell.operation in _SIGNS else 0)
+            again = self.uses[id(cell)] - 1
+            if cell.operation in _SIGNS and again * length > _LONGEST:
+                length = self._name_longest(cell, again, length, below)
+            repeated = again * length > (_LONGEST if cell.operation in _SIGNS else 0)
             bulky = length > _MANY and _ends_a_search(cell)
             shared = plain and (repeated or bulky or nested >= _DEEPEST)
             self.depth[id(cell)] = 0 if shared else nested
             self.length[id(cell)] = 1 if shared else length
             self.level[id(cell)] = below + shared
             if shared:
-                self.named += 1
-                self.names[id(cell)] = reserve(f"x{self.named}")
+                self._name(cell)
             elif cell.operation == "column":
                 self.names[id(cell)] = cell.arguments[0]
+
+    def _name(self, cell: Cell) -> None:
+        self.named += 1
+        self.names[id(cell)] = reserve(f"x{self.named}")
+
+    def _name_longest(self, cell: Cell, again: int, length: int, below: int) -> int:
+        """Name the longest part of a cell, if the rest is then short enough to be repeated.
+
+        Only if that part can be made beside others that the cell waits for: then the cell itself
+        costs no step. Returns the length of what is left.
+        """
+        longest = max(_cells_in(cell), key=lambda part: self.length[id(part)])
+        shorter = length - self.length[id(longest)] + 1
+        early = self.level[id(longest)] < below and longest.operation in _SIGNS
+        if not early or again * shorter > _LONGEST:
+            return length
+        self._name(longest)
+        self.depth[id(longest)], self.length[id(longest)] = 0, 1
+        self.level[id(longest)] += 1
+        return shorter
 
     def _nesting(self, cell: Cell) -> int:
         """How many brackets deep the expression for a cell is."""

@@ -240,6 +240,8 @@ def prepare(
             together = people(request, given)
             checks.check_numbers(request, opened, given.counts, together)
             given = _balances(request, opened, given, together)
+            if opened.engine.computes():
+                given = replace(given, compute=opened.engine.compute)
         crowd, notes = None, _notes(request, found)
         if request.min_ratings:
             items, ratings = _left_out(request, opened.engine, together)
@@ -497,8 +499,8 @@ def in_order(query: exp.Query, request: Request) -> exp.Query:
 def counts_query(job: Job) -> exp.Query:
     """Return the query for the counts that a job has made."""
     request = job.request
-    made = job.query.find(exp.CTE)
-    assert made is not None  # the first step of every result reads the counts
+    made = job.people.find(exp.CTE)
+    assert made is not None  # the first step reads the counts
     inside = (*request.count_columns, *request.row_columns)
     selected = [column(name) for name in request.groups]
     selected += [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from sqlglot import exp
@@ -18,6 +19,7 @@ from unheard.core.participation import best_guess, fixed_box
 from unheard.core.response import Limits, test_level, verdict
 from unheard.core.strata import Answer, combined, number_of_terms, terms
 from unheard.decide.breakdown import Claim, base_boxes, breakdown_formula
+from unheard.tables.computing import Formula, Source
 from unheard.tables.counting import LARGEST_WEIGHT
 from unheard.tables.dialects import column, identifier
 from unheard.tables.expressions import Layer, Operand, Sheet, layers, number
@@ -34,6 +36,10 @@ from unheard.tables.steps import Steps
 
 Keep = Callable[[str, exp.Query], exp.Expr]
 """Stores the result of a query under a name, and returns a table that reads it."""
+
+Compute = Callable[[exp.Query, Sequence[str], Formula], tuple[exp.Expr, Sequence[str]]]
+"""Carries a formula out on a query's rows, besides the columns that it hands on. Returns a table
+that reads the results, and the names of these."""
 
 _NUMBERS = ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper")
 
@@ -93,6 +99,8 @@ class Prepared:
     ranks
         The ranks, as made by :func:`ranks`, where the engine keeps them; otherwise they are worked
         out in the same query.
+    compute
+        Carries formulas out beside the engine; otherwise they are written into the query.
     unchecked
         Whether the rows may contradict what is asked, because nobody looked at them before: then
         flags tell.
@@ -103,6 +111,7 @@ class Prepared:
     q_table: SecondTable | None = None
     balances: exp.Expr | None = None
     ranks: exp.Expr | None = None
+    compute: Compute | None = None
     unchecked: bool = False
 
 
@@ -152,7 +161,16 @@ def _answered(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]
         f"How often each rating was given, {request.count_columns[0]} the lowest.",
     )
     latest = _join_numbers(request, given, steps, latest)
-    latest, flags = _answer(request, given, steps, latest)
+    if given.compute is None:
+        latest, flags = _answer(request, given, steps, latest)
+    else:
+        query = steps.closing(exp.select("*").from_(latest))
+        # The tables that n and q come from stay behind: the formula may go to other machines.
+        alone = replace(request, n_table=None, q_table=None)
+        formula = partial(_outputs, alone, given.unchecked)
+        kept, names = given.compute(query, request.groups, formula)
+        steps, flags = Steps(), _flags_in(names)
+        latest = steps.add("rated", exp.select("*").from_(kept))
     if request.strata:
         latest = _combine(request, steps, latest, flags)
     if request.min_ratings:
@@ -254,22 +272,28 @@ def _setting(request: Request) -> Setting:
 
 
 def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tuple[str, list[str]]:
-    """Run the closed forms of the core; they come out as columns of a chain of steps."""
-    sheet = Sheet()
-    counts = [sheet.column(name) for name in request.count_columns]
-    q = _stated_q(request, sheet)
+    """Write the closed forms of the core into the query, as columns of a chain of steps."""
+    outputs = _outputs(request, given.unchecked, Sheet())
+    plan = layers(outputs, request.groups)
+    return _write_layers(plan, steps, latest, "rated"), _flags_in(outputs)
+
+
+def _outputs(request: Request, unchecked: bool, source: Source) -> dict[str, Operand]:
+    """Carry the closed forms of the core out, on arrays or on cells of a sheet."""
+    counts = [source.column(name) for name in request.count_columns]
+    q = _stated_q(request, source)
     n = None
     if request.n_known:
-        n = float(request.n) if request.n is not None else sheet.column(N)
-    items = Items(counts, q, n, _balance(request, sheet, counts, n, q))
+        n = float(request.n) if request.n is not None else source.column(N)
+    items = Items(counts, q, n, _balance(request, source, counts, n, q))
     if request.weight is not None:
         items = replace(
             items,
-            counts=[sheet.column(name) for name, _ in request.weight_columns],
-            squares=[sheet.column(name) for _, name in request.weight_columns],
-            largest=sheet.column(LARGEST_WEIGHT),
+            counts=[source.column(name) for name, _ in request.weight_columns],
+            squares=[source.column(name) for _, name in request.weight_columns],
+            largest=source.column(LARGEST_WEIGHT),
         )
-    found = answers(items, _setting(request), [request.method], sheet)
+    found = answers(items, _setting(request), [request.method], source)
     lower, upper, *rest = found
     ci = (rest.pop(0), rest.pop(0)) if request.level is not None else (None, None)
     estimate, *own = rest
@@ -277,8 +301,10 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
     outputs: dict[str, Operand] = {
         "n_ratings": total(counts),
         # Nobody's average is nothing, whatever an engine makes of zero divided by zero.
-        "average": sheet.where(
-            total(counts) > 0.0, average(items.counts, request.scale.values, sheet), sheet.missing()
+        "average": source.where(
+            total(counts) > 0.0,
+            average(items.counts, request.scale.values, source),
+            source.missing(),
         ),
         "estimate": estimate,
         "lower": lower,
@@ -290,65 +316,71 @@ def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tup
     if n is not None:
         outputs["n"] = n
     if request.order is not None and request.order.claim is not None:
-        outputs["breakdown_q"] = _breakdown(request, request.order.claim, items, sheet)
-    flags = _flags(request, given, sheet, items, outputs)
-    raised = {_flag(name): flag for name, flag in flags.items()}
+        outputs["breakdown_q"] = _breakdown(request, request.order.claim, items, source)
+    flags = _flags(request, unchecked, source, items, outputs)
     if request.strata:
         part = Answer(estimate, lower, upper, None, None)
-        added = terms(items, _setting(request), part, sheet)
+        added = terms(items, _setting(request), part, source)
         sums = {_sum(i): term for i, term in enumerate(added)}
         sums[_sum("ratings")] = weighted(request.scale.values, counts)
         outputs = sums | {"n_ratings": outputs["n_ratings"]}
-    plan = layers(outputs | raised, request.groups)
-    return _write_layers(plan, steps, latest, "rated"), list(flags)
+    raised: dict[str, Operand] = {_flag(name): flag for name, flag in flags.items()}
+    return outputs | raised
+
+
+_FLAG = reserve("flag_")
 
 
 def _flag(name: str) -> str:
-    return reserve(f"flag_{name}")
+    return f"{_FLAG}{name}"
+
+
+def _flags_in(names: Iterable[str]) -> list[str]:
+    return [name.removeprefix(_FLAG) for name in names if name.startswith(_FLAG)]
 
 
 def _sum(of: int | str) -> str:
     return reserve(f"sum_{of}")
 
 
-def _breakdown(request: Request, claim: Claim, items: Items, sheet: Sheet) -> Operand:
+def _breakdown(request: Request, claim: Claim, items: Items, source: Source) -> Any:
     values = request.scale.values
     ends = base_boxes(request.assumption, len(values))
     ratio = request.assumption.is_ratio
-    q = breakdown_formula(items.counts, values, ends, claim, items.n, ratio, sheet)
+    q = breakdown_formula(items.counts, values, ends, claim, items.n, ratio, source)
     rated = total(items.counts) > 0.0
-    holds = sheet.where(q < 1.0, q, sheet.missing())
-    return sheet.where(rated, holds, sheet.missing())
+    holds = source.where(q < 1.0, q, source.missing())
+    return source.where(rated, holds, source.missing())
 
 
-def _stated_q(request: Request, sheet: Sheet) -> Any:
+def _stated_q(request: Request, source: Source) -> Any:
     if request.q_column is not None:
-        return sheet.column(Q)
+        return source.column(Q)
     return None if request.assumption.q is None else float(request.assumption.q)
 
 
-def _balance(request: Request, sheet: Sheet, counts: Sequence[Any], n: Any, q: Any) -> Any:
+def _balance(request: Request, source: Source, counts: Sequence[Any], n: Any, q: Any) -> Any:
     if request.method != "bea":
         return None
     if not request.balance_keys:
         return float(balance(float(n), q))
-    small = sheet.column(BALANCE)
+    small = source.column(BALANCE)
     if request.n is not None and n < LIMIT_FROM:
         return small
-    floor = implied_floor(q, total(counts), n, sheet) if request.assumption.is_ratio else q
+    floor = implied_floor(q, total(counts), n, source) if request.assumption.is_ratio else q
     large = limit_balance(n, floor)
-    return large if request.n is not None else sheet.where(n >= float(LIMIT_FROM), large, small)
+    return large if request.n is not None else source.where(n >= float(LIMIT_FROM), large, small)
 
 
 def _flags(
-    request: Request, given: Prepared, sheet: Sheet, items: Items, found: Mapping[str, Any]
+    request: Request, unchecked: bool, source: Source, items: Items, found: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What a reader must know of each item, as columns of 0 and 1."""
     seen = found["n_ratings"]
-    few = sheet.where(seen < float(FEW), 1.0, 0.0)
+    few = source.where(seen < float(FEW), 1.0, 0.0)
     flags: dict[str, Any] = {
-        "no_ratings": sheet.where(seen > 0.0, 0.0, 1.0),
-        "few_ratings": sheet.where(seen > 0.0, few, 0.0),
+        "no_ratings": source.where(seen > 0.0, 0.0, 1.0),
+        "few_ratings": source.where(seen > 0.0, few, 0.0),
     }
     if items.n is not None and not request.assumption.is_ratio:
         least = items.q if items.q is not None else float(request.assumption.least)
@@ -359,31 +391,31 @@ def _flags(
             request.assumption.largest,
             test_level(request.level or TEST_LEVEL),
         )
-        heard = verdict(items.counts, items.n, limits, sheet)
+        heard = verdict(items.counts, items.n, limits, source)
         for name, flag in (("low_response", heard.too_low), ("high_response", heard.too_high)):
             if isinstance(flag, float):
                 continue
-            flags[name] = sheet.where(seen > 0.0, flag, 0.0)
+            flags[name] = source.where(seen > 0.0, flag, 0.0)
         flags["refuted"] = heard.refuted
-    if items.n is not None and given.unchecked:
-        flags["n_below_ratings"] = sheet.where(seen > items.n, 1.0, 0.0)
+    if items.n is not None and unchecked:
+        flags["n_below_ratings"] = source.where(seen > items.n, 1.0, 0.0)
     middle = "midpoint" if request.n_known else "paa"
     if request.method != middle:
         slack = OUTSIDE_SLACK * request.scale.width
         below = found["lower"] - found["estimate"] > slack
         above = found["estimate"] - found["upper"] > slack
-        flags["outside_interval"] = sheet.where(below, 1.0, sheet.where(above, 1.0, 0.0))
+        flags["outside_interval"] = source.where(below, 1.0, source.where(above, 1.0, 0.0))
     if request.method == "pooled":
-        unlike = sheet.where(unlike_audited(items, _setting(request), sheet), 1.0, 0.0)
-        flags["unlike_audited"] = sheet.where(seen > 0.0, unlike, 0.0)
+        unlike = source.where(unlike_audited(items, _setting(request), source), 1.0, 0.0)
+        flags["unlike_audited"] = source.where(seen > 0.0, unlike, 0.0)
     if request.rating:
-        rows, empty = sheet.column(N_ROWS), sheet.column(N_NULL)
+        rows, empty = source.column(N_ROWS), source.column(N_NULL)
         dropped = rows - seen
         if request.nulls == "nonresponse":
             dropped = dropped - empty
-            flags["nulls_counted"] = sheet.where(empty > 0.0, 1.0, 0.0)
-        if given.unchecked or "drop" in (request.nulls, request.off_scale):
-            flags["rows_dropped"] = sheet.where(dropped > 0.0, 1.0, 0.0)
+            flags["nulls_counted"] = source.where(empty > 0.0, 1.0, 0.0)
+        if unchecked or "drop" in (request.nulls, request.off_scale):
+            flags["rows_dropped"] = source.where(dropped > 0.0, 1.0, 0.0)
     return flags
 
 

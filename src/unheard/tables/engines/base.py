@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from unheard.errors import QueryError, SourceError
+from unheard.tables.computing import Formula
 from unheard.tables.dialects import identifier, render
 from unheard.tables.expressions import number
 from unheard.tables.names import reserve
@@ -67,6 +68,16 @@ class Engine(ABC):
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """Store a result inside the engine; by default it is a subquery, worked out when used."""
         return query.subquery(reserve(name))
+
+    def computes(self) -> bool:
+        """Whether it can have formulas carried out by NumPy, instead of in SQL."""
+        return False
+
+    def compute(
+        self, query: exp.Query, keys: Sequence[str], formula: Formula
+    ) -> tuple[exp.Expr, list[str]]:
+        """Carry a formula out on a query's rows; return the table of results, and their names."""
+        raise NotImplementedError
 
     def upload(self, name: str, table: pa.Table) -> exp.Expr:
         """Bring a small table into the engine; by default it is written into the query."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from unheard._loading import loaded
 from unheard.errors import OptionError, SourceError
+from unheard.tables.computing import Formula, carry_out
 from unheard.tables.engines.base import Database, Engine, failed, fresh, table
 from unheard.tables.request import Kind
 
@@ -123,6 +124,17 @@ class DuckDB(Database):
         sql = self.text(query)
         with _told(self, sql):
             return self.connection.sql(sql).to_arrow_reader()
+
+    def computes(self) -> bool:
+        """Tell that it can: it runs in this process."""
+        return True
+
+    def compute(
+        self, query: exp.Query, keys: Sequence[str], formula: Formula
+    ) -> tuple[exp.Expr, list[str]]:
+        """Carry a formula out on a query's rows, and let DuckDB read the results."""
+        results = carry_out(formula, self.arrow(query), keys, self.folder)
+        return self.upload("answers", results), results.column_names[len(keys) :]
 
     def upload(self, name: str, table_: pa.Table) -> exp.Expr:
         """Let DuckDB read an Arrow table where it is."""

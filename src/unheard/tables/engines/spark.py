@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from unheard._version import __version__
 from unheard.errors import MissingEngineError, SourceError
+from unheard.tables.computing import Formula, answered, names_of
 from unheard.tables.engines.base import Engine, failed, fresh, table
 from unheard.tables.request import Kind
 
@@ -32,6 +37,9 @@ def session(master: str | None) -> SparkSession:
         raise MissingEngineError("Spark", "pyspark", "spark") from None
     if "JAVA_HOME" not in os.environ:
         _find_java()
+    if master is not None and master.startswith("local"):
+        # On this machine Python's part of the work is done by the Python that asks for it.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("unheard")
     if master is not None:
         builder = builder.master(master)
@@ -55,6 +63,35 @@ def _find_java() -> None:
         except ImportError:
             return
         os.environ["JAVA_HOME"] = str(JAVA_HOME)
+
+
+def _carry_out(
+    formula: Formula, keys: Sequence[str], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield answered(formula, batch, keys)
+
+
+_INSTALLED: dict[str, bool] = {}
+"""What was found, by application: the executors of one all have the same packages."""
+
+
+def _installed_on_executors(spark: SparkSession) -> bool:
+    application = spark.sparkContext.applicationId
+    if application not in _INSTALLED:
+        try:
+            (found,) = spark.range(1).mapInArrow(_tell_version, "version string").collect()
+            _INSTALLED[application] = found.version == __version__
+        except Exception:
+            _INSTALLED[application] = False
+    return _INSTALLED[application]
+
+
+def _tell_version(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    for batch in batches:
+        yield pa.record_batch({"version": [__version__] * batch.num_rows})
 
 
 class Spark(Engine):
@@ -102,6 +139,23 @@ class Spark(Engine):
         except Exception as error:
             raise failed(self, error, self.text(query)) from error
         return self.source(kept)
+
+    def computes(self) -> bool:
+        """Whether the executors have this version of the package; otherwise SQL does the work."""
+        return _installed_on_executors(self.spark)
+
+    def compute(
+        self, query: exp.Query, keys: Sequence[str], formula: Formula
+    ) -> tuple[exp.Expr, list[str]]:
+        """Let the executors carry a formula out on a query's rows, where the rows are."""
+        from pyspark.sql.types import DoubleType, StructField, StructType
+
+        frame = self.sql(query)
+        names = names_of(formula, [name for name in frame.columns if name not in keys])
+        fields = [frame.schema[key] for key in keys]
+        fields += [StructField(name, DoubleType()) for name in names]
+        work = partial(_carry_out, formula, tuple(keys))
+        return self.source(frame.mapInArrow(work, StructType(fields))), names
 
     def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
         """Fetch a small result."""
