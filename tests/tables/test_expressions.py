@@ -88,7 +88,7 @@ def test_equal_cells_are_one_and_what_is_used_twice_has_a_name() -> None:
     a, b = sheet.column("a"), sheet.column("b")
     assert a + b is a + b
     assert a - b is not b - a
-    long: Any = a * b + a * b * 2.0
+    long: Any = a * b + a * b * 2.0 + a * a * 3.0 + b * b * b
     first, last = layers({"out": long * long}, ["key"])
     assert [name for name, _ in first] == ["key", "uh_x1"]
     assert last[-1][1] is not None

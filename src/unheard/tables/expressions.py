@@ -274,6 +274,7 @@ class _Layout:
         longest = max(_cells_in(cell), key=lambda part: self.length[id(part)])
         shorter = length - self.length[id(longest)] + 1
         early = self.level[id(longest)] < below and longest.operation in _SIGNS
+        early = early and self.uses[id(longest)] == 1
         if not early or again * shorter > _LONGEST:
             return length
         self._name(longest)

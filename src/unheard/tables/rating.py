@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -161,18 +161,16 @@ def _answered(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]
         f"How often each rating was given, {request.count_columns[0]} the lowest.",
     )
     latest = _join_numbers(request, given, steps, latest)
-    if given.compute is None:
-        latest, flags = _answer(request, given, steps, latest)
-    else:
-        query = steps.closing(exp.select("*").from_(latest))
-        # The tables that n and q come from stay behind: the formula may go to other machines.
-        alone = replace(request, n_table=None, q_table=None)
-        formula = partial(_outputs, alone, given.unchecked)
-        kept, names = given.compute(query, request.groups, formula)
-        steps, flags = Steps(), _flags_in(names)
-        latest = steps.add("rated", exp.select("*").from_(kept))
+    # The tables that n and q come from stay behind: the formula may go to other machines.
+    alone = replace(request, n_table=None, q_table=None)
+    formula = partial(_outputs, alone, given.unchecked)
+    steps, latest, names = _carry_out(formula, request.groups, given, steps, latest, "rated")
+    flags = [name.removeprefix(_FLAG) for name in names if name.startswith(_FLAG)]
     if request.strata:
-        latest = _combine(request, steps, latest, flags)
+        latest = _add_strata(request, steps, latest, flags)
+        formula = partial(_combined, alone, flags)
+        keys = request.result_keys
+        steps, latest, _ = _carry_out(formula, keys, given, steps, latest, "combined")
     if request.min_ratings:
         enough = exp.select("*").from_(latest).where(column("n_ratings") >= request.min_ratings)
         latest = steps.add("enough", enough, "Items with enough ratings.")
@@ -271,11 +269,26 @@ def _setting(request: Request) -> Setting:
     )
 
 
-def _answer(request: Request, given: Prepared, steps: Steps, latest: str) -> tuple[str, list[str]]:
-    """Write the closed forms of the core into the query, as columns of a chain of steps."""
-    outputs = _outputs(request, given.unchecked, Sheet())
-    plan = layers(outputs, request.groups)
-    return _write_layers(plan, steps, latest, "rated"), _flags_in(outputs)
+def _carry_out(
+    formula: Formula,
+    keys: Sequence[str],
+    given: Prepared,
+    steps: Steps,
+    latest: str,
+    name: str,
+) -> tuple[Steps, str, Sequence[str]]:
+    """Carry the closed forms out: beside the engine, or as columns of a chain of steps.
+
+    Returns the steps, the name of the last, and those of its columns that the formula made.
+    """
+    if given.compute is None:
+        outputs = formula(Sheet())
+        last = _write_layers(layers(outputs, keys), steps, latest, name)
+        return steps, last, list(outputs)
+    query = steps.closing(exp.select("*").from_(latest))
+    kept, made = given.compute(query, keys, formula)
+    steps = Steps()
+    return steps, steps.add(name, exp.select("*").from_(kept)), made
 
 
 def _outputs(request: Request, unchecked: bool, source: Source) -> dict[str, Operand]:
@@ -333,10 +346,6 @@ _FLAG = reserve("flag_")
 
 def _flag(name: str) -> str:
     return f"{_FLAG}{name}"
-
-
-def _flags_in(names: Iterable[str]) -> list[str]:
-    return [name.removeprefix(_FLAG) for name in names if name.startswith(_FLAG)]
 
 
 def _sum(of: int | str) -> str:
@@ -438,13 +447,10 @@ def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -
     return latest
 
 
-def _combine(request: Request, steps: Steps, latest: str, flags: Sequence[str]) -> str:
-    """Put the strata of an item together: a sum over them, then the core's formula."""
-    sheet = Sheet()
-    setting = _setting(request)
-    count = number_of_terms(setting)
+def _add_strata(request: Request, steps: Steps, latest: str, flags: Sequence[str]) -> str:
+    """Add up over the strata of an item: sizes, sums and ratings; flags are those of any."""
     keys = request.result_keys
-    # Added up: sizes, sums and ratings; a flag is raised if it is in any stratum.
+    count = number_of_terms(_setting(request))
     names = [*map(_sum, range(count)), _sum("ratings"), "n_ratings"]
     raised = [_flag(name) for name in flags]
     summed = (
@@ -454,22 +460,27 @@ def _combine(request: Request, steps: Steps, latest: str, flags: Sequence[str]) 
         .from_(latest)
         .group_by(*map(column, keys))
     )
-    latest = steps.add("strata", summed, "Groups of known size put together.")
-    q = None if request.q_column is not None else _stated_q(request, sheet)
-    whole = combined([sheet.column(_sum(i)) for i in range(count)], setting, q, sheet)
-    ratings, seen = sheet.column(_sum("ratings")), sheet.column("n_ratings")
+    return steps.add("strata", summed, "Groups of known size put together.")
+
+
+def _combined(request: Request, flags: Sequence[str], source: Source) -> dict[str, Operand]:
+    """Put the strata of an item together by the core's formula."""
+    setting = _setting(request)
+    q = None if request.q_column is not None else _stated_q(request, source)
+    sums = [source.column(_sum(i)) for i in range(number_of_terms(setting))]
+    whole = combined(sums, setting, q, source)
+    ratings, seen = source.column(_sum("ratings")), source.column("n_ratings")
     outputs: dict[str, Operand] = {
         "n_ratings": seen,
-        "n": sheet.column(_sum(0)),
-        "average": sheet.where(seen > 0.0, sheet.divide(ratings, seen), sheet.missing()),
+        "n": sums[0],
+        "average": source.where(seen > 0.0, source.divide(ratings, seen), source.missing()),
         "estimate": whole.estimate,
         "lower": whole.lower,
         "upper": whole.upper,
     }
     if request.level is not None:
         outputs |= {"ci_lower": whole.ci_lower, "ci_upper": whole.ci_upper}
-    outputs |= {name: sheet.column(name) for name in raised}
-    return _write_layers(layers(outputs, keys), steps, latest, "combined")
+    return outputs | {name: source.column(name) for name in map(_flag, flags)}
 
 
 def _final(request: Request, latest: str, flags: Sequence[str]) -> exp.Select:
