@@ -37,9 +37,8 @@ ALL = {
     "tables": tables.run,
     "web": web.run,
     "attack": attack.run,
-    "levels": levels.run,
+    "levels": lambda: [part.run() for part in (levels, levels_combined)],
     "width": width.run,
-    "levels_combined": levels_combined.run,
 }
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlogy
+from scipy.special import gammaln, ndtr, ndtri, xlogy
 
 import unheard as uh
 
@@ -306,7 +306,44 @@ def large_sizes() -> Iterator[Known]:
         yield Known(OneHistogram(f"10,000 ratings, q={q}", near, 10_000, {"q": q}, ratio(q)), flat)
 
 
-QUESTIONS: list[Callable[[], Iterator[Question]]] = [one_histogram, large_sizes]
+class OneSided(OneHistogram):
+    """The interval of Imbens and Manski [IM04], which is not offered: docs/confidence.md says why.
+
+    Its critical value c solves  Phi(c + width/s) - Phi(-c) = level, where s is the larger of both
+    standard errors; limits are interpolated between those of two ends and those of one.
+    """
+
+    def limits(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Work out the intervals, once for all structures."""
+        scale, level = self.values.tolist(), self.level
+        both = uh.estimate(rows, scale=scale, level=level, **self.stated)
+        one = uh.estimate(rows, scale=scale, level=2 * level - 1, **self.stated)
+        least, most = ndtri(level), ndtri((1 + level) / 2)
+        beyond = np.maximum(both.lower - both.ci_lower, both.ci_upper - both.upper)
+        errors = np.maximum(beyond / most, TINY)
+        low, high = np.full(len(rows), least), np.full(len(rows), most)
+        for _ in range(40):
+            c = (low + high) / 2
+            enough = ndtr(c + (both.upper - both.lower) / errors) - ndtr(-c) >= level
+            low, high = np.where(enough, low, c), np.where(enough, c, high)
+        share = (most - high) / (most - least)
+        return (
+            both.ci_lower + share * (one.ci_lower - both.ci_lower),
+            both.ci_upper + share * (one.ci_upper - both.ci_upper),
+        )
+
+
+def one_sided() -> Iterator[OneHistogram]:
+    """Ask what one end at the whole miss probability would cover."""
+    for values, sizes in (([0.0, 1.0], (3, 10, 30, 100, 300)), ([0.0, 0.9, 1.0], (10, 30, 100))):
+        for size in sizes:
+            for q in (0.97, 0.9, 0.6, 0.3, 0.1):
+                words = " ".join(f"{value:g}" for value in values)
+                name = f"{size} ratings of {words}, q={q}, one-sided"
+                yield OneSided(name, np.array(values), size, {"q": q}, ratio(q))
+
+
+QUESTIONS: list[Callable[[], Iterator[Question]]] = [one_histogram, large_sizes, one_sided]
 """What is searched; each makes questions of one kind."""
 
 

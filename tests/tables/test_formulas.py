@@ -11,7 +11,7 @@ import pytest
 
 import unheard as uh
 from tests.core.test_strata import together
-from tests.tables.cases import ASSUMPTIONS, FIVE, cases, check, ratings
+from tests.tables.cases import ASSUMPTIONS, FIVE, benches, cases, check, ratings
 from tests.tables.engines import BENCHES, Bench
 from tests.tables.oracle import answers, expected, rows_by, same
 
@@ -26,6 +26,21 @@ def test_without_n(engine: Bench, assumption: dict[str, Any]) -> None:
         rating="rating",
         **assumption,
     )
+
+
+@pytest.mark.parametrize("engine", benches(("spark",)), indirect=True)
+def test_sql_does_the_work_where_executors_lack_the_package(
+    engine: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from unheard.tables.engines import spark
+
+    table = ratings(1)
+    with monkeypatch.context() as lacking:
+        lacking.setattr(spark, "_INSTALLED", {})
+        lacking.setattr(spark, "__version__", "another")
+        wanted = expected(table, ["item"], "rating", FIVE, q=0.3)
+        check(engine, table, wanted, rating="rating", q=0.3)
+        assert set(spark._INSTALLED.values()) == {False}
 
 
 @pytest.mark.parametrize(
