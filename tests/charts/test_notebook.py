@@ -62,7 +62,7 @@ def test_tables_hold_the_numbers() -> None:
     found = results()
     assert table(parsed(found["estimate"])) == [
         ["", "estimate", "interval", "95% confidence interval"],
-        ["paa", "4.00", "3.35 to 4.64", "3.21 to 4.68"],
+        ["paa", "4.00", "3.35 to 4.64", "3.21 to 4.69"],
     ]
     assert table(parsed(found["one row"]))[1] == ["0", "4.00", "3.35 to 4.64"]
     assert table(parsed(found["flagged"]))[1][-1] == "no_ratings"

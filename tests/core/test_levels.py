@@ -202,3 +202,14 @@ def test_those_seen_are_a_large_part_of_these_people(n: int, rate: float, shape:
     variance = seen @ (VALUES - seen @ VALUES / size) ** 2 / size
     plain = 1.96 * np.sqrt(variance / size * (1 - size / n))
     assert found.ci_upper - found.upper <= 1.25 * plain
+
+
+@pytest.mark.parametrize("p", [(0.02748, 0.3355, 0.63702), (0.04565, 0.0448, 0.90955)])
+def test_a_high_level_where_many_ratings_are_just_below_the_limit(
+    p: tuple[float, float, float],
+) -> None:
+    cells = all_histograms(250, 3)
+    found = uh.estimate(cells, 1.0, scale=[0.0, 0.9, 1.0], level=0.9999)
+    truth = p[1] * 0.9 + p[2]
+    inside = (found.ci_lower <= truth) & (found.ci_upper >= truth)
+    assert multinomial(cells, np.array(p))[~inside].sum() < 1.2e-4

@@ -65,7 +65,7 @@ def test_the_page_explains_itself_and_answers_an_example(visit: Visit, site: Ser
     expect(page.get_by_text("These numbers are an example")).to_be_visible()
     expect(page.locator("#one-headline")).to_have_text(
         "If the assumption holds, the mean of everybody is between 3.35 and 4.64, noise aside; "
-        "with sampling noise, between 3.21 and 4.68. "
+        "with sampling noise, between 3.21 and 4.69. "
         "The estimate is 4.00; those who answered average 4.14."
     )
     found = uh.estimate(COUNTS, q=0.3)

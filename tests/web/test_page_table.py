@@ -88,7 +88,7 @@ def test_a_guessed_scale_is_called_a_guess(visit: Visit) -> None:
     expect(guess).to_be_visible()
     setting(page, "Scale").fill("1:7")
     expect(guess).to_be_hidden()
-    shows_ranking(page, "Oak", "Ash")
+    shows_ranking(page, "Ash", "Oak")
 
 
 def test_the_ranking_fits_a_window_of_usual_width(visit: Visit) -> None:

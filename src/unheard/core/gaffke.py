@@ -46,6 +46,9 @@ _FLATTEST = 0.05
 _LEAST = 1e-280
 """Nothing is divided by less: some engines take what is not a number for the greatest of all."""
 
+_WIDEST = 2**0.5
+"""The spread of one person on either side; counts of less than one are taken for no less."""
+
 _HIGH = 3.2
 """Critical values from which on the tail of the one more is looked at by itself."""
 
@@ -153,6 +156,7 @@ class _Test:
         v = below.second * (above.first * above.first)
         # Nothing lies above the last rating that was given: then nothing speaks against t.
         spread = ops.sqrt(u + v) / ops.greatest(above.first * below.first, _LEAST)
+        spread = ops.least(spread, _WIDEST)
         lean = (u - v) / ops.greatest(u + v, _LEAST)
         return above.first * ops.exp(-self.quantile.at(spread, lean)) - below.first
 
