@@ -51,7 +51,7 @@ class Block(NumpyOperations):
 
 
 def carry_out(
-    formula: Formula, rows: pa.RecordBatchReader, keys: Sequence[str], folder: Path
+    formula: Formula, rows: pa.RecordBatchReader, keys: Sequence[str], folder: Path | None = None
 ) -> pa.Table:
     """Carry a formula out on all rows.
 
@@ -64,7 +64,7 @@ def carry_out(
     keys
         Columns that are handed on.
     folder
-        Where results are put that are too many for memory.
+        Where results are put that are too many for memory; None holds them all.
     """
     import pyarrow as pa
 
@@ -107,7 +107,9 @@ def _answers(formula: Formula, batch: pa.RecordBatch, keys: Sequence[str]) -> di
     return found
 
 
-def _collected(batches: Iterable[pa.RecordBatch], schema: pa.Schema, folder: Path) -> pa.Table:
+def _collected(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, folder: Path | None
+) -> pa.Table:
     """Gather batches, in a file from where they get too many."""
     import pyarrow as pa
 
@@ -116,10 +118,11 @@ def _collected(batches: Iterable[pa.RecordBatch], schema: pa.Schema, folder: Pat
     for batch in rest:
         held.append(batch)
         size += batch.nbytes
-        if size > _MOST_IN_MEMORY:
+        if folder is not None and size > _MOST_IN_MEMORY:
             break
     else:
         return pa.Table.from_batches(held, schema)
+    assert folder is not None  # without one nothing is too much
     path = folder / f"answers_{id(held)}.arrow"
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
         while held:
