@@ -155,9 +155,10 @@ class _Test:
         u = above.second * (below.first * below.first)
         v = below.second * (above.first * above.first)
         # Nothing lies above the last rating that was given: then nothing speaks against t.
-        spread = ops.sqrt(u + v) / ops.greatest(above.first * below.first, _LEAST)
+        both = ops.greatest(u + v, _LEAST)
+        spread = ops.sqrt(both) / ops.greatest(above.first * below.first, _LEAST)
         spread = ops.least(spread, _WIDEST)
-        lean = (u - v) / ops.greatest(u + v, _LEAST)
+        lean = (u - v) / both
         return above.first * ops.exp(-self.quantile.at(spread, lean)) - below.first
 
     def _above(self, t: Column) -> _Side:
