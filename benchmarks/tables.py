@@ -66,7 +66,7 @@ def _compare(path: Path, items: int, m: int) -> None:
     }
     goals = {
         "estimate with interval": 1.15 if m == 5 else 1.6,
-        "with confidence interval, ranks, flags": 1.4,
+        "with confidence interval, ranks, flags": 1.5 if m == 5 else 2.2,
     }
     tasks = {"peer": {"peer": True}} | cases
     best: dict[str, dict[str, float]] = {}
