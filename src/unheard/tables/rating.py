@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from sqlglot import exp
 
-from unheard.core.balance import LIMIT_FROM, balance, implied_floor, limit_balance
-from unheard.core.bounds import average
-from unheard.core.columns import total, weighted
-from unheard.core.confidence import critical_value
-from unheard.core.estimate import FEW, OUTSIDE_SLACK, TEST_LEVEL
-from unheard.core.formula import Items, Setting, answers, unlike_audited
-from unheard.core.participation import best_guess, fixed_box
-from unheard.core.response import Limits, test_level, verdict
-from unheard.core.strata import Answer, combined, number_of_terms, terms
-from unheard.decide.breakdown import Claim, base_boxes, breakdown_formula
-from unheard.tables.computing import Formula, Source
+from unheard.core.columns import total
+from unheard.core.strata import number_of_terms
+from unheard.tables.answering import (
+    FLAG,
+    combined_strata,
+    flag_column,
+    rated,
+    setting_of,
+    sum_column,
+)
+from unheard.tables.computing import Formula
 from unheard.tables.counting import LARGEST_WEIGHT
 from unheard.tables.dialects import column, identifier
-from unheard.tables.expressions import Layer, Operand, Sheet, layers, number
-from unheard.tables.names import BALANCE, N_NULL, N_ROWS, SEEN, VALUE, N, Q, reserve
+from unheard.tables.expressions import Layer, Sheet, layers, number
+from unheard.tables.names import BALANCE, N_ROWS, SEEN, VALUE, N, Q, reserve
 from unheard.tables.ranking import (
     add_columns,
     add_ranks,
@@ -163,12 +162,12 @@ def _answered(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]
     latest = _join_numbers(request, given, steps, latest)
     # The tables that n and q come from stay behind: the formula may go to other machines.
     alone = replace(request, n_table=None, q_table=None)
-    formula = partial(_outputs, alone, given.unchecked)
+    formula = partial(rated, alone, given.unchecked)
     steps, latest, names = _carry_out(formula, request.groups, given, steps, latest, "rated")
-    flags = [name.removeprefix(_FLAG) for name in names if name.startswith(_FLAG)]
+    flags = [name.removeprefix(FLAG) for name in names if name.startswith(FLAG)]
     if request.strata:
         latest = _add_strata(request, steps, latest, flags)
-        formula = partial(_combined, alone, flags)
+        formula = partial(combined_strata, alone, flags)
         keys = request.result_keys
         steps, latest, _ = _carry_out(formula, keys, given, steps, latest, "combined")
     if request.min_ratings:
@@ -257,18 +256,6 @@ def _n_column(request: Request, counts: str) -> exp.Expr | None:
     return None
 
 
-def _setting(request: Request) -> Setting:
-    return Setting(
-        request.scale.values,
-        request.assumption.kind,
-        fixed_box(request.assumption),
-        best_guess(request.assumption),
-        request.assumption.pool,
-        None if request.level is None else critical_value(request.level),
-        request.covers == "people",
-    )
-
-
 def _carry_out(
     formula: Formula,
     keys: Sequence[str],
@@ -289,143 +276,6 @@ def _carry_out(
     kept, made = given.compute(query, keys, formula)
     steps = Steps()
     return steps, steps.add(name, exp.select("*").from_(kept)), made
-
-
-def _outputs(request: Request, unchecked: bool, source: Source) -> dict[str, Operand]:
-    """Carry the closed forms of the core out, on arrays or on cells of a sheet."""
-    counts = [source.column(name) for name in request.count_columns]
-    q = _stated_q(request, source)
-    n = None
-    if request.n_known:
-        n = float(request.n) if request.n is not None else source.column(N)
-    items = Items(counts, q, n, _balance(request, source, counts, n, q))
-    if request.weight is not None:
-        items = replace(
-            items,
-            counts=[source.column(name) for name, _ in request.weight_columns],
-            squares=[source.column(name) for _, name in request.weight_columns],
-            largest=source.column(LARGEST_WEIGHT),
-        )
-    found = answers(items, _setting(request), [request.method], source)
-    lower, upper, *rest = found
-    ci = (rest.pop(0), rest.pop(0)) if request.level is not None else (None, None)
-    estimate, *own = rest
-    ci = tuple(own) or ci
-    outputs: dict[str, Operand] = {
-        "n_ratings": total(counts),
-        # Nobody's average is nothing, whatever an engine makes of zero divided by zero.
-        "average": source.where(
-            total(counts) > 0.0,
-            average(items.counts, request.scale.values, source),
-            source.missing(),
-        ),
-        "estimate": estimate,
-        "lower": lower,
-        "upper": upper,
-    }
-    low, high = ci
-    if low is not None and high is not None:
-        outputs |= {"ci_lower": low, "ci_upper": high}
-    if n is not None:
-        outputs["n"] = n
-    if request.order is not None and request.order.claim is not None:
-        outputs["breakdown_q"] = _breakdown(request, request.order.claim, items, source)
-    flags = _flags(request, unchecked, source, items, outputs)
-    if request.strata:
-        part = Answer(estimate, lower, upper, None, None)
-        added = terms(items, _setting(request), part, source)
-        sums = {_sum(i): term for i, term in enumerate(added)}
-        sums[_sum("ratings")] = weighted(request.scale.values, counts)
-        outputs = sums | {"n_ratings": outputs["n_ratings"]}
-    raised: dict[str, Operand] = {_flag(name): flag for name, flag in flags.items()}
-    return outputs | raised
-
-
-_FLAG = reserve("flag_")
-
-
-def _flag(name: str) -> str:
-    return f"{_FLAG}{name}"
-
-
-def _sum(of: int | str) -> str:
-    return reserve(f"sum_{of}")
-
-
-def _breakdown(request: Request, claim: Claim, items: Items, source: Source) -> Any:
-    values = request.scale.values
-    ends = base_boxes(request.assumption, len(values))
-    ratio = request.assumption.is_ratio
-    q = breakdown_formula(items.counts, values, ends, claim, items.n, ratio, source)
-    rated = total(items.counts) > 0.0
-    holds = source.where(q < 1.0, q, source.missing())
-    return source.where(rated, holds, source.missing())
-
-
-def _stated_q(request: Request, source: Source) -> Any:
-    if request.q_column is not None:
-        return source.column(Q)
-    return None if request.assumption.q is None else float(request.assumption.q)
-
-
-def _balance(request: Request, source: Source, counts: Sequence[Any], n: Any, q: Any) -> Any:
-    if request.method != "bea":
-        return None
-    if not request.balance_keys:
-        return float(balance(float(n), q))
-    small = source.column(BALANCE)
-    if request.n is not None and n < LIMIT_FROM:
-        return small
-    floor = implied_floor(q, total(counts), n, source) if request.assumption.is_ratio else q
-    large = limit_balance(n, floor)
-    return large if request.n is not None else source.where(n >= float(LIMIT_FROM), large, small)
-
-
-def _flags(
-    request: Request, unchecked: bool, source: Source, items: Items, found: Mapping[str, Any]
-) -> dict[str, Any]:
-    """What a reader must know of each item, as columns of 0 and 1."""
-    seen = found["n_ratings"]
-    few = source.where(seen < float(FEW), 1.0, 0.0)
-    flags: dict[str, Any] = {
-        "no_ratings": source.where(seen > 0.0, 0.0, 1.0),
-        "few_ratings": source.where(seen > 0.0, few, 0.0),
-    }
-    if items.n is not None and not request.assumption.is_ratio:
-        least = items.q if items.q is not None else float(request.assumption.least)
-        limits = Limits(
-            request.assumption.kind,
-            fixed_box(request.assumption),
-            least,
-            request.assumption.largest,
-            test_level(request.level or TEST_LEVEL),
-        )
-        heard = verdict(items.counts, items.n, limits, source)
-        for name, flag in (("low_response", heard.too_low), ("high_response", heard.too_high)):
-            if isinstance(flag, float):
-                continue
-            flags[name] = source.where(seen > 0.0, flag, 0.0)
-        flags["refuted"] = heard.refuted
-    if items.n is not None and unchecked:
-        flags["n_below_ratings"] = source.where(seen > items.n, 1.0, 0.0)
-    middle = "midpoint" if request.n_known else "paa"
-    if request.method != middle:
-        slack = OUTSIDE_SLACK * request.scale.width
-        below = found["lower"] - found["estimate"] > slack
-        above = found["estimate"] - found["upper"] > slack
-        flags["outside_interval"] = source.where(below, 1.0, source.where(above, 1.0, 0.0))
-    if request.method == "pooled":
-        unlike = source.where(unlike_audited(items, _setting(request), source), 1.0, 0.0)
-        flags["unlike_audited"] = source.where(seen > 0.0, unlike, 0.0)
-    if request.rating:
-        rows, empty = source.column(N_ROWS), source.column(N_NULL)
-        dropped = rows - seen
-        if request.nulls == "nonresponse":
-            dropped = dropped - empty
-            flags["nulls_counted"] = source.where(empty > 0.0, 1.0, 0.0)
-        if unchecked or "drop" in (request.nulls, request.off_scale):
-            flags["rows_dropped"] = source.where(dropped > 0.0, 1.0, 0.0)
-    return flags
 
 
 def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -> str:
@@ -450,9 +300,9 @@ def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -
 def _add_strata(request: Request, steps: Steps, latest: str, flags: Sequence[str]) -> str:
     """Add up over the strata of an item: sizes, sums and ratings; flags are those of any."""
     keys = request.result_keys
-    count = number_of_terms(_setting(request))
-    names = [*map(_sum, range(count)), _sum("ratings"), "n_ratings"]
-    raised = [_flag(name) for name in flags]
+    count = number_of_terms(setting_of(request))
+    names = [*map(sum_column, range(count)), sum_column("ratings"), "n_ratings"]
+    raised = [flag_column(name) for name in flags]
     summed = (
         exp.select(*map(column, keys))
         .select(*(exp.alias_(exp.Sum(this=column(name)), name) for name in names))
@@ -461,26 +311,6 @@ def _add_strata(request: Request, steps: Steps, latest: str, flags: Sequence[str
         .group_by(*map(column, keys))
     )
     return steps.add("strata", summed, "Groups of known size put together.")
-
-
-def _combined(request: Request, flags: Sequence[str], source: Source) -> dict[str, Operand]:
-    """Put the strata of an item together by the core's formula."""
-    setting = _setting(request)
-    q = None if request.q_column is not None else _stated_q(request, source)
-    sums = [source.column(_sum(i)) for i in range(number_of_terms(setting))]
-    whole = combined(sums, setting, q, source)
-    ratings, seen = source.column(_sum("ratings")), source.column("n_ratings")
-    outputs: dict[str, Operand] = {
-        "n_ratings": seen,
-        "n": sums[0],
-        "average": source.where(seen > 0.0, source.divide(ratings, seen), source.missing()),
-        "estimate": whole.estimate,
-        "lower": whole.lower,
-        "upper": whole.upper,
-    }
-    if request.level is not None:
-        outputs |= {"ci_lower": whole.ci_lower, "ci_upper": whole.ci_upper}
-    return outputs | {name: source.column(name) for name in map(_flag, flags)}
 
 
 def _final(request: Request, latest: str, flags: Sequence[str]) -> exp.Select:
@@ -512,7 +342,7 @@ def _flag_text(flags: Sequence[str]) -> exp.Expr:
     for name in flags:
         spelled = (
             exp.case()
-            .when(column(_flag(name)).eq(number(1)), exp.Literal.string(f" {name}"))
+            .when(column(flag_column(name)).eq(number(1)), exp.Literal.string(f" {name}"))
             .else_(exp.Literal.string(""))
         )
         text = spelled if text is None else exp.DPipe(this=text, expression=spelled, safe=True)

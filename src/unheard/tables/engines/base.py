@@ -6,12 +6,13 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from unheard.errors import QueryError, SourceError
-from unheard.tables.computing import Formula
+from unheard.tables.computing import Formula, carry_out
 from unheard.tables.dialects import identifier, render
 from unheard.tables.expressions import number
 from unheard.tables.names import reserve
@@ -77,7 +78,13 @@ class Engine(ABC):
         self, query: exp.Query, keys: Sequence[str], formula: Formula
     ) -> tuple[exp.Expr, list[str]]:
         """Carry a formula out on a query's rows; return the table of results, and their names."""
-        raise NotImplementedError
+        results = carry_out(formula, self.arrow(query), keys, self.folder)
+        return self.upload("answers", results), results.column_names[len(keys) :]
+
+    @property
+    def folder(self) -> Path | None:
+        """A private folder for what does not fit into memory, if there is one."""
+        return None
 
     def upload(self, name: str, table: pa.Table) -> exp.Expr:
         """Bring a small table into the engine; by default it is written into the query."""

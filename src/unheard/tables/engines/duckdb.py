@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ from sqlglot import exp
 
 from unheard._loading import loaded
 from unheard.errors import OptionError, SourceError
-from unheard.tables.computing import Formula, carry_out
 from unheard.tables.engines.base import Database, Engine, failed, fresh, table
 from unheard.tables.request import Kind
 
@@ -128,13 +127,6 @@ class DuckDB(Database):
     def computes(self) -> bool:
         """Tell that it can: it runs in this process."""
         return True
-
-    def compute(
-        self, query: exp.Query, keys: Sequence[str], formula: Formula
-    ) -> tuple[exp.Expr, list[str]]:
-        """Carry a formula out on a query's rows, and let DuckDB read the results."""
-        results = carry_out(formula, self.arrow(query), keys, self.folder)
-        return self.upload("answers", results), results.column_names[len(keys) :]
 
     def upload(self, name: str, table_: pa.Table) -> exp.Expr:
         """Let DuckDB read an Arrow table where it is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from unheard.errors import SourceError
-from unheard.tables.computing import Formula, carry_out
 from unheard.tables.engines.base import Database, batches, failed, fresh, schema_of, table
 from unheard.tables.request import Kind
 
@@ -97,13 +96,6 @@ class SQLite(Database):
     def computes(self) -> bool:
         """Tell that it can: it runs in this process."""
         return True
-
-    def compute(
-        self, query: exp.Query, keys: Sequence[str], formula: Formula
-    ) -> tuple[exp.Expr, list[str]]:
-        """Carry a formula out on a query's rows, and bring the results into a temporary table."""
-        results = carry_out(formula, self.arrow(query), keys)
-        return self.upload("answers", results), results.column_names[len(keys) :]
 
     def upload(self, name: str, table_: pa.Table) -> exp.Expr:
         """Bring a small table into the engine."""
