@@ -24,7 +24,7 @@ test: check browser ## Set up, then run every check and every test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 lowest: $(LOWEST)/installed ## Test the core, tables and commands with the lowest versions allowed
-	$(LOWEST)/bin/pytest -n $(WORKERS) --dist loadgroup tests/core tests/tables tests/decide tests/cli
+	$(LOWEST)/bin/pytest -n $(WORKERS) --dist loadgroup tests/formulas tests/model tests/tables tests/analysis tests/cli
 
 # The page is tested in a real browser, which pip does not bring.
 browser: ## Set up the browser for the tests, where that can be done

@@ -20,14 +20,14 @@ from scipy.optimize import brentq
 import unheard as uh
 from benchmarks.sections import MISSING, SECTIONS, Sections
 from benchmarks.timing import replace_table
-from unheard.core.columns import Floats
-from unheard.core.estimate import Inquiry, inquire
-from unheard.decide.ranking import ranking, simultaneous_level
-from unheard.decide.shared_noise import Trials
-from unheard.decide.shared_pairs import Crowd
-from unheard.decide.shared_ranking import SharedRanking, rank_shared
+from unheard.analysis.ranking import ranking, simultaneous_level
+from unheard.analysis.shared_pairs import Crowd
+from unheard.analysis.shared_ranking import SharedRanking, rank_shared
+from unheard.analysis.shared_tests import Trials
+from unheard.formulas.operations import Floats
+from unheard.model.question import Question, build_question
 
-Counts = NDArray[np.int64]
+Histograms = NDArray[np.int64]
 
 PAGE = Path(__file__).parents[1] / "docs" / "confidence.md"
 BOOKS = SECTIONS.parents[1] / "goodbooks" / "book_histograms.csv"
@@ -73,14 +73,14 @@ class Thinning:
     q: float
     quiet: str
 
-    def expected(self, cells: Counts) -> Inquiry:
+    def expected(self, cells: Histograms) -> Question:
         """Ask about the counts that are seen on average."""
         seen = np.rint(cells * self.g * EXPECTED_OF)
-        return inquire(seen, self.q * (1 - SLACK), quiet=self.quiet)
+        return build_question(seen, self.q * (1 - SLACK), quiet=self.quiet)
 
-    def drawn(self, cells: Counts, rng: np.random.Generator) -> Inquiry:
+    def drawn(self, cells: Histograms, rng: np.random.Generator) -> Question:
         """Ask about counts in which each person is seen or not, by chance."""
-        return inquire(rng.binomial(cells, self.g), self.q, quiet=self.quiet, level=LEVEL)
+        return build_question(rng.binomial(cells, self.g), self.q, quiet=self.quiet, level=LEVEL)
 
 
 def thinnings(q: float, rng: np.random.Generator, each: int) -> Iterator[Thinning]:
@@ -93,7 +93,7 @@ def thinnings(q: float, rng: np.random.Generator, each: int) -> Iterator[Thinnin
         yield Thinning(np.array([1, *g[1:4], 1]), q, "middle")
 
 
-def wrong_claims(cells: Counts, found: SharedRanking) -> int:
+def wrong_claims(cells: Histograms, found: SharedRanking) -> int:
     """Count settled pairs whose true order is another."""
     assert found.pairs is not None
     # As whole numbers, so that equal means are equal.
@@ -102,7 +102,7 @@ def wrong_claims(cells: Counts, found: SharedRanking) -> int:
     return int((points[i] * people[j] <= points[j] * people[i]).sum())
 
 
-def _expected(cells: Counts, rng: np.random.Generator) -> None:
+def _expected(cells: Histograms, rng: np.random.Generator) -> None:
     """Expected counts: no claim may be wrong."""
     groups = np.array_split(rng.permutation(len(cells)), len(cells) // GROUP)
     for q in QS:
@@ -118,7 +118,7 @@ def _expected(cells: Counts, rng: np.random.Generator) -> None:
         )
 
 
-def _thinned(cells: Counts, rng: np.random.Generator) -> str:
+def _thinned(cells: Histograms, rng: np.random.Generator) -> str:
     """Chance on top: how often any claim is wrong, and how many are made."""
     lines = ["| items | people in each | q | runs | any claim wrong | pairs settled | Bonferroni |"]
     lines.append("|---" * 7 + "|")
@@ -141,14 +141,14 @@ def _thinned(cells: Counts, rng: np.random.Generator) -> str:
 
 
 def _one_run(
-    cells: Counts, thinning: Thinning, rng: np.random.Generator
+    cells: Histograms, thinning: Thinning, rng: np.random.Generator
 ) -> tuple[bool, float, float]:
     question = thinning.drawn(cells, rng)
     found = rank_shared(question, noise=True, pairs=True)
     return wrong_claims(cells, found) > 0, found.settled_share, settled_by_limits(question)
 
 
-def settled_by_limits(question: Inquiry) -> float:
+def settled_by_limits(question: Question) -> float:
     """Share of pairs settled by limits that hold for all items at all weights: Bonferroni."""
     crowd = Crowd.of(question, unseen=True)
     trials = Trials.of(crowd, 1.0)
@@ -194,7 +194,7 @@ def false_alarms(
     for _ in range(runs):
         shares = equal_items(rng, items, SHAPES[shape], g, MEANS[shape])
         seen = rng.multinomial(rng.integers(ratings[0], ratings[1] + 1, items), shares)
-        wrong += rank_shared(inquire(seen, g=g.tolist()), noise=True).settled > 0
+        wrong += rank_shared(build_question(seen, g=g.tolist()), noise=True).settled > 0
     return wrong / runs
 
 
@@ -229,7 +229,7 @@ def _books(rng: np.random.Generator) -> str:
         "|---" * 6 + "|",
     ]
     for ratings, q in ((300, 1.0), (300, 0.3), (1000, 0.5), (1000, 0.3), (10_000, 0.3)):
-        question = inquire(rng.multinomial(ratings, shares), q, level=LEVEL)
+        question = build_question(rng.multinomial(ratings, shares), q, level=LEVEL)
         found = [
             rank_shared(question).settled_share,
             rank_shared(question, noise=True).settled_share,
@@ -241,7 +241,7 @@ def _books(rng: np.random.Generator) -> str:
     return "\n".join(lines)
 
 
-def _settled_apart(question: Inquiry) -> float:
+def _settled_apart(question: Question) -> float:
     """Share of pairs settled if each item has a participation of its own, noise included."""
     items = question.counts.rows
     cells, q = np.asarray(question.counts.cells), question.assumption.q

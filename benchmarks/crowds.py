@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from unheard.core.estimate import Inquiry, inquire
-from unheard.decide.ranking import simultaneous_level
-from unheard.decide.shared_ranking import rank_shared
+from unheard.analysis.ranking import simultaneous_level
+from unheard.analysis.shared_ranking import rank_shared
+from unheard.model.question import Question, build_question
 
 TRACKS = Path(__file__).parents[2] / "shared" / "data" / "cm100k" / "item_histograms.csv"
 MISSING = "the CM100k ratings are not beside this checkout (../shared/data)"
@@ -33,7 +33,7 @@ def run() -> None:
     print(f"{len(seen)} tracks of CM100k with {_FEWEST} ratings or more")
     print(f"plain averages: all pairs ordered, {_wrong(_above(average, average), truth)} wrong")
     for q in (0.3, 0.1):
-        question = inquire(seen, q, scale=(1, 2, 3, 4), level=_LEVEL)
+        question = build_question(seen, q, scale=(1, 2, 3, 4), level=_LEVEL)
         for noise in (False, True):
             error = "allowing for sampling error" if noise else "ignoring sampling error"
             for way, sure in (
@@ -60,7 +60,7 @@ def read_tracks(fewest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.array([seen[i] for i in chosen]), np.array([everybody[i] for i in chosen])
 
 
-def _one_crowd(question: Inquiry, *, noise: bool) -> NDArray[np.bool_]:
+def _one_crowd(question: Question, *, noise: bool) -> NDArray[np.bool_]:
     pairs = rank_shared(question, noise=noise, pairs=True).pairs
     assert pairs is not None  # asked for
     sure = np.zeros((question.counts.rows,) * 2, bool)
@@ -68,7 +68,7 @@ def _one_crowd(question: Inquiry, *, noise: bool) -> NDArray[np.bool_]:
     return sure
 
 
-def _separate(question: Inquiry, *, noise: bool) -> NDArray[np.bool_]:
+def _separate(question: Question, *, noise: bool) -> NDArray[np.bool_]:
     level = simultaneous_level(_LEVEL, question.counts.rows) if noise else None
     lower, upper = replace(question, level=level).intervals()[-2:]
     return _above(lower, upper)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 import unheard as uh
 from benchmarks.timing import report, seconds
-from unheard.decide.breakdown import breakdown
-from unheard.decide.ranking import ranking, simultaneous_level
+from unheard.analysis.breakdown import breakdown
+from unheard.analysis.ranking import ranking, simultaneous_level
 
 _Q, _THRESHOLD, _K = 0.3, 3.5, 100
 

@@ -10,12 +10,12 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, xlogy
 
 from benchmarks.timing import report, seconds
-from unheard.core.columns import Floats
-from unheard.core.scale import Scale
+from unheard.formulas.operations import Floats
 from unheard.game.adversary import worst_case, worst_cases
-from unheard.game.histograms import all_histograms
 from unheard.game.minimax import Minimax, minimax
-from unheard.game.rules import rule_answers
+from unheard.game.outcomes import all_histograms
+from unheard.game.players import rule_answers
+from unheard.model.scale import Scale
 
 N, M, Q = 20, 5, 0.5
 STARTS = 12

@@ -18,14 +18,14 @@ from scipy.special import expit, gammaln, xlogy
 from scipy.stats import binom, multinomial
 
 import unheard as uh
-from unheard.core.columns import NUMPY
-from unheard.core.confidence import critical_value
-from unheard.core.formula import Items, Setting
-from unheard.core.participation import fixed_box
-from unheard.core.strata import Answer, combined, terms
-from unheard.decide.differences import SEPARATE, SHARED, Way
-from unheard.decide.follow_up import Seen, all_answered
-from unheard.decide.ranking import simultaneous_level
+from unheard.analysis.differences import SEPARATE, SHARED, Way
+from unheard.analysis.follow_up import Seen, all_answered
+from unheard.analysis.ranking import simultaneous_level
+from unheard.formulas.confidence import critical_value
+from unheard.formulas.evaluate import Items, Setting
+from unheard.formulas.operations import NUMPY
+from unheard.formulas.strata import Answer, combined, terms
+from unheard.model.assumption import fixed_box
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +70,10 @@ def separate() -> Iterator[Found]:
     for (a, b), q in product([(3, 3), (5, 5), (3, 30), (10, 20)], [1.0, 0.3, 0.1]):
         rows = [np.column_stack([n - np.arange(n + 1), np.arange(n + 1)]) for n in (a, b)]
         lower = np.array(
-            [[SEPARATE.limit(uh.inquire([x, y], q), False) for y in rows[1]] for x in rows[0]]
+            [
+                [SEPARATE.limit(uh.build_question([x, y], q), False) for y in rows[1]]
+                for x in rows[0]
+            ]
         )
         chances = [np.asarray(binom.pmf(np.arange(n + 1)[:, None], n, share)) for n in (a, b)]
         least, most = (share * w / (share * w + (1 - share) / w) for w in (q**0.5, q**-0.5))
@@ -111,7 +114,7 @@ def _enumerated(
     for (x, px), (y, py) in product(*(_likely(n, s) for n, s in zip(sizes, (a, b), strict=True))):
         if px * py < 1e-6:
             continue
-        found = way.all_four(uh.inquire([x, y], q, quiet=quiet))
+        found = way.all_four(uh.build_question([x, y], q, quiet=quiet))
         ends = np.array([truths.min(), truths.max()])
         held += px * py * _inside(found[2], found[3], ends)
         seen += px * py
@@ -146,7 +149,10 @@ def searched() -> Iterator[Found]:
     for way, sizes, q, scale in cases:
         first, second = (_all_cells(n, len(scale)) for n in sizes)
         lower = np.array(
-            [[way.limit(uh.inquire([x, y], q, scale=scale), False) for y in second] for x in first]
+            [
+                [way.limit(uh.build_question([x, y], q, scale=scale), False) for y in second]
+                for x in first
+            ]
         )
         weights = np.array(list(product(np.geomspace(1, 1 / q, 9), repeat=len(scale))))
         found = _worst(way, (first, second), lower, weights, np.array(scale, float), rng)
@@ -191,7 +197,10 @@ def separate_with_n() -> Iterator[Found]:
         assumption: dict[str, Any] = {stated: q}
         lower = np.array(
             [
-                [SEPARATE.limit(uh.inquire([x, y], n=(n, n), **assumption), False) for y in cells]
+                [
+                    SEPARATE.limit(uh.build_question([x, y], n=(n, n), **assumption), False)
+                    for y in cells
+                ]
                 for x in cells
             ]
         )
@@ -219,7 +228,7 @@ def shared_with_n() -> Iterator[Found]:
     for _ in range(400):
         rows = [rng.binomial(rng.multinomial(k, s), g) for k, s in zip(n, p, strict=True)]
         if rows[1].any():
-            found = SHARED.all_four(uh.inquire(rows, q, n=n))
+            found = SHARED.all_four(uh.build_question(rows, q, n=n))
             inside.append(_inside(found[2], found[3], p[0, 1] - p[1, 1]))
     yield _share(inside, f"n={n}, q={q}, everybody responds with probability {g}, p={p.tolist()}")
 
@@ -230,7 +239,7 @@ def shared_with_n() -> Iterator[Found]:
 def together(cells: Any, sizes: Floats, **stated: Any) -> Answer:
     """Put strata together; ``cells`` has the axes draw, stratum and rating."""
     draws, parts, m = cells.shape
-    question = uh.inquire(cells.reshape(-1, m), n=np.tile(sizes, draws), **stated)
+    question = uh.build_question(cells.reshape(-1, m), n=np.tile(sizes, draws), **stated)
     lower, upper, *_ = question.intervals()
     said = question.assumption
     q = None if said.q is None else float(said.q)
@@ -345,7 +354,9 @@ def ranks() -> Iterator[Found]:
             p = np.where(low, rare / size, 1 - rare / size)
             high = rng.binomial(size, p, size=(200, items))
             cells = np.stack([size - high, high], axis=-1).reshape(-1, 2)
-            question = uh.inquire(cells, q, scale=[0, 1], level=simultaneous_level(0.95, items))
+            question = uh.build_question(
+                cells, q, scale=[0, 1], level=simultaneous_level(0.95, items)
+            )
             *_, lower, upper = (end.reshape(-1, items) for end in question.intervals())
             for heard in (q, 1 / q):
                 truth = p * heard / (p * heard + 1 - p)

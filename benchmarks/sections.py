@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import unheard as uh
 from benchmarks.timing import Cost, replace_table
-from unheard.core.columns import Floats
+from unheard.formulas.operations import Floats
 
 SECTIONS = Path(__file__).parents[2] / "shared" / "data" / "usf" / "sections.csv.gz"
 MISSING = "the USF sections are not beside this checkout (../shared/data)"

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 import unheard as uh
 from benchmarks.timing import Cost, report, seconds
-from unheard.core.estimate import inquire
-from unheard.decide.ranking import ranking, simultaneous_level
-from unheard.decide.shared_claims import shared_breakdown
-from unheard.decide.shared_ranking import rank_shared
-from unheard.tables.jobs import Job, prepare, read_request
-from unheard.tables.sources import Where
+from unheard.analysis.ranking import ranking, simultaneous_level
+from unheard.analysis.shared_claims import shared_breakdown
+from unheard.analysis.shared_ranking import rank_shared
+from unheard.model.question import build_question
+from unheard.tables.pipeline import Job, prepare, read_request
+from unheard.tables.sources.open import Where
 
 _Q = 0.3
 
@@ -86,7 +86,7 @@ def _pairs(cells: NDArray[np.int64]) -> None:
     """Breakdown q of all pairs of some items."""
     i, j = np.nonzero(~np.eye(len(cells), dtype=bool))
     for quiet in ("any", "low"):
-        question = inquire(cells, _Q, quiet=quiet)
+        question = build_question(cells, _Q, quiet=quiet)
         ours = seconds(partial(shared_breakdown, question, i, j), 1)
         theirs = seconds(_shared(cells, quiet, noise=False), 3)
         what = f"breakdown q of {len(i):,} pairs, {quiet}"
@@ -104,5 +104,5 @@ def _separate(cells: NDArray[np.int64], quiet: str, level: float | None) -> Call
 
 
 def _shared(cells: NDArray[np.int64], quiet: str, *, noise: bool) -> Callable[[], object]:
-    question = inquire(cells, _Q, quiet=quiet)
+    question = build_question(cells, _Q, quiet=quiet)
     return lambda: rank_shared(question, noise=noise)

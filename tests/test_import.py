@@ -13,7 +13,7 @@ def test_import_loads_nothing_heavy() -> None:
     code = "import sys, unheard; print(*sys.modules, sep='\\n')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "unheard.core.estimate" in loaded
+    assert "unheard.model.question" in loaded
     assert not loaded & HEAVY
 
 

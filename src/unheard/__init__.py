@@ -8,100 +8,103 @@
 
 from __future__ import annotations
 
-from unheard import _loading as _before_all_that_takes_time  # noqa: F401
+from unheard import _interrupt as _before_all_that_takes_time  # noqa: F401
 
 # isort: split
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from unheard._version import __version__
-from unheard.core.aggregators import AGGREGATORS
-from unheard.core.balance import a_star, balance, lower_bound
-from unheard.core.counts import Counts
-from unheard.core.estimate import FLAG_WORDS, Estimate, Inquiry, estimate, inquire
-from unheard.core.participation import PRESETS, Participation
-from unheard.core.response import Response
-from unheard.core.scale import Scale
-from unheard.core.showing import install as _install_shower
 from unheard.errors import (
+    AssumptionError,
     ColumnError,
     CountsError,
     DataError,
     InputError,
     MethodError,
-    MissingEngineError,
+    MissingLibraryError,
     OptionError,
-    ParticipationError,
     PopulationError,
     QueryError,
     ScaleError,
     SourceError,
     UnheardError,
 )
-from unheard.game import method as _minimax_joins_the_methods  # noqa: F401
+from unheard.formulas.bea import a_star, balance, lower_bound
+from unheard.formulas.estimators import ESTIMATORS
+from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
+from unheard.model.assumption import PRESETS, Assumption
+from unheard.model.estimate import estimate
+from unheard.model.histograms import Histograms
+from unheard.model.notes import NOTE_TEXTS
+from unheard.model.question import Question, build_question
+from unheard.model.response import Response
+from unheard.model.results import Estimate
+from unheard.model.results import install as _install_shower
+from unheard.model.scale import Scale
 
 if TYPE_CHECKING:
-    from unheard.decide.audit import Audit, calibrate
-    from unheard.decide.breakdown import breakdown
-    from unheard.decide.compare import Comparison, compare
-    from unheard.decide.follow_up import follow_up
-    from unheard.decide.plan import plan_follow_up
-    from unheard.decide.ranking import Ranking, ranking, top_k_breakdown
-    from unheard.decide.rates import response_rates
-    from unheard.decide.shared_claims import shared_breakdown, shared_top_k_breakdown
-    from unheard.decide.shared_ranking import SharedRanking, rank_shared
-    from unheard.decide.store import read_assumption, write_assumption
-    from unheard.decide.sweep import Sweep, sweep
+    from unheard.analysis.assumption_file import read_assumption, write_assumption
+    from unheard.analysis.breakdown import breakdown
+    from unheard.analysis.calibrate import Audit, calibrate
+    from unheard.analysis.compare import Comparison, compare
+    from unheard.analysis.follow_up import follow_up
+    from unheard.analysis.plan import plan_follow_up
+    from unheard.analysis.ranking import Ranking, ranking, top_k_breakdown
+    from unheard.analysis.response_rates import response_rates
+    from unheard.analysis.shared_claims import shared_breakdown, shared_top_k_breakdown
+    from unheard.analysis.shared_ranking import SharedRanking, rank_shared
+    from unheard.analysis.sweep import Sweep, sweep
     from unheard.report import make_report
-    from unheard.tables import RowsLeftOutWarning, counts, rank, rate, sql
+    from unheard.tables import DroppedRowsWarning, counts, rank, rate, sql
 
-METHODS = tuple(AGGREGATORS)
+METHODS = tuple(ESTIMATORS)
 """Names of the methods that :func:`estimate` knows."""
 
 _LATER = {
     name: module
     for module, names in {
-        "unheard.decide.audit": ("Audit", "calibrate"),
-        "unheard.decide.breakdown": ("breakdown",),
-        "unheard.decide.compare": ("Comparison", "compare"),
-        "unheard.decide.follow_up": ("follow_up",),
-        "unheard.decide.plan": ("plan_follow_up",),
-        "unheard.decide.ranking": ("Ranking", "ranking", "top_k_breakdown"),
-        "unheard.decide.rates": ("response_rates",),
-        "unheard.decide.shared_claims": ("shared_breakdown", "shared_top_k_breakdown"),
-        "unheard.decide.shared_ranking": ("SharedRanking", "rank_shared"),
-        "unheard.decide.store": ("read_assumption", "write_assumption"),
-        "unheard.decide.sweep": ("Sweep", "sweep"),
+        "unheard.analysis.calibrate": ("Audit", "calibrate"),
+        "unheard.analysis.breakdown": ("breakdown",),
+        "unheard.analysis.compare": ("Comparison", "compare"),
+        "unheard.analysis.follow_up": ("follow_up",),
+        "unheard.analysis.plan": ("plan_follow_up",),
+        "unheard.analysis.ranking": ("Ranking", "ranking", "top_k_breakdown"),
+        "unheard.analysis.response_rates": ("response_rates",),
+        "unheard.analysis.shared_claims": ("shared_breakdown", "shared_top_k_breakdown"),
+        "unheard.analysis.shared_ranking": ("SharedRanking", "rank_shared"),
+        "unheard.analysis.assumption_file": ("read_assumption", "write_assumption"),
+        "unheard.analysis.sweep": ("Sweep", "sweep"),
         "unheard.report": ("make_report",),
-        "unheard.tables": ("RowsLeftOutWarning", "counts", "rank", "rate", "sql"),
+        "unheard.tables": ("DroppedRowsWarning", "counts", "rank", "rate", "sql"),
     }.items()
     for name in names
 }
 """Names that are fetched when first used, so that importing the package stays fast."""
 
 __all__ = [
-    "FLAG_WORDS",
     "METHODS",
+    "NOTE_TEXTS",
     "PRESETS",
+    "Assumption",
+    "AssumptionError",
     "Audit",
     "ColumnError",
     "Comparison",
-    "Counts",
     "CountsError",
     "DataError",
+    "DroppedRowsWarning",
     "Estimate",
+    "Histograms",
     "InputError",
-    "Inquiry",
     "MethodError",
-    "MissingEngineError",
+    "MissingLibraryError",
     "OptionError",
-    "Participation",
-    "ParticipationError",
     "PopulationError",
     "QueryError",
+    "Question",
     "Ranking",
     "Response",
-    "RowsLeftOutWarning",
     "Scale",
     "ScaleError",
     "SharedRanking",
@@ -112,12 +115,12 @@ __all__ = [
     "a_star",
     "balance",
     "breakdown",
+    "build_question",
     "calibrate",
     "compare",
     "counts",
     "estimate",
     "follow_up",
-    "inquire",
     "lower_bound",
     "make_report",
     "plan_follow_up",

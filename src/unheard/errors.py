@@ -62,7 +62,7 @@ class PopulationError(InputError):
     """The number of people contradicts the counts, or is no number of people."""
 
 
-class ParticipationError(InputError):
+class AssumptionError(InputError):
     """The assumption about who answers is missing, malformed or contradicts itself."""
 
 
@@ -86,7 +86,7 @@ class DataError(InputError):
     """Rows of a table cannot be used as they are."""
 
 
-class MissingEngineError(UnheardError):
+class MissingLibraryError(UnheardError):
     """A library that an engine needs is not installed.
 
     Parameters
@@ -106,7 +106,7 @@ class MissingEngineError(UnheardError):
             f"Install it with: pip install 'unheard[{extra}]'"
         )
 
-    def __reduce__(self) -> tuple[type[MissingEngineError], tuple[str, str, str]]:
+    def __reduce__(self) -> tuple[type[MissingLibraryError], tuple[str, str, str]]:
         """Survive the trip between processes."""
         return type(self), (self.what, self.package, self.extra)
 

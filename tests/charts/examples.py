@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 import unheard as uh
+from unheard.analysis.breakdown import Claim
+from unheard.analysis.sweep import GRID, sweep_of
 from unheard.charts.picture import Picture
 from unheard.charts.results import (
     calibration_picture,
@@ -16,10 +18,8 @@ from unheard.charts.results import (
     regret_picture,
     sweep_picture,
 )
-from unheard.core.scale import Scale
-from unheard.decide.breakdown import Claim
-from unheard.decide.sweep import GRID, sweep_of
 from unheard.game.cases import Cases
+from unheard.model.scale import Scale
 
 COUNTS = (120, 30, 45, 200, 605)
 
@@ -72,9 +72,9 @@ def regrets(sizes: tuple[int, ...], qs: tuple[float, ...]) -> list[dict[str, Any
 
 def pictures() -> dict[str, Picture]:
     """Return every kind of picture, in its variants."""
-    free, known = uh.inquire(COUNTS, 0.3), uh.inquire(COUNTS, 0.3, n=2400)
-    nobody = uh.inquire([0] * 5, 0.3)
-    long = uh.inquire(np.arange(1001) % 7, 0.3, scale="0:1000", level=None)
+    free, known = uh.build_question(COUNTS, 0.3), uh.build_question(COUNTS, 0.3, n=2400)
+    nobody = uh.build_question([0] * 5, 0.3)
+    long = uh.build_question(np.arange(1001) % 7, 0.3, scale="0:1000", level=None)
     audit = uh.calibrate([12, 30, 0, 49, 25], [400, 330, 0, 230, 60])
     simulated = Cases(50, Scale.points(2), "gap", "any").simulated(["average", "paa"], [0.5], 50, 0)
     return {

@@ -12,10 +12,9 @@ import pytest
 import unheard as uh
 from tests.charts.examples import COUNTS
 from unheard.charts import notebook
-from unheard.core.documents import numbers_document
-from unheard.core.estimate import Estimate
-from unheard.core.showing import Shows
-from unheard.errors import MissingEngineError, OptionError
+from unheard.errors import MissingLibraryError, OptionError
+from unheard.model.results import Estimate, Shows
+from unheard.present.estimate_json import numbers_document
 
 A, B = (5, 10, 35, 120, 30), (30, 25, 45, 80, 20)
 
@@ -145,7 +144,7 @@ def test_without_altair_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None
         shown = parsed(result)
         assert shown.find("figure") is None, name
         assert len(table(shown)) > 1
-    with pytest.raises(MissingEngineError, match="Altair"):
+    with pytest.raises(MissingLibraryError, match="Altair"):
         uh.estimate(COUNTS, q=0.3).chart()
 
 

@@ -15,6 +15,8 @@ import pytest
 
 import unheard as uh
 from tests.charts.examples import COUNTS, HOSTILE, pictures, ranked
+from unheard.analysis.breakdown import Claim
+from unheard.analysis.sweep import GRID, sweep_of
 from unheard.charts.picture import WIDTH, Picture
 from unheard.charts.results import (
     estimate_picture,
@@ -23,10 +25,8 @@ from unheard.charts.results import (
     sweep_picture,
 )
 from unheard.charts.style import DARK, LIGHT
-from unheard.core.scale import Scale
-from unheard.decide.breakdown import Claim
-from unheard.decide.sweep import GRID, sweep_of
-from unheard.errors import MissingEngineError, OptionError
+from unheard.errors import MissingLibraryError, OptionError
+from unheard.model.scale import Scale
 
 KINDS = list(pictures())
 
@@ -172,11 +172,11 @@ def test_bars_and_intervals_share_their_axis(drawn: dict[str, Picture]) -> None:
 
 
 def test_long_scales_stay_small() -> None:
-    question = uh.inquire(np.arange(101) % 5, 0.3, scale="0:100")
+    question = uh.build_question(np.arange(101) % 5, 0.3, scale="0:100")
     spec = estimate_picture(question, question.answer(["paa"])).spec()
     assert max(map(len, spec["datasets"].values())) == 101
     longer = Scale(np.arange(10_001))
-    question = uh.inquire(np.arange(10_001) % 5, 0.3, scale=longer, level=None)
+    question = uh.build_question(np.arange(10_001) % 5, 0.3, scale=longer, level=None)
     found = question.answer(["average"])
     spec = estimate_picture(question, found).spec()
     assert max(map(len, spec["datasets"].values())) <= 80
@@ -188,15 +188,15 @@ def texts(picture: Picture) -> list[str]:
 
 
 def test_axes_write_numbers_as_they_are() -> None:
-    question = uh.inquire([9, 3, 8], 0.2, scale="-20000,0,15000")
+    question = uh.build_question([9, 3, 8], 0.2, scale="-20000,0,15000")
     written = texts(estimate_picture(question, question.answer(["paa"])))
     assert {"−20,000", "0", "15,000"} <= {*written}
-    question = uh.inquire([9, 3], 0.2, scale="0.1,0.125")
+    question = uh.build_question([9, 3], 0.2, scale="0.1,0.125")
     assert {"0.1", "0.125"} <= {*texts(estimate_picture(question, question.answer(["paa"])))}
 
 
 def test_claims_that_always_or_never_hold() -> None:
-    question = uh.inquire([0, 0, 0, 0, 50], 0.2)
+    question = uh.build_question([0, 0, 0, 0, 50], 0.2)
     sweep = sweep_of(question, GRID)
     always = texts(sweep_picture(question, sweep, Claim(True, 4.0)))
     assert "holds at every q here, noise aside" in always
@@ -206,7 +206,7 @@ def test_claims_that_always_or_never_hold() -> None:
 
 
 def test_no_level_no_confidence_interval() -> None:
-    question = uh.inquire(COUNTS, 0.3, level=None)
+    question = uh.build_question(COUNTS, 0.3, level=None)
     picture = estimate_picture(question, question.answer(["paa"]))
     assert "confidence" not in picture.svg() + picture.words
 
@@ -241,5 +241,5 @@ def test_pictures_in_notebooks(drawn: dict[str, Picture]) -> None:
 
 def test_without_a_converter(drawn: dict[str, Picture], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(MissingEngineError, match=r"unheard\[charts\]"):
+    with pytest.raises(MissingLibraryError, match=r"unheard\[charts\]"):
         drawn["estimate"].svg()

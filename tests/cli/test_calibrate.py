@@ -16,8 +16,8 @@ import pytest
 import unheard as uh
 from tests.cli.typed import refused, typing
 from tests.strategies import Floats
-from unheard.decide.evidence import EVIDENCE
-from unheard.decide.store import audit_document
+from unheard.analysis.assumption_file import audit_document
+from unheard.analysis.evidence import EVIDENCE
 
 FOUND = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
 COUNTS = [5, 10, 35, 120, 30]
@@ -81,7 +81,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
 
 @pytest.fixture
-def stored(run: Any, audit: uh.Audit) -> uh.Participation:
+def stored(run: Any, audit: uh.Audit) -> uh.Assumption:
     """An audit of all hotels, kept in audit.json."""
     uh.write_assumption(audit, "audit.json")
     return audit.assumption
@@ -198,7 +198,7 @@ def test_examples_of_the_help_work(run: Any) -> None:
 
 
 @pytest.mark.parametrize("n", [None, 900])
-def test_estimate_sweep_and_compare(run: Any, stored: uh.Participation, n: int | None) -> None:
+def test_estimate_sweep_and_compare(run: Any, stored: uh.Assumption, n: int | None) -> None:
     words = ["--assumption", "audit.json", *([] if n is None else ["--n", str(n)])]
     document = strict(run("estimate", *TYPED, *words, "--json").out)
     assert document["estimates"][0]["method"] == "pooled"
@@ -218,7 +218,7 @@ def test_estimate_sweep_and_compare(run: Any, stored: uh.Participation, n: int |
 
 
 @pytest.mark.parametrize("n", [None, 500])
-def test_tables(run: Any, stored: uh.Participation, n: int | None) -> None:
+def test_tables(run: Any, stored: uh.Assumption, n: int | None) -> None:
     words = [*TABLE, "--assumption", "audit.json", *([] if n is None else ["--n", str(n)])]
     wanted = uh.estimate(np.array(list(STAYS.values())), assumption=stored, n=n)
     names = list(STAYS)
@@ -243,7 +243,7 @@ def test_tables(run: Any, stored: uh.Participation, n: int | None) -> None:
             agrees(row, answer, names.index(row["hotel"]))
 
 
-def test_plan(run: Any, stored: uh.Participation) -> None:
+def test_plan(run: Any, stored: uh.Assumption) -> None:
     words = ["--n", "900", "--width", "0.25", "--assumption", "audit.json"]
     document = strict(run("plan", *TYPED, *words, "--json").out)
     found = uh.plan_follow_up(COUNTS, n=900, width=0.25, assumption=stored)
@@ -277,7 +277,7 @@ def test_plan(run: Any, stored: uh.Participation) -> None:
     ],
 )
 def test_files_that_cannot_be(
-    run: Any, stored: uh.Participation, audit: uh.Audit, words: list[str], message: str
+    run: Any, stored: uh.Assumption, audit: uh.Audit, words: list[str], message: str
 ) -> None:
     good = audit_document(audit)
     Path("bytes.json").write_bytes(b"\xff\xfe{")
@@ -295,7 +295,7 @@ def test_files_that_cannot_be(
     refused(run("estimate", *TYPED, "--assumption", "audit.json", *words), message)
 
 
-def test_counts_on_another_scale(run: Any, stored: uh.Participation) -> None:
+def test_counts_on_another_scale(run: Any, stored: uh.Assumption) -> None:
     message = "counts: 4 counts for a scale of 5 values"
     refused(run("estimate", *TYPED[1:], "--assumption", "audit.json"), message)
     refused(run("sweep", *TYPED[1:], "--assumption", "audit.json"), message)

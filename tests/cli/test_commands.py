@@ -290,7 +290,7 @@ def test_a_failure_of_ours_ends_with_1(run: Any, monkeypatch: pytest.MonkeyPatch
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr("unheard.cli.estimate.inquire", broken)
+    monkeypatch.setattr("unheard.cli.estimate.build_question", broken)
     done = run("estimate", "1", "2", "--q", "0.3")
     assert done.code == 1
     assert "please report" in done.err
@@ -300,7 +300,7 @@ def test_interrupted_ends_with_130(run: Any, monkeypatch: pytest.MonkeyPatch) ->
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("unheard.cli.estimate.inquire", interrupted)
+    monkeypatch.setattr("unheard.cli.estimate.build_question", interrupted)
     assert run("estimate", "1", "2", "--q", "0.3").code == 130
 
 

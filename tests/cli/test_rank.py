@@ -19,11 +19,12 @@ import pytest
 
 from tests.cli.typed import typing
 from tests.tables.oracle import expected, rows_by, same, with_order
-from unheard.core.estimate import estimate, inquire
-from unheard.decide.breakdown import breakdown
-from unheard.decide.ranking import simultaneous_level, top_k_breakdown
-from unheard.decide.shared_claims import shared_top_k_breakdown
-from unheard.decide.shared_ranking import rank_shared
+from unheard.analysis.breakdown import breakdown
+from unheard.analysis.ranking import simultaneous_level, top_k_breakdown
+from unheard.analysis.shared_claims import shared_top_k_breakdown
+from unheard.analysis.shared_ranking import rank_shared
+from unheard.model.estimate import estimate
+from unheard.model.question import build_question
 
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
 COUNTS = {  # one surely best, one surely worst, three between that noise mixes up
@@ -76,7 +77,7 @@ def stays(tmp_path: Path) -> Path:
 
 
 def standing(item: str, noise: bool) -> float:
-    return top_k_breakdown(inquire(CELLS, 0.6), list(COUNTS).index(item), 2, noise=noise)
+    return top_k_breakdown(build_question(CELLS, 0.6), list(COUNTS).index(item), 2, noise=noise)
 
 
 # What is shown.
@@ -333,7 +334,7 @@ def test_pairs_are_drawn(run: Any, stays: Path) -> None:
     sure = {
         noise: {*map(tuple, ranking.pairs.tolist())}
         for noise, ranking in (
-            (noise, rank_shared(inquire(CELLS, 0.1), noise=noise, pairs=True))
+            (noise, rank_shared(build_question(CELLS, 0.1), noise=noise, pairs=True))
             for noise in (False, True)
         )
         if ranking.pairs is not None
@@ -366,7 +367,7 @@ def test_pairs_are_drawn_in_plain_letters_where_there_are_no_others(
 def test_who_in_one_crowd(run: Any, stays: Path) -> None:
     done = run(stays, *RANK[:6], "--k", "1", "--who", "Alder", "--shared", "--json")
     found = json.loads(done.out)
-    question = inquire(CELLS, 0.6)
+    question = build_question(CELLS, 0.6)
     for name, noise in (("breakdown_q", False), ("ci_breakdown_q", True)):
         wanted = shared_top_k_breakdown(question, 0, 1, noise=noise)
         assert found["who"][name] == pytest.approx(wanted, abs=1e-9)

@@ -13,7 +13,7 @@ import pytest
 
 import unheard as uh
 from tests.cli.typed import refused, typing
-from unheard.decide.sweep import GRID
+from unheard.analysis.sweep import GRID
 
 COUNTS = ["120", "30", "45", "200", "605"]
 HISTOGRAM = [120, 30, 45, 200, 605]

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from tests.strategies import Floats
-from unheard.core.scale import Scale
 from unheard.game.adversary import worst_case, worst_cases
 from unheard.game.asymptotic import _search, asymptotic_worst_case
-from unheard.game.histograms import all_histograms
+from unheard.game.outcomes import all_histograms
+from unheard.game.players import rule_answers
 from unheard.game.regret import ExactRegret, check_kind
-from unheard.game.rules import rule_answers
+from unheard.model.scale import Scale
 
 BINARY = Scale.points(2)
 

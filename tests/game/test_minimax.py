@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import unheard as uh
 from tests.strategies import Floats
-from unheard.core.scale import Scale
 from unheard.game.adversary import worst_case
 from unheard.game.bernstein import certified_worst_case, coefficients
-from unheard.game.histograms import GameError, all_histograms
 from unheard.game.minimax import certified, extended, minimax
+from unheard.game.outcomes import GameError, all_histograms
 from unheard.game.regret import ExactRegret, Kind
+from unheard.model.scale import Scale
 
 BINARY = Scale((0, 1))
 KINDS: tuple[Kind, ...] = ("gap", "excess")
@@ -168,7 +168,7 @@ def test_minimax_is_a_method_of_estimate() -> None:
     assert full.estimate == pytest.approx(15 / 7)
     with pytest.raises(uh.MethodError, match="n up to 100, and n is 101"):
         uh.estimate([3, 4], 0.3, n=101, method="minimax")
-    assert "minimax" not in uh.inquire([3, 4], 0.3, n=101).methods()
+    assert "minimax" not in uh.build_question([3, 4], 0.3, n=101).methods()
     # With q alone, the floor is q times the response rate.
     ratio = uh.estimate(counts[:1], 0.5, n=20, method="minimax")
     floor = uh.estimate(counts[:1], floor=0.5 * 12 / 20, n=20, method="minimax")

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import unheard as uh
 from tests.strategies import Floats
-from unheard.core.scale import Scale
-from unheard.game.histograms import GameError, all_histograms, binomial_chances, count_histograms
+from unheard.game.outcomes import GameError, all_histograms, binomial_chances, count_histograms
+from unheard.game.players import Rule, rule_answers
 from unheard.game.regret import ExactRegret, Kind, exact_regret, simulated_regret
-from unheard.game.rules import Rule, rule_answers
 from unheard.game.structures import Structure, StructureError, asymptotic_pair, lemma_pair
+from unheard.model.scale import Scale
 
 KINDS: tuple[Kind, ...] = ("gap", "excess")
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.stats import expectile
 
-from unheard.core.balance import a_star, balance
-from unheard.core.estimate import estimate
-from unheard.core.example import HOTELS
 from unheard.errors import DataError
+from unheard.formulas.bea import a_star, balance
+from unheard.model.estimate import estimate
+from unheard.model.example import HOTELS
 from unheard.paper import heat_maps, hotel_table, hotels, theorems, tracks
 from unheard.paper.exhibit import Exhibit
 

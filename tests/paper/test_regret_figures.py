@@ -7,10 +7,10 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from unheard.core.scale import Scale
 from unheard.game.adversary import worst_case
 from unheard.game.regret import exact_regret
 from unheard.game.structures import Structure, lemma_pair
+from unheard.model.scale import Scale
 from unheard.paper import asymptotic, methods_over_q, regret_over_n, regret_over_q
 from unheard.paper.exhibit import Rows
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from unheard.report.facts import Facts, facts_of
-from unheard.tables.jobs import Job, prepare, read_request
+from unheard.report.content import Facts, facts_of
+from unheard.tables.pipeline import Job, prepare, read_request
 from unheard.tables.request import ordered
-from unheard.tables.sources import Where
+from unheard.tables.sources.open import Where
 
 COUNTS = {  # one surely best, one surely worst, three between that silence and noise mix up
     "Alder": [1, 0, 2, 20, 300],

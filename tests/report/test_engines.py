@@ -10,10 +10,10 @@ import pyarrow.csv
 import pytest
 
 from tests.tables.engines import SQL_BENCHES, bench
-from unheard.report.facts import facts_document, facts_of
-from unheard.tables.jobs import prepare, read_request
+from unheard.report.content import facts_document, facts_of
+from unheard.tables.pipeline import prepare, read_request
 from unheard.tables.request import ordered
-from unheard.tables.sources import Where
+from unheard.tables.sources.open import Where
 
 STAYS = pyarrow.csv.read_csv(Path(__file__).parents[2] / "docs" / "stays.csv")
 ASKED: dict[str, dict[str, Any]] = {

@@ -76,7 +76,7 @@ def days(table: pa.Table) -> list[date]:
     return [start + timedelta(days=int(d)) for d in rng.integers(0, 100, table.num_rows)]
 
 
-def audited() -> uh.Participation:
+def audited() -> uh.Assumption:
     """What an audit of a dozen items found."""
     rng = np.random.default_rng(8)
     truth = np.array([rng.multinomial(50, p) for p in rng.dirichlet([1, 2, 2, 3, 1], 12)])

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import unheard as uh
-from unheard.decide.ranking import simultaneous_level
+from unheard.analysis.ranking import simultaneous_level
 
 
 def expected(

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from unheard.core.formula import Items, Setting, answers
-from unheard.tables.dialects import column, render
-from unheard.tables.expressions import Sheet, layers, number
+from unheard.formulas.evaluate import Items, Setting, answers
+from unheard.tables.sql.dialects import column, render
+from unheard.tables.sql.expressions import Sheet, layers, number
 
 ROW = {"a": 3.0, "b": -0.7, "c": 11.5, "d": 0.0}
 

@@ -14,10 +14,10 @@ import pytest
 
 import unheard as uh
 from tests.tables.stays import DATABASES, STAYS, as_csv, as_parquet, in_sqlite, refused
-from unheard.tables.audits import Layout, read_audit
-from unheard.tables.files import matching
-from unheard.tables.jobs import read_request
-from unheard.tables.sources import Where, open_source
+from unheard.tables.audit_table import Layout, read_audit
+from unheard.tables.pipeline import read_request
+from unheard.tables.sources.files import matching
+from unheard.tables.sources.open import Where, open_source
 
 CSV = "hotel,stars\n{name},5\n{name},4\n"
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import unheard as uh
-from tests.core.test_strata import together
+from tests.formulas.test_strata import together
 from tests.tables.cases import ASSUMPTIONS, FIVE, benches, cases, check, ratings
 from tests.tables.engines import BENCHES, Bench
 from tests.tables.oracle import answers, expected, rows_by, same

@@ -24,13 +24,13 @@ from tests.tables.cases import (
 )
 from tests.tables.engines import SQL_BENCHES, Bench
 from tests.tables.oracle import answers, expected, rows_by, same, with_order
-from unheard.decide.breakdown import breakdown
-from unheard.decide.ranking import simultaneous_level
-from unheard.decide.shared_ranking import rank_shared
+from unheard.analysis.breakdown import breakdown
+from unheard.analysis.ranking import simultaneous_level
+from unheard.analysis.shared_ranking import rank_shared
 from unheard.tables import rank
-from unheard.tables.jobs import prepare, read_request
-from unheard.tables.sources import Where
-from unheard.tables.watching import Watched
+from unheard.tables.pipeline import prepare, read_request
+from unheard.tables.progress import Watched
+from unheard.tables.sources.open import Where
 
 CLAIMS: list[dict[str, Any]] = [
     {"above": 3.0},
@@ -172,7 +172,7 @@ def test_order_refused(database: Bench) -> None:
 def test_shared_participation(database: Bench) -> None:
     table = ratings(21, size=900)
     keys, cells = counted(table)
-    question = uh.inquire(cells, 0.4, level=0.9)
+    question = uh.build_question(cells, 0.4, level=0.9)
     exact, noisy = (rank_shared(question, noise=noise) for noise in (False, True))
     wanted = expected(table, ["item"], "rating", FIVE, q=0.4, level=0.9)
     for i, key in enumerate(keys):
@@ -195,7 +195,7 @@ def test_items_with_few_ratings_are_left_out(database: Bench, shared: bool) -> N
     rows = table.filter(pa.array([name in enough for name in table["item"].to_pylist()]))
     asked: dict[str, Any] = {"rating": "rating", "q": 0.4, "shared": shared}
     wanted = rows_by(uh.rate(rows, "item", **asked), ["item"])
-    with pytest.warns(uh.RowsLeftOutWarning, match="3 items were left out, with fewer than"):
+    with pytest.warns(uh.DroppedRowsWarning, match="3 items were left out, with fewer than"):
         check(database, table, wanted, min_ratings=least, **asked)
 
 

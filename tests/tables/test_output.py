@@ -14,8 +14,8 @@ from sqlglot import exp
 import unheard as uh
 from tests.tables.stays import STAYS
 from unheard.tables.engines.duckdb import DuckDB
-from unheard.tables.output import beside, write
-from unheard.tables.spreadsheets import safe_cell
+from unheard.tables.output.safe_cells import safe_cell
+from unheard.tables.output.write import beside, write
 
 
 def write_table(table: pa.Table, target: Path) -> None:

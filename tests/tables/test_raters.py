@@ -49,7 +49,7 @@ def test_somebody_rated_twice(database: Bench) -> None:
         uh.rate(source, "item", "rating", q=0.3, rater="who", **where)
     kept = table.filter(pa.array([i != 4 for i in range(table.num_rows)]))
     wanted = expected(kept, ["item"], "rating", FIVE, q=0.3)
-    with pytest.warns(uh.RowsLeftOutWarning, match="1 earlier rating was left out"):
+    with pytest.warns(uh.DroppedRowsWarning, match="1 earlier rating was left out"):
         check(
             database,
             table,
@@ -84,5 +84,5 @@ def test_one_rating_is_the_latest(database: Bench) -> None:
     }
     kept = items | {"earlier ones alike": [(1, LAST)]}
     wanted = expected(by_one_person(kept), ["item"], "rating", FIVE, q=0.3)
-    with pytest.warns(uh.RowsLeftOutWarning, match="2 earlier ratings were left out"):
+    with pytest.warns(uh.DroppedRowsWarning, match="2 earlier ratings were left out"):
         check(database, by_one_person(items), wanted, rating="rating", q=0.3, **LATEST)

@@ -27,7 +27,7 @@ from tests.tables.stays import (
     refused,
     stays,
 )
-from unheard.tables import counting
+from unheard.tables.sql import count_query
 
 # Columns.
 
@@ -201,7 +201,7 @@ def test_numbers_that_vary_within_an_item() -> None:
     refused(with_column("guests", values), words, uh.PopulationError, n="guests")
     voices = [0.3 + (i == 9) / 8 for i in range(STAYS.num_rows)]
     words = "q of .*: column 'voice' varies within an item"
-    refused(with_column("voice", voices), words, uh.ParticipationError, q="voice")
+    refused(with_column("voice", voices), words, uh.AssumptionError, q="voice")
 
 
 def test_one_n_below_the_ratings() -> None:
@@ -214,7 +214,7 @@ def test_one_n_below_the_ratings() -> None:
 def test_q_column(value: float | None) -> None:
     voices: dict[str, Any] = {**dict.fromkeys(HOTELS, 0.3), "Central": value}
     words = r"q is missing or not in \(0, 1\] \(for example hotel='Central'"
-    refused(with_column("voice", voices), words, uh.ParticipationError, q="voice")
+    refused(with_column("voice", voices), words, uh.AssumptionError, q="voice")
 
 
 def test_n_table(tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ def test_q_by_segment() -> None:
     assert found.keys() == wanted.keys()
     for key, row in wanted.items():
         same(found[key], row, key)
-    with pytest.raises(uh.ParticipationError, match=r"nothing is said .*trip='leisure'"):
+    with pytest.raises(uh.AssumptionError, match=r"nothing is said .*trip='leisure'"):
         uh.rate(table, ["hotel", "trip"], "stars", q_table=second.slice(0, 1))
     with pytest.raises(uh.OptionError, match="a number and a table given together"):
         uh.rate(table, ["hotel", "trip"], "stars", q=0.3, q_table=second)
@@ -311,14 +311,14 @@ def test_packed_counting_gives_way(
     most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[bool] = []
-    original = counting.counting
+    original = count_query.counting
 
     def watched(*given: Any, packed: bool, **more: Any) -> Any:
         asked.append(packed)
         return original(*given, packed=packed, **more)
 
-    monkeypatch.setattr("unheard.tables.jobs.counting", watched)
-    monkeypatch.setattr("unheard.tables.packing.Packing.most", property(lambda _: most))
+    monkeypatch.setattr("unheard.tables.pipeline.counting", watched)
+    monkeypatch.setattr("unheard.tables.sql.packed_counts.Packing.most", property(lambda _: most))
     path = tmp_path / "stays.csv"
     path.write_bytes(as_csv(STAYS))
     for source in (STAYS, path):
@@ -329,7 +329,7 @@ def test_packed_counting_gives_way(
     dirty = pa.concat_tables([STAYS, pa.table({"hotel": ["Central"], "stars": [9]})])
     wanted = {key: dict(row) for key, row in WANTED.items()}
     wanted["Central",]["flags"] = "rows_dropped"
-    with pytest.warns(uh.RowsLeftOutWarning, match="1 rating was left out, not on the scale"):
+    with pytest.warns(uh.DroppedRowsWarning, match="1 rating was left out, not on the scale"):
         check(dirty, wanted, off_scale="drop")
     refused(dirty, "1 rating is not on the scale", uh.DataError)
     assert asked[-1] is (most != 3)

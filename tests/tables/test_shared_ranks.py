@@ -10,17 +10,17 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
-from unheard.core.estimate import inquire
-from unheard.decide import shared_plans
-from unheard.decide.shared_claims import shared_breakdown, shared_top_k_breakdown
-from unheard.decide.shared_ranking import SharedRanking, rank_shared
-from unheard.decide.words import q_text
-from unheard.tables.findings import Findings
-from unheard.tables.jobs import prepare, read_request
+from unheard.analysis import shared_conditions
+from unheard.analysis.shared_claims import shared_breakdown, shared_top_k_breakdown
+from unheard.analysis.shared_ranking import SharedRanking, rank_shared
+from unheard.model.question import build_question
+from unheard.present.order_sentences import Findings, pair_sentences
+from unheard.present.phrases import q_text
+from unheard.tables.pipeline import prepare, read_request
 from unheard.tables.request import Request, ordered
 from unheard.tables.shared_ranks import CrowdRanks
-from unheard.tables.sources import Where
-from unheard.tables.standing import standing
+from unheard.tables.sources.open import Where
+from unheard.tables.top_k import standing
 
 COUNTS = {
     "Alder": [3, 10, 40, 200, 900],
@@ -36,7 +36,7 @@ TABLE = pa.table(
 
 
 def crowd(**stated: Any) -> CrowdRanks:
-    question = inquire(list(COUNTS.values()), **(stated or {"q": 0.4}))
+    question = build_question(list(COUNTS.values()), **(stated or {"q": 0.4}))
     plain, with_error = (rank_shared(question, noise=noise, pairs=True) for noise in (False, True))
     return CrowdRanks(NAMES, question, plain, with_error)
 
@@ -67,8 +67,8 @@ def test_standings_say_what_every_pair_says() -> None:
 
 
 def test_pairs_are_named_with_the_q_that_ends_them() -> None:
-    closest, apart = crowd().named_pairs()
-    question = inquire(list(COUNTS.values()), 0.4)
+    closest, apart = pair_sentences(crowd())
+    question = build_question(list(COUNTS.values()), 0.4)
     q, with_error = (
         float(shared_breakdown(question, [0], [1], noise=noise)[0]) for noise in (False, True)
     )
@@ -82,10 +82,10 @@ def test_pairs_are_named_with_the_q_that_ends_them() -> None:
 
 def test_a_settled_order_may_contradict_averages() -> None:
     """People who give low ratings are known to respond less often: who has many of them falls."""
-    said = crowd(g=[0.1, 0.2, 0.5, 0.9, 1.0]).named_pairs()
+    said = pair_sentences(crowd(g=[0.1, 0.2, 0.5, 0.9, 1.0]))
     assert any(one.startswith("Against their averages: ") for one in said), said
     # As a ratio, q lets everybody respond equally often, where means are averages.
-    assert not any("Against" in one for q in (0.1, 0.5, 1.0) for one in crowd(q=q).named_pairs())
+    assert not any("Against" in one for q in (0.1, 0.5, 1.0) for one in pair_sentences(crowd(q=q)))
 
 
 def request(**more: Any) -> Request:
@@ -116,7 +116,7 @@ def test_who_is_asked_of_the_crowd() -> None:
 
 
 def test_too_many_items_are_said_to_be_ranked_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_plans, "MOST_COMPARISONS", 10)
+    monkeypatch.setattr(shared_conditions, "MOST_COMPARISONS", 10)
     job = prepare(TABLE, request(), Where())
     try:
         assert not job.request.shared
@@ -173,8 +173,8 @@ def test_what_was_not_worked_out_is_not_said() -> None:
 def test_n_settles_no_less_for_one_crowd() -> None:
     """Nearly everybody answered: what each item settles by itself one crowd settles, too."""
     cells = [[100, 0, 100, 300, 500], [0, 0, 500, 500, 0], [500, 0, 0, 0, 500]]
-    known = inquire(cells, 0.3, n=[1010] * 3)
-    assert rank_shared(inquire(cells, 0.3)).settled == 1
+    known = build_question(cells, 0.3, n=[1010] * 3)
+    assert rank_shared(build_question(cells, 0.3)).settled == 1
     for noise in (False, True):
         found = rank_shared(known, noise=noise, pairs=True)
         assert found.pairs is not None

@@ -20,9 +20,9 @@ from tests.cli.typed import typing
 from tests.tables.engines import PostgresBench, PostgresReaderBench, bench
 from tests.tables.stays import STAYS, in_duckdb, in_sqlite
 from unheard.tables.engines.postgres import Postgres
-from unheard.tables.jobs import in_order, prepare, read_request
-from unheard.tables.sources import Where
-from unheard.tables.watching import Watched
+from unheard.tables.pipeline import in_order, prepare, read_request
+from unheard.tables.progress import Watched
+from unheard.tables.sources.open import Where
 
 # Everybody who was there has rated: n is the number of ratings, before and after the change.
 FILL = [

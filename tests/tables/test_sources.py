@@ -313,10 +313,10 @@ def test_engine_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.setitem(sys.modules, "pyspark", None)
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    refused("postgresql://me@127.0.0.1:1/db", r"unheard\[postgres\]", uh.MissingEngineError)
+    refused("postgresql://me@127.0.0.1:1/db", r"unheard\[postgres\]", uh.MissingLibraryError)
     path = tmp_path / "stays.csv"
     path.write_bytes(as_csv(STAYS))
-    refused(path, r"unheard\[spark\]", uh.MissingEngineError, engine="spark")
+    refused(path, r"unheard\[spark\]", uh.MissingLibraryError, engine="spark")
 
 
 @pytest.mark.parametrize(

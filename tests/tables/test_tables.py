@@ -84,9 +84,9 @@ def test_nulls_and_off_scale_by_choice(engine: Bench) -> None:
     }
     for key in dropped:
         plain[key]["flags"] = f"{plain[key]['flags']} rows_dropped".strip()
-    with pytest.warns(uh.RowsLeftOutWarning) as told:
+    with pytest.warns(uh.DroppedRowsWarning) as told:
         check(engine, dirty, plain, rating="rating", q=0.3, nulls="drop", off_scale="drop")
-    notes = {str(w.message).split()[0] for w in told if w.category is uh.RowsLeftOutWarning}
+    notes = {str(w.message).split()[0] for w in told if w.category is uh.DroppedRowsWarning}
     assert notes == {str(off), str(given.count(None))}
 
 
@@ -103,7 +103,7 @@ def test_nulls_as_people_who_said_nothing(engine: Bench) -> None:
     for key, many in silent.items():
         if many:
             wanted[key]["flags"] = f"{wanted[key]['flags']} nulls_counted".strip()
-    with pytest.warns(uh.RowsLeftOutWarning, match="people who said nothing"):
+    with pytest.warns(uh.DroppedRowsWarning, match="people who said nothing"):
         check(engine, dirty, wanted, rating="rating", q=0.5, nulls="nonresponse")
 
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 import unheard as uh
 from tests.tables.oracle import expected, rows_by, same
 from tests.tables.stays import COLUMNS, FIVE, HOTELS, STAYS, WANTED
-from unheard.tables.dialects import DIALECTS
+from unheard.tables.sql.dialects import DIALECTS
 
 ASKED: list[dict[str, Any]] = [
     {"q": 0.3},
@@ -58,7 +58,7 @@ def test_unknown_dialect(given: str, words: str) -> None:
 
 
 def test_text_refuses_what_rate_refuses() -> None:
-    with pytest.raises(uh.ParticipationError):
+    with pytest.raises(uh.AssumptionError):
         uh.sql("hotel", "stars", dialect="duckdb", q=1.5)
     with pytest.raises(uh.ColumnError, match="both rating and counts"):
         uh.sql("hotel", "stars", counts=["a", "b"], dialect="duckdb", q=0.3)

@@ -140,8 +140,8 @@ def serving(*options: str, log: Path | None = None) -> AbstractContextManager[Se
 
 _PROGRAM = """
 import json, resource, sys
-from unheard.web.limits import Limits
-from unheard.web.serve import listen, serve
+from unheard.web.server.limits import Limits
+from unheard.web.server.run import listen, serve
 
 limits = json.loads(sys.argv[1])
 most = limits.pop("file_size", resource.RLIM_INFINITY)

@@ -58,7 +58,7 @@ def test_health_and_about(server: Served) -> None:
     assert server.get("/healthz").document == {"status": "ok", "version": uh.__version__}
     about = server.get("/api/v1/about").document
     assert about["presets"] == uh.PRESETS
-    assert about["flags"] == uh.FLAG_WORDS
+    assert about["flags"] == uh.NOTE_TEXTS
     assert about["examples"]["Hotel A"] == [40, 5, 15, 35, 105]
 
 

@@ -29,17 +29,17 @@ from tests.web.server import (
     serving,
     serving_within,
 )
-from unheard.web.limits import MIB, Limits
-from unheard.web.pool import Answer, Line, Pool
-from unheard.web.reading import QuestionError, read_question
-from unheard.web.schemas import (
+from unheard.web.api.request_body import QuestionError, read_question
+from unheard.web.api.schemas import (
     CalibrateQuestion,
     CompareQuestion,
     EstimateQuestion,
     RegretQuestion,
     SweepQuestion,
 )
-from unheard.web.spool import Spool
+from unheard.web.server.limits import MIB, Limits
+from unheard.web.server.pool import Answer, Line, Pool
+from unheard.web.server.spool import Spool
 
 pytestmark = pytest.mark.xdist_group("web-bounds")
 

@@ -15,7 +15,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 import unheard as uh
 from tests.web.browser import Visit, download, overflow, paste, visiting
 from tests.web.server import Served, serving
-from unheard.core.example import HOTELS
+from unheard.model.example import HOTELS
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -189,7 +189,7 @@ def test_who_may_be_quieter(visit: Visit) -> None:
         page.get_by_label(label).check()
         found = uh.estimate(COUNTS, q=0.3, quiet=quiet)
         headline(page, f"{found.lower:.2f} and {found.upper:.2f}")
-        words = uh.inquire(COUNTS, 0.3, quiet=quiet).words
+        words = uh.build_question(COUNTS, 0.3, quiet=quiet).words
         expect(page.locator("#assumption-words")).to_have_text(words)
 
 
@@ -213,7 +213,7 @@ def test_a_floor_is_stated_under_more_and_can_be_refuted(visit: Visit) -> None:
     headline(page, f"{found.lower:.2f} and {found.upper:.2f}")
     page.get_by_label("Least probability to respond").fill("0.6")
     expect(page.locator("#one-headline")).to_contain_text("do not fit together")
-    expect(page.locator("#one-notes")).to_contain_text(uh.FLAG_WORDS["refuted"][1:])
+    expect(page.locator("#one-notes")).to_contain_text(uh.NOTE_TEXTS["refuted"][1:])
     expect(page.locator("#one-notes")).to_contain_text("n is not used")
     page.get_by_label("Least probability to respond").fill("")
     found = uh.estimate(COUNTS, q=0.3, n=2400)

@@ -22,9 +22,9 @@ import pytest
 
 from tests.cli.typed import refused, typing
 from tests.web.server import Reply, Served, answer_on, detail, is_hung_up_on, run_async, serving
-from unheard.web.guard import is_loopback
-from unheard.web.limits import Limits
-from unheard.web.pool import Answer, Pool
+from unheard.web.server.guard import is_loopback
+from unheard.web.server.limits import Limits
+from unheard.web.server.pool import Answer, Pool
 
 MIB = 1 << 20
 HOTELS = {"item": "hotel", "rating": "stars", "q": "0.3"}

@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.web.server import Served, serving
-from unheard.web.app import make_app
+from unheard.web.server.app import make_app
 
 pytestmark = pytest.mark.xdist_group("web-schema")
 CHECKS = [

@@ -13,11 +13,11 @@ import pytest
 
 from tests.tables.stays import STAYS, as_csv, in_duckdb, in_sqlite
 from unheard.errors import QueryError, SourceError
-from unheard.tables.sources import Where, open_source
-from unheard.web.limits import MIB, Limits
-from unheard.web.tasks import TASKS
-from unheard.web.uploads import FORMS, Upload
-from unheard.web.worker import _answered
+from unheard.tables.sources.open import Where, open_source
+from unheard.web.api.tables import FORMS, Upload
+from unheard.web.api.tasks import TASKS
+from unheard.web.server.limits import MIB, Limits
+from unheard.web.server.worker import _answered
 
 
 @pytest.fixture

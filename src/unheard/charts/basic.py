@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import compress, cycle
 from typing import Any, TypeAlias
 
-from unheard.charts.engine import alt
+from unheard.charts.altair import alt
 from unheard.charts.style import COLOURS, DASHES, GREY, METHOD_COLOURS, METHOD_DASHES, theme
 
 Records: TypeAlias = Sequence[Mapping[str, Any]]

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from unheard.charts.engine import alt
-from unheard.charts.facts import confidence_words
+from unheard.charts.altair import alt
 from unheard.charts.marks import (
     NUMBER,
     Drawing,
@@ -27,8 +26,9 @@ from unheard.charts.marks import (
     tips,
 )
 from unheard.charts.style import Look
-from unheard.core.format import range_text, rating_text
-from unheard.core.scale import Scale
+from unheard.model.scale import Scale
+from unheard.present.chart_records import confidence_words
+from unheard.text import range_text, rating_text
 
 _LEFT, _RIGHT, _HEIGHT = 46, 18, 250
 _TICKS = (1, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)

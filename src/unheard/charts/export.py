@@ -8,7 +8,7 @@ from typing import Any
 
 from unheard.charts.basic import Chart
 from unheard.charts.style import FONT, Look
-from unheard.errors import MissingEngineError
+from unheard.errors import MissingLibraryError
 
 
 def svg(chart: Chart) -> str:
@@ -83,5 +83,5 @@ def _converter() -> Any:
     try:
         import vl_convert
     except ImportError:
-        raise MissingEngineError("Drawing", "vl-convert", "charts") from None
+        raise MissingLibraryError("Drawing", "vl-convert", "charts") from None
     return vl_convert

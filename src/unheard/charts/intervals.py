@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from unheard.charts.engine import alt
-from unheard.charts.facts import confidence_words
+from unheard.charts.altair import alt
 from unheard.charts.marks import (
     MOST_TICKS,
     Drawing,
@@ -29,10 +28,10 @@ from unheard.charts.marks import (
     tips,
 )
 from unheard.charts.style import Look
-from unheard.core.estimate import FEW, FLAG_WORDS
-from unheard.core.format import range_text, rating_text
-from unheard.core.scale import Scale
-from unheard.decide.words import plural
+from unheard.model.notes import FEW, NOTE_TEXTS
+from unheard.model.scale import Scale
+from unheard.present.chart_records import confidence_words
+from unheard.text import plural, range_text, rating_text
 
 _ROW = 26
 """How high a row is."""
@@ -75,7 +74,7 @@ def told(row: Mapping[str, Any], width: float, level: float | None) -> dict[str,
     if row["ci_lower"] is not None:
         said[confidence_words(level)] = range_text(row["ci_lower"], row["ci_upper"], width)
     if row.get("flags"):
-        said["note"] = "; ".join(FLAG_WORDS.get(flag, flag) for flag in row["flags"])
+        said["note"] = "; ".join(NOTE_TEXTS.get(flag, flag) for flag in row["flags"])
     return said
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
-from unheard.charts.engine import alt, debug_mode
+from unheard.charts.altair import alt, debug_mode
 from unheard.charts.style import METHOD_DASHES, Look
-from unheard.core.scale import Scale
+from unheard.model.scale import Scale
 
 Drawing: TypeAlias = Any
 """An Altair chart; what its methods take is too much for types to say."""

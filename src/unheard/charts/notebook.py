@@ -9,16 +9,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from unheard.charts import facts
+from unheard.analysis.breakdown import Claim
+from unheard.analysis.calibrate import Audit
+from unheard.analysis.compare import Comparison
+from unheard.analysis.sweep import Sweep
 from unheard.charts.picture import Picture
-from unheard.core.estimate import FLAG_WORDS, Estimate, Inquiry
-from unheard.core.format import range_text, rating_text
-from unheard.decide.audit import Audit
-from unheard.decide.breakdown import Claim
-from unheard.decide.compare import Comparison
-from unheard.decide.sweep import Sweep
-from unheard.decide.words import plural
-from unheard.errors import MissingEngineError, OptionError
+from unheard.errors import MissingLibraryError, OptionError
+from unheard.model.notes import NOTE_TEXTS
+from unheard.model.question import Question
+from unheard.model.results import Estimate
+from unheard.present import chart_records
+from unheard.text import plural, range_text, rating_text
 
 Cells: TypeAlias = list[list[str]]
 """A table as text, the headings first."""
@@ -34,7 +35,7 @@ def html(result: Any) -> str:
     said = escape(words(result))
     try:
         drawn = f'<figure style="margin:0" role="img" aria-label="{said}">{_svg(result)}</figure>'
-    except (MissingEngineError, OptionError):
+    except (MissingLibraryError, OptionError):
         drawn = ""  # nothing to draw with, or too much to draw
     return f'<div>{drawn}{_table(cells(result))}<p style="max-width:50em">{said}</p></div>'
 
@@ -84,11 +85,11 @@ def _(result: Estimate) -> Picture:
 def _(result: Estimate) -> str:
     question, many = result.question, np.size(result.estimate)
     flags = dict.fromkeys(flag for row in _rows(result) for flag in row[-1])
-    notes = [f"{flag}: {FLAG_WORDS[flag]}." for flag in flags]
+    notes = [f"{flag}: {NOTE_TEXTS[flag]}." for flag in flags]
     if question is None:
         return " ".join(notes)
     if many == 1:
-        return " ".join([facts.estimate_words(question, [result]), *notes])
+        return " ".join([chart_records.estimate_words(question, [result]), *notes])
     more = [f"{plural(many - _SHOWN, 'more row')}."] if many > _SHOWN else []
     return " ".join([*more, *notes, f"Assumption: {question.words}"])
 
@@ -117,8 +118,8 @@ def _rows(result: Estimate) -> list[tuple[Any, ...]]:
     ]
 
 
-def _asked(result: Any) -> Inquiry:
-    question: Inquiry | None = result.question
+def _asked(result: Any) -> Question:
+    question: Question | None = result.question
     if question is None:
         raise OptionError(
             "question", "a result without it", "Ask estimate or sweep, which keep their question"
@@ -127,7 +128,7 @@ def _asked(result: Any) -> Inquiry:
 
 
 def _headings(level: float | None, noise: bool) -> list[str]:
-    return ["estimate", "interval", *([facts.confidence_words(level)] if noise else [])]
+    return ["estimate", "interval", *([chart_records.confidence_words(level)] if noise else [])]
 
 
 def _numbers(row: Sequence[Any], width: float) -> list[str]:
@@ -156,7 +157,9 @@ def _(
 def _(result: Sweep) -> str:
     if result.question is None:
         return ""
-    return facts.sweep_words(result.question, facts.sweep_rows(result.question, result))
+    return chart_records.sweep_words(
+        result.question, chart_records.sweep_rows(result.question, result)
+    )
 
 
 @cells.register
@@ -179,16 +182,16 @@ def _(result: Comparison, *, names: tuple[str, str] = _NAMES) -> Picture:
 
 @words.register
 def _(result: Comparison) -> str:
-    return facts.comparison_words(result, _NAMES)
+    return chart_records.comparison_words(result, _NAMES)
 
 
 @cells.register
 def _(result: Comparison) -> Cells:
     width = result.question.counts.scale.width
     table = [["", *_headings(result.question.level, True)]]
-    for row in facts.comparison_records(result, _NAMES):
+    for row in chart_records.comparison_records(result, _NAMES):
         name = row["name"] if row["part"] == "items" else f"A less B, {row['name']}"
-        table.append([name, *_numbers([row[column] for column in facts.NUMBERS], width)])
+        table.append([name, *_numbers([row[column] for column in chart_records.NUMBERS], width)])
     return table
 
 
@@ -201,7 +204,7 @@ def _(result: Audit) -> Picture:
 
 @words.register
 def _(result: Audit) -> str:
-    return facts.calibration_words(result)
+    return chart_records.calibration_words(result)
 
 
 @cells.register
@@ -209,7 +212,7 @@ def _(result: Audit) -> Cells:
     what = "participation" if result.paired else "relative participation"
     box = f"{result.level * 100:.6g}% box, all together"
     table = [["rating", "audited", "answers", what, box]]
-    for row in facts.calibration_records(result)[: 2 * _SHOWN]:
+    for row in chart_records.calibration_records(result)[: 2 * _SHOWN]:
         guess = "unknown" if row["g"] is None else f"{row['g']:.3f}"
         people = f"{row['audited']:,.0f}", f"{row['answers']:,.0f}"
         limits = f"{row['g_lower']:.3f} to {row['g_upper']:.3f}"

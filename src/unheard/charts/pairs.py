@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unheard.charts.engine import alt
+from unheard.charts.altair import alt
 from unheard.charts.marks import (
     Drawing,
     Rows,

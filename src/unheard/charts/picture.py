@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from unheard.charts.style import Look, look_of
 from unheard.errors import OptionError
+from unheard.present.chart_records import Records
 
-Records: TypeAlias = Sequence[Mapping[str, Any]]
 """Rows, each a mapping from column to value."""
 
 WIDTH = 560
@@ -53,7 +53,7 @@ class Picture:
         width
             How wide the whole picture is, in points; 560 if left out.
         """
-        from unheard.charts.engine import alt
+        from unheard.charts.altair import alt
 
         return alt.Chart.from_dict(self.spec(theme, width))
 
@@ -103,7 +103,7 @@ class Picture:
         scale
             Pixels to a point, for PNG.
         """
-        from unheard.tables.output import beside
+        from unheard.tables.output.write import beside
 
         target = Path(path)
         makers: dict[str, Callable[[], str | bytes]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from unheard.charts.engine import alt
+from unheard.charts.altair import alt
 from unheard.charts.marks import (
     METHOD,
     NUMBER,

@@ -6,25 +6,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from unheard.charts import facts
+from unheard.analysis.breakdown import Claim, breakdown_of
+from unheard.analysis.calibrate import Audit
+from unheard.analysis.compare import Comparison
+from unheard.analysis.sweep import Sweep
 from unheard.charts.curves import draw_calibration, draw_sweep
-from unheard.charts.facts import Rows
 from unheard.charts.intervals import draw_comparison, draw_estimate, draw_ranking
 from unheard.charts.pairs import draw_pairs
-from unheard.charts.picture import Picture, Records
+from unheard.charts.picture import Picture
 from unheard.charts.regrets import draw_regret
-from unheard.core.estimate import Estimate, Inquiry
-from unheard.core.scale import Scale
-from unheard.decide.audit import Audit
-from unheard.decide.breakdown import Claim, breakdown_of
-from unheard.decide.compare import Comparison
-from unheard.decide.sweep import Sweep
 from unheard.errors import OptionError
+from unheard.model.question import Question
+from unheard.model.results import Estimate
+from unheard.model.scale import Scale
+from unheard.present import chart_records
+from unheard.present.chart_records import Records, Rows
 
 
-def estimate_picture(question: Inquiry, found: Sequence[Estimate]) -> Picture:
+def estimate_picture(question: Question, found: Sequence[Estimate]) -> Picture:
     """Draw the ratings seen, and below them estimate, average and intervals on the same axis."""
-    records = facts.estimate_records(question, found)
+    records = chart_records.estimate_records(question, found)
     draw = partial(
         draw_estimate,
         _part(records, "ratings"),
@@ -32,7 +33,7 @@ def estimate_picture(question: Inquiry, found: Sequence[Estimate]) -> Picture:
         question.counts.scale,
         question.level,
     )
-    return Picture(draw, records, facts.estimate_words(question, found))
+    return Picture(draw, records, chart_records.estimate_words(question, found))
 
 
 def _part(records: Rows, part: str) -> Rows:
@@ -40,7 +41,7 @@ def _part(records: Rows, part: str) -> Rows:
 
 
 def sweep_picture(
-    question: Inquiry,
+    question: Question,
     sweep: Sweep,
     claim: Claim | None = None,
     broken: Sequence[float] | None = None,
@@ -61,7 +62,7 @@ def sweep_picture(
     """
     if claim is not None and broken is None:
         broken = [float(breakdown_of(question, claim, noise)[0]) for noise in (False, True)]
-    records = facts.sweep_records(question, sweep, claim, broken, q)
+    records = chart_records.sweep_records(question, sweep, claim, broken, q)
     marked = {part: _part(records, part)[0] for part in ("claim", "chosen") if _part(records, part)}
     draw = partial(
         draw_sweep,
@@ -69,14 +70,14 @@ def sweep_picture(
         marked,
         question.counts.scale,
         question.level,
-        facts.q_words(question),
+        chart_records.q_words(question),
     )
-    return Picture(draw, records, facts.sweep_words(question, records, claim, broken))
+    return Picture(draw, records, chart_records.sweep_words(question, records, claim, broken))
 
 
 def comparison_picture(comparison: Comparison, names: tuple[str, str]) -> Picture:
     """Draw two items and the two differences between them."""
-    records = facts.comparison_records(comparison, names)
+    records = chart_records.comparison_records(comparison, names)
     question = comparison.question
     draw = partial(
         draw_comparison,
@@ -85,7 +86,7 @@ def comparison_picture(comparison: Comparison, names: tuple[str, str]) -> Pictur
         question.counts.scale,
         question.level,
     )
-    return Picture(draw, records, facts.comparison_words(comparison, names))
+    return Picture(draw, records, chart_records.comparison_words(comparison, names))
 
 
 def ranking_picture(
@@ -113,9 +114,9 @@ def ranking_picture(
         raise OptionError("top", f"{top} found", "Give a whole number, 1 or more")
     columns = [item] if isinstance(item, str) else list(item)
     values = Scale.parse(scale) if isinstance(scale, str) else scale
-    records, total = facts.ranking_records(rows, columns, top)
+    records, total = chart_records.ranking_records(rows, columns, top)
     draw = partial(draw_ranking, records, total - len(records), values)
-    return Picture(draw, records, facts.ranking_words(records, total, values))
+    return Picture(draw, records, chart_records.ranking_words(records, total, values))
 
 
 def pairs_picture(
@@ -134,20 +135,22 @@ def pairs_picture(
     """
     if len(names) < 2:
         raise OptionError("names", f"{len(names)} found", "Give two items or more")
-    records = facts.pair_records(names, settled)
-    return Picture(partial(draw_pairs, names, records), records, facts.pair_words(records, more))
+    records = chart_records.pair_records(names, settled)
+    return Picture(
+        partial(draw_pairs, names, records), records, chart_records.pair_words(records, more)
+    )
 
 
 def calibration_picture(audit: Audit) -> Picture:
     """Draw how likely people are to answer, rating by rating, with the box around it."""
-    records = facts.calibration_records(audit)
+    records = chart_records.calibration_records(audit)
     draw = partial(draw_calibration, records, audit.scale, audit.paired, audit.level)
-    return Picture(draw, records, facts.calibration_words(audit))
+    return Picture(draw, records, chart_records.calibration_words(audit))
 
 
 def regret_picture(rows: Sequence[Mapping[str, Any]]) -> Picture:
     """Draw regrets: lines over q, a map over q and n if both vary, points if q does not."""
     if not rows:
         raise OptionError("rows", "none found", "Give one at the least")
-    records = facts.regret_records(rows)
-    return Picture(partial(draw_regret, records), records, facts.regret_words(records))
+    records = chart_records.regret_records(rows)
+    return Picture(partial(draw_regret, records), records, chart_records.regret_words(records))

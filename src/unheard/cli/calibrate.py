@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unheard.analysis.assumption_file import audit_document
+from unheard.analysis.calibrate import Audit
+from unheard.analysis.calibrate import calibrate as find_participation
+from unheard.analysis.evidence import PRESET_WORDS, evidence_rows
+from unheard.cli.layout import aligned, paragraph
 from unheard.cli.options import (
     check_no_options,
     json_option,
@@ -19,19 +24,14 @@ from unheard.cli.options import (
     scale_option,
 )
 from unheard.cli.table_options import audit_options
-from unheard.cli.text import aligned, paragraph
-from unheard.core.participation import PRESETS
-from unheard.core.reading import listed
-from unheard.decide.audit import Audit
-from unheard.decide.audit import calibrate as find_participation
-from unheard.decide.evidence import PRESET_WORDS, evidence_rows
-from unheard.decide.store import audit_document
-from unheard.decide.words import plural, printable
 from unheard.errors import OptionError
+from unheard.model.assumption import PRESETS
+from unheard.model.parsing import listed
+from unheard.text import plural, printable
 
 if TYPE_CHECKING:
-    from unheard.core.scale import Scale
-    from unheard.tables.audits import Audited, Layout
+    from unheard.model.scale import Scale
+    from unheard.tables.audit_table import Audited, Layout
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -84,9 +84,9 @@ def calibrate(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
 
 def _calibrate(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
     from unheard.cli.progress import watched
-    from unheard.tables.audits import Layout, read_audit
-    from unheard.tables.files import files_of
-    from unheard.tables.sources import Where
+    from unheard.tables.audit_table import Layout, read_audit
+    from unheard.tables.sources.files import files_of
+    from unheard.tables.sources.open import Where
 
     check_no_options(words)
     if len(words) != 1:
@@ -139,7 +139,7 @@ def _audits(found: dict[str, Audited], scale: Scale, given: dict[str, Any]) -> d
 def _target(output: str | None, inputs: Any) -> Path | None:
     if output is None:
         return None
-    from unheard.tables.output import check_target
+    from unheard.tables.output.write import check_target
 
     path = Path(output)
     if path.is_dir():
@@ -157,8 +157,8 @@ def _write(
     audits: dict[str, Audit],
     segments: list[tuple[str, ...]],
 ) -> None:
-    from unheard.tables.output import beside
-    from unheard.tables.spreadsheets import safe_cell
+    from unheard.tables.output.safe_cells import safe_cell
+    from unheard.tables.output.write import beside
 
     text = json.dumps(document, ensure_ascii=False, indent=1)
     if target.suffix.lower() == ".csv":
@@ -175,7 +175,7 @@ def _write(
 
 
 def _show(audits: dict[str, Audit], layout: Layout, target: Path | None) -> None:
-    from unheard.cli.screen import make_console, text_width
+    from unheard.cli.estimate_screen import make_console, text_width
 
     console = make_console()
     width = text_width(console)
@@ -236,7 +236,7 @@ def _show_evidence(as_json: bool) -> None:
             json.dumps({"presets": PRESETS, "evidence": evidence_rows()}, ensure_ascii=False)
         )
         return
-    from unheard.cli.screen import make_console, text_width
+    from unheard.cli.estimate_screen import make_console, text_width
 
     console = make_console()
     width = text_width(console)

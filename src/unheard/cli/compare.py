@@ -9,6 +9,9 @@ from typing import Any
 import click
 import numpy as np
 
+from unheard.analysis.compare import Comparison, check_rated, compare_rows
+from unheard.cli.histogram_arguments import named_rows, typed_rows
+from unheard.cli.layout import aligned, paragraph
 from unheard.cli.options import (
     assumption_options,
     covers_option,
@@ -17,17 +20,13 @@ from unheard.cli.options import (
     scale_option,
 )
 from unheard.cli.progress import watched
-from unheard.cli.rows import named_rows, typed_rows
 from unheard.cli.table_options import source_options
-from unheard.cli.text import aligned, paragraph
-from unheard.core.estimate import Inquiry
-from unheard.core.format import range_text, rating_text
-from unheard.core.reading import numbers
-from unheard.decide.compare import Comparison, check_rated, compare_rows
-from unheard.decide.documents import comparison_document
-from unheard.decide.sentences import comparison_sentences
-from unheard.decide.words import printable
 from unheard.errors import PopulationError
+from unheard.model.parsing import numbers
+from unheard.model.question import Question
+from unheard.present.decision_json import comparison_document
+from unheard.present.sentences import comparison_sentences
+from unheard.text import printable, range_text, rating_text
 
 
 @click.command()
@@ -74,7 +73,7 @@ def compare(a: str, b: str, as_json: bool, shared: bool | None, **given: Any) ->
     if as_json:
         click.echo(json.dumps(comparison_document(found, names), ensure_ascii=False))
         return
-    from unheard.cli.screen import make_console, text_width
+    from unheard.cli.estimate_screen import make_console, text_width
 
     console = make_console()
     shown = (printable(names[0]), printable(names[1]))
@@ -131,7 +130,7 @@ def _lines(
         yield from paragraph(sentence, width, indent=0)
 
 
-def _averages(question: Inquiry) -> list[float]:
+def _averages(question: Question) -> list[float]:
     cells = np.asarray(question.counts.cells, np.float64)
     means = cells @ np.array(question.counts.scale.values) / cells.sum(axis=1)
     return [float(mean) for mean in means]

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from unheard.cli.options import json_option
-from unheard.core.documents import estimate_document
-from unheard.core.estimate import estimate, inquire
-from unheard.core.example import HOTELS
-from unheard.core.participation import Participation
+from unheard.model.assumption import Assumption
+from unheard.model.estimate import estimate
+from unheard.model.example import HOTELS
+from unheard.model.question import build_question
+from unheard.present.estimate_json import estimate_document
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,7 +36,7 @@ def demo(as_json: bool) -> None:
     Example:
       unheard demo
     """
-    questions = {name: inquire(counts, _Q) for name, counts in HOTELS.items()}
+    questions = {name: build_question(counts, _Q) for name, counts in HOTELS.items()}
     if as_json:
         found = {
             name: estimate_document(question, question.answer(question.methods()))
@@ -43,7 +44,7 @@ def demo(as_json: bool) -> None:
         }
         click.echo(json.dumps(found))
         return
-    from unheard.cli.screen import make_console, show_estimate
+    from unheard.cli.estimate_screen import make_console, show_estimate
 
     console = make_console()
     console.print(
@@ -95,12 +96,12 @@ def _show_table(console: Console) -> None:
 
 def _show_claims(console: Console) -> None:
     """Show what would overturn a claim about each."""
-    from unheard.cli.text import paragraph
-    from unheard.decide.breakdown import breakdown
-    from unheard.decide.words import claim_text, never_text
+    from unheard.analysis.breakdown import breakdown
+    from unheard.cli.layout import paragraph
+    from unheard.present.phrases import claim_text, never_text
 
     console.print("\n[bold]What would overturn it?[/]\n")
-    never = never_text(Participation.bounded(1.0))
+    never = never_text(Assumption.bounded(1.0))
     for name, counts in HOTELS.items():
         found = [breakdown(counts, above=_GOOD, noise=noise) for noise in (False, True)]
         claim = f"{name} is above {_GOOD:g}"
@@ -112,9 +113,9 @@ def _show_rated(console: Console) -> None:
     """Rate a table with a row per review, in the embedded database."""
     import pyarrow as pa
 
-    from unheard.cli.shown import Shown
-    from unheard.tables.jobs import prepare, read_request
-    from unheard.tables.sources import Where
+    from unheard.cli.table_result import Shown
+    from unheard.tables.pipeline import prepare, read_request
+    from unheard.tables.sources.open import Where
 
     reviews = [
         (name, stars)

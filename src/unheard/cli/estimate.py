@@ -18,11 +18,11 @@ from unheard.cli.options import (
     scale_option,
     stated_assumption,
 )
-from unheard.core.aggregators import AGGREGATORS
-from unheard.core.documents import estimate_document
-from unheard.core.estimate import inquire
-from unheard.core.reading import number
 from unheard.errors import CountsError, PopulationError
+from unheard.formulas.estimators import ESTIMATORS
+from unheard.model.parsing import number
+from unheard.model.question import build_question
+from unheard.present.estimate_json import estimate_document
 
 
 @click.command(
@@ -35,11 +35,11 @@ from unheard.errors import CountsError, PopulationError
 @scale_option
 @click.option(
     "--method",
-    metavar="|".join((*AGGREGATORS, "all")),
-    shell_complete=one_of(*AGGREGATORS, "all"),
+    metavar="|".join((*ESTIMATORS, "all")),
+    shell_complete=one_of(*ESTIMATORS, "all"),
     help="Which estimate, or all that apply. By default pooled for an --assumption from ten "
     "items or more, reweight for a smaller one and for --g, otherwise midpoint with --n and paa "
-    "without it. " + "; ".join(f"{one.name}: {one.words}" for one in AGGREGATORS.values()) + ".",
+    "without it. " + "; ".join(f"{one.name}: {one.words}" for one in ESTIMATORS.values()) + ".",
 )
 @level_option
 @covers_option
@@ -81,7 +81,7 @@ def estimate(
       unheard estimate 120 30 45 200 605 --q 0.3 --n 2400 --method all
       unheard estimate 2 1 0 3 6 --q 0.3 --quiet low --json
     """
-    question = inquire(
+    question = build_question(
         read_counts(counts),
         **stated_assumption(assumption),
         n=None if n is None else number(n, "--n", PopulationError),
@@ -100,6 +100,6 @@ def estimate(
     if as_json:
         click.echo(json.dumps(estimate_document(question, found)))
     else:
-        from unheard.cli.screen import show_estimate
+        from unheard.cli.estimate_screen import show_estimate
 
         show_estimate(question, found)

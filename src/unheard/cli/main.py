@@ -11,7 +11,7 @@ from types import FrameType
 import click
 from click.shell_completion import get_completion_class
 
-from unheard._loading import INTERRUPTED, is_importing
+from unheard._interrupt import INTERRUPTED, is_importing
 from unheard._version import __version__
 from unheard.cli.calibrate import calibrate
 from unheard.cli.compare import compare
@@ -21,13 +21,13 @@ from unheard.cli.minimax import minimax
 from unheard.cli.paper import paper
 from unheard.cli.plan import plan
 from unheard.cli.rank import rank
+from unheard.cli.rate import rate, sql
 from unheard.cli.regret import regret
 from unheard.cli.report import report
 from unheard.cli.serve import serve
 from unheard.cli.sweep import sweep
-from unheard.cli.tables import rate, sql
-from unheard.decide.words import printable
-from unheard.errors import InputError, MissingEngineError, ParticipationError, QueryError
+from unheard.errors import AssumptionError, InputError, MissingLibraryError, QueryError
+from unheard.text import printable
 
 DONE, OUR_FAILURE, BAD_INPUT = 0, 1, 2
 
@@ -132,7 +132,7 @@ def _told(error: InputError) -> str:
     text = text.replace("say that the audit is not paired", "say --unpaired")
     if error.place == "audit":
         text = re.sub(r"\b(answered|population|observed|truth),", r"--\1,", text)
-    if error.place == "assumption" and isinstance(error, ParticipationError):
+    if error.place == "assumption" and isinstance(error, AssumptionError):
         text = re.sub(r"\b(q \(|participation|g\b)", r"--\1", text)
     return printable(f"{_as_typed(error.place)}{text}")
 
@@ -143,7 +143,7 @@ def _run() -> int:
     except InputError as error:
         click.echo(f"Error: {_told(error)}", err=True)
         return BAD_INPUT
-    except (MissingEngineError, QueryError) as error:
+    except (MissingLibraryError, QueryError) as error:
         click.echo(f"Error: {printable(str(error))}", err=True)
         return BAD_INPUT
     except click.exceptions.NoArgsIsHelpError as error:

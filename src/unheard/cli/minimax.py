@@ -9,9 +9,9 @@ import click
 
 from unheard.cli.options import json_option, kind_option, scale_option
 from unheard.cli.regret import read_scale, vector, whole
-from unheard.core.columns import Floats
-from unheard.core.reading import number
-from unheard.errors import ParticipationError
+from unheard.errors import AssumptionError
+from unheard.formulas.operations import Floats
+from unheard.model.parsing import number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +47,7 @@ def minimax(
     from unheard.game.minimax import minimax as solve
 
     values = read_scale(m or (None if scale else "2"), scale)
-    game = solve(whole(n, "--n", 1), number(q, "--q", ParticipationError), values, kind)
+    game = solve(whole(n, "--n", 1), number(q, "--q", AssumptionError), values, kind)
     if as_json:
         document: dict[str, Any] = {
             "n": game.n,
@@ -79,7 +79,7 @@ def _rows(table: Floats, lowest: float, width: float) -> list[list[float]]:
 
 
 def _show(game: Minimax, table: bool) -> None:
-    from unheard.cli.screen import make_console
+    from unheard.cli.estimate_screen import make_console
 
     console = make_console()
     scale = game.scale

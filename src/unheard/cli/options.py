@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import click
 
-from unheard.core.participation import QUIET
-from unheard.core.reading import number, numbers, pairs, read_q
-from unheard.core.scale import Scale
-from unheard.errors import CountsError, OptionError, ParticipationError
+from unheard.errors import AssumptionError, CountsError, OptionError
+from unheard.formulas.boxes import QUIET
+from unheard.model.parsing import number, numbers, pairs, read_q
+from unheard.model.scale import Scale
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -138,10 +138,10 @@ def stated_assumption(given: dict[str, Any]) -> dict[str, Any]:
     floor = given.get("floor")
     arguments = {
         "q": None if q is None else read_q(q, "--q"),
-        "floor": None if floor is None else number(floor, "--floor", ParticipationError),
+        "floor": None if floor is None else number(floor, "--floor", AssumptionError),
         "quiet": given["quiet"],
         "participation": None if participation is None else pairs(participation, "--participation"),
-        "g": None if g is None else numbers(g, "--g", ParticipationError),
+        "g": None if g is None else numbers(g, "--g", AssumptionError),
         "assumption": None,
         "scale": given.get("scale"),
     }
@@ -151,7 +151,7 @@ def stated_assumption(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _audited(file: str, scale: str | None) -> dict[str, Any]:
-    from unheard.decide.store import read_audited
+    from unheard.analysis.assumption_file import read_audited
 
     assumption, audited = read_audited(file)
     if scale is not None and Scale.parse(scale) != audited:

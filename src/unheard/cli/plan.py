@@ -9,6 +9,9 @@ from typing import Any
 
 import click
 
+from unheard.analysis.follow_up import FollowUp, follow_up
+from unheard.analysis.plan import Plan, Scenario, plan_follow_up
+from unheard.cli.layout import aligned, paragraph
 from unheard.cli.options import (
     assumption_options,
     covers_option,
@@ -19,15 +22,12 @@ from unheard.cli.options import (
     scale_option,
     stated_assumption,
 )
-from unheard.cli.text import aligned, paragraph
-from unheard.core.documents import tidy
-from unheard.core.estimate import FLAG_WORDS
-from unheard.core.format import rating_text
-from unheard.core.reading import number, numbers
-from unheard.core.scale import Scale
-from unheard.decide.follow_up import FollowUp, follow_up
-from unheard.decide.plan import Plan, Scenario, plan_follow_up
 from unheard.errors import CountsError, InputError, OptionError, PopulationError
+from unheard.model.notes import NOTE_TEXTS
+from unheard.model.parsing import number, numbers
+from unheard.model.scale import Scale
+from unheard.present.estimate_json import tidy
+from unheard.text import rating_text
 
 
 @click.command(
@@ -217,7 +217,7 @@ def _without_words(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _show(question: Question, found: FollowUp | Plan) -> None:
-    from unheard.cli.screen import make_console, text_width
+    from unheard.cli.estimate_screen import make_console, text_width
 
     console = make_console()
     page = Page(question, text_width(console))
@@ -337,7 +337,7 @@ class Page:
 
     def _notes(self, flags: Iterable[str]) -> Iterator[str]:
         for flag in flags:
-            yield from self._paragraph("Note: ", f"{FLAG_WORDS[flag]}.")
+            yield from self._paragraph("Note: ", f"{NOTE_TEXTS[flag]}.")
             yield ""
 
     def _paragraph(self, label: str, words: str) -> Iterator[str]:

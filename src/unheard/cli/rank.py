@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unheard.cli.pairs import FINE, PLAIN, pair_lines
-from unheard.cli.shown import Columns, Shown
+from unheard.cli.pair_grid import FINE, PLAIN, pair_lines
+from unheard.cli.rate import answer
 from unheard.cli.table_options import order_options, ordered_request, table_options
-from unheard.cli.tables import answer
-from unheard.decide.words import places_text, q_cell, verdict_text
+from unheard.cli.table_result import Columns, Shown
+from unheard.present.phrases import places_text, q_cell, verdict_text
 
 if TYPE_CHECKING:
-    from unheard.tables.jobs import Job
+    from unheard.tables.pipeline import Job
 
 
 @click.command()
@@ -42,7 +42,7 @@ def rank(source: str, **given: Any) -> None:
       unheard rank stays.csv --item hotel --rating stars --q 0.3 --k 2 --who Alder
       unheard rank stays.csv --item hotel --rating stars --q 0.3 --above 4 -o ranked.csv
     """
-    from unheard.tables.standing import check_who
+    from unheard.tables.top_k import check_who
 
     request = ordered_request(given)
     if given["who"] is not None:
@@ -56,8 +56,8 @@ class ShownOrder(Shown):
     def __init__(
         self, job: Job, result: Any, sort: str | None, top: int, who: str | None = None
     ) -> None:
-        from unheard.tables.findings import Findings
-        from unheard.tables.standing import standing
+        from unheard.present.order_sentences import Findings
+        from unheard.tables.top_k import standing
 
         super().__init__(job, result, sort, top)
         assert self.request.order is not None  # the command asks for it
@@ -67,7 +67,7 @@ class ShownOrder(Shown):
 
     def as_json(self) -> None:
         """Print one object: what was asked, and the rows."""
-        from unheard.tables.documents import order_document
+        from unheard.present.table_json import order_document
 
         head = json.dumps(order_document(self.job, self.findings), ensure_ascii=False)
         click.echo(f'{head[:-1]}, "rows": ', nl=False)
@@ -104,7 +104,7 @@ class ShownOrder(Shown):
     def _notes(self, console: Any, rows: list[dict[str, Any]], width: int) -> None:
         crowd, item = self.job.crowd, self.request.item
         if crowd is not None:
-            from unheard.cli.screen import can_show
+            from unheard.cli.estimate_screen import can_show
 
             listed = [",".join(str(row[key]) for key in item) for row in rows]
             marks = FINE if can_show(console, "".join(FINE)) else PLAIN

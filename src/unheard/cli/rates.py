@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
+from unheard.analysis.response_rates import Rates, response_rates
+from unheard.cli.layout import aligned, paragraph
 from unheard.cli.options import check_no_options, read_counts, read_level
-from unheard.cli.text import aligned, paragraph
-from unheard.core.reading import listed, number
-from unheard.decide.rates import Rates, response_rates
-from unheard.decide.words import printable
 from unheard.errors import OptionError, PopulationError
+from unheard.model.parsing import listed, number
+from unheard.text import printable
 
 _SHOWN = 20
 
@@ -43,8 +43,8 @@ def _of_table(
     words: tuple[str, ...], given: dict[str, Any]
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]], list[float], list[float]]:
     from unheard.cli.progress import watched
-    from unheard.tables.jobs import in_order, prepare, read_request
-    from unheard.tables.sources import Where
+    from unheard.tables.pipeline import in_order, prepare, read_request
+    from unheard.tables.sources.open import Where
 
     check_no_options(words)
     if len(words) != 1:
@@ -92,7 +92,7 @@ def _document(
 def _show(
     names: Sequence[str], keys: Sequence[tuple[Any, ...]], found: Rates, level: float
 ) -> None:
-    from unheard.cli.screen import make_console, text_width
+    from unheard.cli.estimate_screen import make_console, text_width
 
     console = make_console()
     width = text_width(console)

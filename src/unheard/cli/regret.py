@@ -10,11 +10,11 @@ from typing import Any
 import click
 
 from unheard.cli.options import json_option, kind_option, one_of, scale_option
-from unheard.core.aggregators import AGGREGATORS
-from unheard.core.participation import QUIET
-from unheard.core.reading import number, numbers
-from unheard.core.scale import Scale
-from unheard.errors import OptionError, ParticipationError
+from unheard.errors import AssumptionError, OptionError
+from unheard.formulas.boxes import QUIET
+from unheard.formulas.estimators import ESTIMATORS
+from unheard.model.parsing import number, numbers
+from unheard.model.scale import Scale
 
 
 @click.command()
@@ -31,8 +31,8 @@ from unheard.errors import OptionError, ParticipationError
     "--method",
     required=True,
     metavar="METHOD,...",
-    shell_complete=one_of(*AGGREGATORS),
-    help=f"One or several of {', '.join(AGGREGATORS)}.",
+    shell_complete=one_of(*ESTIMATORS),
+    help=f"One or several of {', '.join(ESTIMATORS)}.",
 )
 @kind_option(
     "gap: squared distance to the mean of all N ratings, seen or not. excess: squared "
@@ -100,7 +100,7 @@ def _structure(p: str | None, g: str | None) -> Any:
 
     if p is None or g is None:
         raise OptionError("p", "one of --p and --g given", "Give both, or none")
-    return Structure(numbers(p, "--p", OptionError), numbers(g, "--g", ParticipationError))
+    return Structure(numbers(p, "--p", OptionError), numbers(g, "--g", AssumptionError))
 
 
 def read_scale(m: str | None, scale: str | None) -> Scale:
@@ -124,10 +124,7 @@ def read_range(text: str) -> list[float]:
     """Read one number, several with commas, or a range with its step."""
     from unheard.game.cases import check_ratios
 
-    if ":" in text:
-        found = list(Scale.parse(text).values)
-    else:
-        found = numbers(text, "--q", ParticipationError)
+    found = list(Scale.parse(text).values) if ":" in text else numbers(text, "--q", AssumptionError)
     return check_ratios(found)
 
 
@@ -145,7 +142,7 @@ def _with_progress(rows: Iterator[dict[str, Any]], total: int) -> list[dict[str,
 def _show(found: list[dict[str, Any]], scale: Scale) -> None:
     from rich.table import Table
 
-    from unheard.cli.screen import make_console
+    from unheard.cli.estimate_screen import make_console
 
     console = make_console()
     if len(found) == 1:
@@ -171,7 +168,7 @@ def _show(found: list[dict[str, Any]], scale: Scale) -> None:
 
 
 def _show_one(row: dict[str, Any], scale: Scale) -> None:
-    from unheard.cli.screen import make_console
+    from unheard.cli.estimate_screen import make_console
 
     console = make_console()
     people = "endless people" if row["n"] is None else f"{row['n']} people"

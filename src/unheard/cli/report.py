@@ -12,8 +12,8 @@ import click
 
 from unheard.cli.options import json_option
 from unheard.cli.table_options import order_options, ordered_request, reading_options
-from unheard.decide.words import plural
 from unheard.errors import OptionError
+from unheard.text import plural
 
 
 @click.command()
@@ -44,13 +44,13 @@ def report(source: str, **given: Any) -> None:
       unheard report totals.csv --item hotel --counts n1,n2,n3,n4,n5 --q reviews -o page.html
     """
     from unheard.cli.progress import watched
-    from unheard.report.crowds import lead_with
-    from unheard.report.facts import facts_document, facts_of
-    from unheard.report.make import PAGES, page_of_facts, source_name, write_page
-    from unheard.tables.files import files_of
-    from unheard.tables.jobs import prepare
-    from unheard.tables.output import check_target
-    from unheard.tables.sources import Where
+    from unheard.report.build import PAGES, page_of_facts, source_name, write_page
+    from unheard.report.content import facts_document, facts_of
+    from unheard.report.crowd import lead_with
+    from unheard.tables.output.write import check_target
+    from unheard.tables.pipeline import prepare
+    from unheard.tables.sources.files import files_of
+    from unheard.tables.sources.open import Where
 
     target = None if given["output"] is None else Path(given["output"])
     if target is not None:

@@ -12,8 +12,8 @@ import click
 
 from unheard.cli.options import json_option
 from unheard.cli.regret import whole
-from unheard.core.reading import number
-from unheard.errors import MissingEngineError, OptionError
+from unheard.errors import MissingLibraryError, OptionError
+from unheard.model.parsing import number
 
 
 @click.command()
@@ -46,11 +46,11 @@ def serve(host: str, port: str, no_browser: bool, as_json: bool, **given: Any) -
     """
     for package in ("fastapi", "uvicorn", "httptools"):
         if find_spec(package) is None:
-            raise MissingEngineError("The page", package, "web")
-    from unheard.web.guard import is_loopback
-    from unheard.web.limits import MIB, Limits
-    from unheard.web.serve import listen
-    from unheard.web.serve import serve as answer
+            raise MissingLibraryError("The page", package, "web")
+    from unheard.web.server.guard import is_loopback
+    from unheard.web.server.limits import MIB, Limits
+    from unheard.web.server.run import listen
+    from unheard.web.server.run import serve as answer
 
     supplied = given["token"] or os.environ.get("UNHEARD_TOKEN") or None
     token = _token(supplied, public=given["public"], loopback=is_loopback(host))

@@ -7,6 +7,10 @@ from typing import Any
 
 import click
 
+from unheard.analysis.breakdown import Claim, breakdown_of
+from unheard.analysis.sweep import GRID, Sweep, floors_to_sweep, sweep_of
+from unheard.cli.histogram_arguments import named_rows, typed_rows
+from unheard.cli.layout import aligned, paragraph
 from unheard.cli.options import (
     check_no_options,
     covers_option,
@@ -15,17 +19,14 @@ from unheard.cli.options import (
     per_rating_options,
     scale_option,
 )
-from unheard.cli.rows import named_rows, typed_rows
 from unheard.cli.table_options import source_options
-from unheard.cli.text import aligned, paragraph
-from unheard.core.estimate import Estimate, Inquiry
-from unheard.core.format import range_text, rating_text
-from unheard.core.reading import number, numbers, read_q
-from unheard.decide.breakdown import Claim, breakdown_of
-from unheard.decide.documents import sweep_document
-from unheard.decide.sentences import sweep_sentences
-from unheard.decide.sweep import GRID, Sweep, floors_to_sweep, sweep_of
-from unheard.errors import OptionError, ParticipationError, PopulationError
+from unheard.errors import AssumptionError, OptionError, PopulationError
+from unheard.model.parsing import number, numbers, read_q
+from unheard.model.question import Question
+from unheard.model.results import Estimate
+from unheard.present.decision_json import sweep_document
+from unheard.present.sentences import sweep_sentences
+from unheard.text import range_text, rating_text
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -78,7 +79,7 @@ def sweep(
     given |= {"q": None if stated or floor else "1", "floor": "1" if floor else None}
     if floor is not None:
         floors_to_sweep(floor, q, *(given[name] for name in ("participation", "g", "assumption")))
-        grid = numbers(floor, "--floor", ParticipationError)
+        grid = numbers(floor, "--floor", AssumptionError)
     question = _question(words, given)
     claim = None
     if above is not None or below is not None:
@@ -97,7 +98,7 @@ def sweep(
         _show(question, found, claim, broken)
 
 
-def _question(words: tuple[str, ...], given: dict[str, Any]) -> Inquiry:
+def _question(words: tuple[str, ...], given: dict[str, Any]) -> Question:
     if given["source"] is None:
         n = None if given["n"] is None else number(given["n"], "--n", PopulationError)
         return typed_rows([words], n, given)
@@ -105,8 +106,10 @@ def _question(words: tuple[str, ...], given: dict[str, Any]) -> Inquiry:
     return named_rows([" ".join(words)], "item", given)
 
 
-def _show(question: Inquiry, found: Sweep, claim: Claim | None, broken: list[float] | None) -> None:
-    from unheard.cli.screen import Screen, ink_for, make_console, stripped, text_width
+def _show(
+    question: Question, found: Sweep, claim: Claim | None, broken: list[float] | None
+) -> None:
+    from unheard.cli.estimate_screen import Screen, ink_for, make_console, stripped, text_width
 
     console = make_console()
     rows = [

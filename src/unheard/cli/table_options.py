@@ -17,14 +17,14 @@ from unheard.cli.options import (
     scale_option,
     stated_assumption,
 )
-from unheard.core.aggregators import AGGREGATORS
-from unheard.core.reading import listed, number
 from unheard.errors import OptionError, PopulationError
+from unheard.formulas.estimators import ESTIMATORS
+from unheard.model.parsing import listed, number
 
 if TYPE_CHECKING:
     from unheard.tables.request import Request
 
-_CLOSED = [one.name for one in AGGREGATORS.values() if one.closed_form]
+_CLOSED = [one.name for one in ESTIMATORS.values() if one.closed_form]
 
 _WHAT = (
     click.option(
@@ -222,7 +222,7 @@ def order_options(about_k: str) -> Callable[[Command], Command]:
 
 def ordered_request(given: dict[str, Any]) -> Request:
     """Read options into a request about the order of items."""
-    from unheard.tables.jobs import read_request
+    from unheard.tables.pipeline import read_request
     from unheard.tables.request import ordered
 
     k = None if given["k"] is None else read_whole(given["k"], "k")

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from unheard.core.balance import a_star, lower_bound
-from unheard.core.columns import Floats
-from unheard.core.participation import Participation
-from unheard.core.scale import Scale
-from unheard.game.histograms import all_histograms
+from unheard.formulas.bea import a_star, lower_bound
+from unheard.formulas.operations import Floats
+from unheard.game.outcomes import all_histograms
+from unheard.game.players import Rule, rule_answers, rule_name
 from unheard.game.regret import ExactRegret, check_kind
-from unheard.game.rules import Rule, rule_answers, rule_name
 from unheard.game.structures import Structure, asymptotic_pair, lemma_pair
+from unheard.model.assumption import Assumption
+from unheard.model.scale import Scale
 
 _BATCH_CELLS = 200_000
 """Histograms times structures evaluated at once: few enough to stay in the cache."""
@@ -244,10 +244,10 @@ def _space(
     m: int, q: float, quiet: str, participation: Sequence[tuple[float, float]] | None
 ) -> _Types | _Ordered:
     if participation is not None:
-        assumption = Participation.box(*zip(*participation, strict=True))
+        assumption = Assumption.box(*zip(*participation, strict=True))
         assumption.check_fits(m, 1)
         return _Types(np.array(assumption.lo), np.array(assumption.hi))
-    Participation.bounded(q, quiet)  # refuses what is no assumption
+    Assumption.bounded(q, quiet)  # refuses what is no assumption
     lo, hi = np.full(m, q), np.ones(m)
     if quiet == "middle":
         lo[[0, -1]] = 1.0

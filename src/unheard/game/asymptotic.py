@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from unheard.core.columns import Floats
-from unheard.core.estimate import inquire
-from unheard.core.participation import Participation
-from unheard.core.scale import Scale
-from unheard.game.rules import Rule, checked_answers, rule_name, stated_for
+from unheard.formulas.operations import Floats
+from unheard.game.players import Rule, checked_answers, rule_name, stated_for
 from unheard.game.structures import Structure, asymptotic_pair, lemma_pair
+from unheard.model.assumption import Assumption
+from unheard.model.question import build_question
+from unheard.model.scale import Scale
 
 _MANY = 1e9
 
@@ -75,7 +75,7 @@ def asymptotic_worst_case(
     rng
         Source of the search's random starts.
     """
-    Participation.bounded(q)  # refuses what is no q
+    Assumption.bounded(q)  # refuses what is no q
     bound = (scale.width * (1 - q) / (2 * (1 + q))) ** 2
     if rule in ("paa", "bea", "midpoint", "minimax"):
         return Limit(str(rule), q, bound, asymptotic_pair(q, scale.m)[0], bound, True)
@@ -139,7 +139,7 @@ def _limit_answers(rule: Rule, q: float, scale: Scale) -> Callable[[Floats], Flo
     stated = stated_for(rule, _MANY, q)
 
     def named(seen: Floats) -> Floats:
-        question = inquire(seen * _MANY, **stated, scale=scale, level=None, effective=_MANY)
+        question = build_question(seen * _MANY, **stated, scale=scale, level=None, effective=_MANY)
         return np.asarray(question.answer([rule])[0].estimate)
 
     return named

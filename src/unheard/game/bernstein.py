@@ -23,8 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unheard.core.columns import Floats
-from unheard.game.histograms import GameError, binomial_chances
+from unheard.formulas.operations import Floats
+from unheard.game.outcomes import GameError, binomial_chances
 from unheard.game.regret import Kind
 from unheard.game.structures import Structure
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from unheard.core.aggregators import AGGREGATORS
-from unheard.core.balance import lower_bound
-from unheard.core.scale import Scale
-from unheard.errors import MethodError, OptionError, ParticipationError
+from unheard.errors import AssumptionError, MethodError, OptionError
+from unheard.formulas.bea import lower_bound
+from unheard.formulas.estimators import ESTIMATORS
 from unheard.game.adversary import known_bad, worst_cases
 from unheard.game.asymptotic import asymptotic_worst_case
-from unheard.game.histograms import count_histograms
+from unheard.game.outcomes import count_histograms
 from unheard.game.regret import check_kind, exact_regret, simulated_regret
 from unheard.game.structures import Structure
+from unheard.model.scale import Scale
 
 
 class Cases:
@@ -140,8 +140,8 @@ class Cases:
 def check_methods(methods: Sequence[str]) -> list[str]:
     """Raise unless these are methods."""
     for name in methods:
-        if name not in AGGREGATORS:
-            raise MethodError("method", f"{name!r} found", f"Choose from {', '.join(AGGREGATORS)}")
+        if name not in ESTIMATORS:
+            raise MethodError("method", f"{name!r} found", f"Choose from {', '.join(ESTIMATORS)}")
     return list(methods)
 
 
@@ -149,5 +149,5 @@ def check_ratios(qs: Sequence[float]) -> list[float]:
     """Raise unless all of these can be a least participation."""
     for q in qs:
         if not 0 < q <= 1:
-            raise ParticipationError("q", f"{q:g} found", "Give numbers above 0 and at most 1")
+            raise AssumptionError("q", f"{q:g} found", "Give numbers above 0 and at most 1")
     return list(qs)

@@ -25,16 +25,16 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from unheard.core.balance import lower_bound
-from unheard.core.columns import Floats, blocks
-from unheard.core.participation import Participation
-from unheard.core.scale import Scale
+from unheard.formulas.bea import lower_bound
+from unheard.formulas.operations import Floats, blocks
 from unheard.game.adversary import known_bad
 from unheard.game.bernstein import Certificate, certified_worst_case
-from unheard.game.histograms import GameError, all_histograms, binomial_chances
+from unheard.game.outcomes import GameError, all_histograms, binomial_chances
+from unheard.game.players import Rule, rule_answers
 from unheard.game.regret import Kind, check_kind
-from unheard.game.rules import Rule, rule_answers
 from unheard.game.structures import Structure
+from unheard.model.assumption import Assumption
+from unheard.model.scale import Scale
 
 REACH = 200
 """Largest n for which the game of kind ``gap`` is solved."""
@@ -115,7 +115,7 @@ def minimax(
     """
     scale = scale or Scale.points(2)
     regret_kind = check_kind(kind)
-    Participation.bounded(q)  # refuses what is no q
+    Assumption.bounded(q)  # refuses what is no q
     reach = REACH if regret_kind == "gap" else EXCESS_REACH
     if not 1 <= n <= reach:
         raise GameError(

@@ -22,11 +22,11 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from unheard.core.columns import Floats
-from unheard.core.scale import Scale
-from unheard.game.histograms import GameError, all_histograms
-from unheard.game.rules import Rule, rule_answers
+from unheard.formulas.operations import Floats
+from unheard.game.outcomes import GameError, all_histograms
+from unheard.game.players import Rule, rule_answers
 from unheard.game.structures import Structure
+from unheard.model.scale import Scale
 
 Kind: TypeAlias = Literal["gap", "excess"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unheard.core.columns import Floats
-from unheard.core.scale import Scale
 from unheard.errors import InputError
+from unheard.formulas.operations import Floats
+from unheard.model.scale import Scale
 
 
 class StructureError(InputError):

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.optimize import Bounds, differential_evolution
 
 from unheard.charts.basic import lines
-from unheard.core.columns import Floats
-from unheard.core.scale import Scale
+from unheard.formulas.operations import Floats
 from unheard.game.asymptotic import asymptotic_worst_case
-from unheard.game.rules import rule_answers
+from unheard.game.players import rule_answers
+from unheard.model.scale import Scale
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 METHODS = ("average", "paa")

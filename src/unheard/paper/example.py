@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unheard.charts.basic import lines
-from unheard.core.estimate import estimate
+from unheard.model.estimate import estimate
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 TRUTH = 1.5

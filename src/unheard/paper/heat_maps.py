@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from unheard.charts.basic import Chart, heat_map, lines
-from unheard.core.balance import balance
-from unheard.core.columns import Floats
-from unheard.core.estimate import inquire
-from unheard.game.rules import stated_for
+from unheard.formulas.bea import balance
+from unheard.formulas.operations import Floats
+from unheard.game.players import stated_for
+from unheard.model.question import build_question
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 MIDDLE = 1.5
@@ -29,7 +29,7 @@ def grid(n: int, step: int) -> Floats:
 def answers(method: str, counts: Floats, q: float) -> Floats:
     """Return what a method answers; BEA is told that there are 20 people."""
     stated = stated_for(method, BEA_N, q)
-    return np.asarray(inquire(counts, **stated, level=None).answer([method])[0].estimate)
+    return np.asarray(build_question(counts, **stated, level=None).answer([method])[0].estimate)
 
 
 def cells(method: str, counts: Floats, qs: Iterable[float]) -> Rows:

@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 
 from unheard.charts.basic import bars, intervals, lines
-from unheard.core.balance import a_star, balance, bound_at
-from unheard.core.columns import Floats
-from unheard.core.estimate import estimate
 from unheard.errors import DataError
+from unheard.formulas.bea import a_star, balance, bound_at
+from unheard.formulas.operations import Floats
+from unheard.model.estimate import estimate
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 M, Q = 7, 0.3

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from unheard.charts.basic import bars, intervals
-from unheard.core.estimate import inquire
-from unheard.core.example import HOTELS
 
 # Importing it makes minimax one of the methods.
-from unheard.game import method as minimax
+from unheard.game import minimax_method as minimax
+from unheard.model.example import HOTELS
+from unheard.model.question import build_question
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 Q = 0.3
@@ -46,7 +46,7 @@ def estimates() -> Rows:
     rows = []
     for hotel, counts in OBSERVED.items():
         n, truth = sum(TRUE[hotel]), _mean(TRUE[hotel])
-        free, known = inquire(counts, Q), inquire(counts, floor=Q, n=n)
+        free, known = build_question(counts, Q), build_question(counts, floor=Q, n=n)
         needs_n = [method for method in known.methods() if method not in free.methods()]
         answers = [*free.answer(free.methods()), *known.answer(needs_n)]
         for one in answers:

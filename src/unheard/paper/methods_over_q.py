@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unheard.charts.basic import lines
-from unheard.core.scale import Scale
 from unheard.game.adversary import worst_cases
+from unheard.model.scale import Scale
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 PEOPLE, RATINGS = 20, 5

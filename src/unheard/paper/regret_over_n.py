@@ -10,13 +10,13 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from unheard.charts.basic import lines
-from unheard.core.columns import Floats
-from unheard.core.scale import Scale
+from unheard.formulas.operations import Floats
 from unheard.game.adversary import worst_case
 from unheard.game.asymptotic import asymptotic_worst_case
-from unheard.game.histograms import all_histograms
+from unheard.game.outcomes import all_histograms
+from unheard.game.players import rule_answers
 from unheard.game.regret import ExactRegret
-from unheard.game.rules import rule_answers
+from unheard.model.scale import Scale
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 Q = 0.5

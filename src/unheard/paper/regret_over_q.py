@@ -9,14 +9,14 @@ import numpy as np
 from scipy.optimize import brentq
 
 from unheard.charts.basic import Chart, lines
-from unheard.core.balance import lower_bound
-from unheard.core.scale import Scale
+from unheard.formulas.bea import lower_bound
 from unheard.game.adversary import worst_cases
-from unheard.game.histograms import all_histograms
 from unheard.game.minimax import certified, minimax
+from unheard.game.outcomes import all_histograms
+from unheard.game.players import rule_answers
 from unheard.game.regret import ExactRegret
-from unheard.game.rules import rule_answers
 from unheard.game.structures import lemma_pair
+from unheard.model.scale import Scale
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 METHODS = ("average", "paa", "bea")

@@ -17,7 +17,7 @@ from unheard.charts.export import png, svg
 from unheard.errors import OptionError
 from unheard.paper.exhibit import Exhibit, Rows, Step
 from unheard.paper.index import Entry, page
-from unheard.tables.output import beside
+from unheard.tables.output.write import beside
 
 EXHIBITS = (
     "hotels",

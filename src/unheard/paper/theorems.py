@@ -10,15 +10,15 @@ import numpy as np
 from scipy.special import gammaln
 
 from unheard.charts.basic import lines
-from unheard.core.balance import a_star, balance, bound_at, lower_bound
-from unheard.core.columns import Floats
-from unheard.core.estimate import inquire
-from unheard.core.scale import Scale
+from unheard.formulas.bea import a_star, balance, bound_at, lower_bound
+from unheard.formulas.operations import Floats
 from unheard.game.adversary import worst_case
-from unheard.game.histograms import all_histograms
 from unheard.game.minimax import certified, minimax
+from unheard.game.outcomes import all_histograms
 from unheard.game.regret import ExactRegret, exact_regret
 from unheard.game.structures import asymptotic_pair, lemma_pair
+from unheard.model.question import build_question
+from unheard.model.scale import Scale
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 Check = dict[str, Any]
@@ -52,7 +52,7 @@ def random_histograms(m: int, rows: int, rng: np.random.Generator) -> Floats:
 
 def ends(counts: Floats, q: float) -> tuple[Floats, Floats]:
     """Return l and u by the package: a scan over all thresholds."""
-    lower, upper = inquire(counts, q, level=None).intervals()
+    lower, upper = build_question(counts, q, level=None).intervals()
     return lower, upper
 
 

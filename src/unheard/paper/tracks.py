@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from unheard.analysis.calibrate import calibrate
 from unheard.charts.basic import intervals
-from unheard.core.columns import Floats
-from unheard.core.estimate import Estimate, inquire
-from unheard.decide.audit import calibrate
+from unheard.formulas.operations import Floats
+from unheard.model.question import build_question
+from unheard.model.results import Estimate
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 FILE = Path("cm100k", "item_histograms.csv")
@@ -75,11 +76,11 @@ def stated(tracks: Tracks) -> dict[str, Estimate]:
     """Answer by each method from a stated assumption."""
     seen, n = tracks.observed, tracks.n
     # As it stands the average allows for nobody's silence: q = 1.
-    plain = inquire(seen, 1.0).answer(["average", "spectral"])
-    free = inquire(seen, 0.3).answer(["paa"])
-    low = inquire(seen, 0.1, quiet="low").answer(["paa"])
-    known = inquire(seen, 0.3, n=n).answer(["bea", "midpoint"])
-    low_known = inquire(seen, 0.1, n=n, quiet="low").answer(["midpoint"])
+    plain = build_question(seen, 1.0).answer(["average", "spectral"])
+    free = build_question(seen, 0.3).answer(["paa"])
+    low = build_question(seen, 0.1, quiet="low").answer(["paa"])
+    known = build_question(seen, 0.3, n=n).answer(["bea", "midpoint"])
+    low_known = build_question(seen, 0.1, n=n, quiet="low").answer(["midpoint"])
     names = (
         "average",
         "spectral",
@@ -98,8 +99,8 @@ def audited(tracks: Tracks, seed: int) -> tuple[NDArray[np.bool_], dict[str, Est
     chosen = np.zeros(size, bool)
     chosen[np.random.default_rng(seed).choice(size, round(AUDITED * size), replace=False)] = True
     assumption = calibrate(tracks.observed[chosen], tracks.truth[chosen]).assumption
-    free = inquire(tracks.observed, assumption=assumption).answer(["reweight", "pooled"])
-    known = inquire(tracks.observed, assumption=assumption, n=tracks.n, covers="people")
+    free = build_question(tracks.observed, assumption=assumption).answer(["reweight", "pooled"])
+    known = build_question(tracks.observed, assumption=assumption, n=tracks.n, covers="people")
     names = ("reweight, audit of 5%", "pooled, audit of 5%", "pooled, n known, audit of 5%")
     return chosen, dict(zip(names, (*free, *known.answer(["pooled"])), strict=True))
 

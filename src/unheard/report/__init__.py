@@ -1,5 +1,5 @@
 """A report: one page that opens offline, for people who decide."""
 
-from unheard.report.make import make_report, report_of
+from unheard.report.build import make_report, report_of
 
 __all__ = ["make_report", "report_of"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unheard.core.format import range_text, rating_text
-from unheard.decide.breakdown import Claim
-from unheard.decide.words import plural
-from unheard.report.order import Numbers
+from unheard.analysis.breakdown import Claim
+from unheard.report.order_queries import Numbers
+from unheard.text import plural, range_text, rating_text
 
 NAMED = 3
 """How many items a headline names."""

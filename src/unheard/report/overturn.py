@@ -8,20 +8,20 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from unheard.core.estimate import Inquiry
-from unheard.decide.breakdown import Claim, breakdown_of
-from unheard.decide.ranking import Ranking, ranking, simultaneous_level, top_k_breakdown
-from unheard.decide.sentences import sweep_sentences
-from unheard.decide.shared_claims import shared_top_k_breakdown
-from unheard.decide.shared_noise import Trials
-from unheard.decide.shared_pairs import Crowd
-from unheard.decide.shared_ranking import rank_shared
-from unheard.decide.sweep import GRID, Sweep, sweep_of
-from unheard.decide.words import claim_text, never_text, q_text, sentence_case
+from unheard.analysis.breakdown import Claim, breakdown_of
+from unheard.analysis.ranking import Ranking, ranking, simultaneous_level, top_k_breakdown
+from unheard.analysis.shared_claims import shared_top_k_breakdown
+from unheard.analysis.shared_pairs import Crowd
+from unheard.analysis.shared_ranking import rank_shared
+from unheard.analysis.shared_tests import Trials
+from unheard.analysis.sweep import GRID, Sweep, sweep_of
 from unheard.errors import OptionError
-from unheard.report.order import Numbers, best_of
-from unheard.tables.histograms import check_plain, fetch
-from unheard.tables.jobs import Job
+from unheard.model.question import Question
+from unheard.present.phrases import claim_text, never_text, q_text, sentence_case
+from unheard.present.sentences import sweep_sentences
+from unheard.report.order_queries import Numbers, best_of
+from unheard.tables.named_items import check_plain, fetch
+from unheard.tables.pipeline import Job
 from unheard.tables.request import Request
 
 MOST_SWEPT = 50_000
@@ -139,7 +139,7 @@ class Leader:
     """
 
     name: str
-    question: Inquiry
+    question: Question
     sweep: Sweep
     broken: tuple[float, float] | None
 
@@ -228,7 +228,7 @@ class _Ways:
         Whether one participation is what the report leads with.
     """
 
-    question: Inquiry
+    question: Question
     k: int
     shared: bool
 
@@ -328,7 +328,7 @@ def _order_claims(ways: _Ways, known: Sequence[str], leading: Sequence[Leading])
 
 
 def _mean_claims(
-    question: Inquiry, rows: Sequence[int], names: Sequence[str], claim: Claim
+    question: Question, rows: Sequence[int], names: Sequence[str], claim: Claim
 ) -> list[Tested]:
     """Ask while which q the means of the first few are as claimed."""
     some = replace(question, counts=question.counts.take(np.array(rows)))
@@ -359,7 +359,9 @@ def _or_none(q: float) -> float | None:
     return None if math.isnan(q) else q
 
 
-def _leader(question: Inquiry, row: int, name: str, claim: Claim | None, q: float) -> Leader | None:
+def _leader(
+    question: Question, row: int, name: str, claim: Claim | None, q: float
+) -> Leader | None:
     counts = replace(question.counts.take(np.array([row])), single=True)
     if question.level is None or not counts.n_ratings[0]:
         return None

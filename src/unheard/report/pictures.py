@@ -9,15 +9,15 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from unheard.charts.engine import alt
+from unheard.charts.altair import alt
 from unheard.charts.marks import NUMBER, Drawing, Rows, layered, line_styles, table
 from unheard.charts.picture import Picture
 from unheard.charts.results import pairs_picture, ranking_picture, sweep_picture
 from unheard.charts.style import Look
-from unheard.report.facts import Facts, order_words
+from unheard.report.changes import item_name, within_name
+from unheard.report.content import Facts, order_words
 from unheard.report.headline import share_text
 from unheard.report.overturn import Step
-from unheard.report.stories import item_name, within_name
 
 _WIDTHS = {"wide": 760, "narrow": 340}
 _DRAWN = 15

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from unheard.core.aggregators import AGGREGATORS
-from unheard.core.documents import tidy
-from unheard.core.format import range_text, rating_text
-from unheard.core.scale import Scale
-from unheard.decide.words import places_text, printable, q_cell, verdict_text
-from unheard.report.facts import Facts, has_tiers
-from unheard.report.stories import item_name, straight, within_name
+from unheard.formulas.estimators import ESTIMATORS
+from unheard.model.scale import Scale
+from unheard.present.estimate_json import tidy
+from unheard.present.phrases import places_text, q_cell, verdict_text
+from unheard.report.changes import item_name, straight, within_name
+from unheard.report.content import Facts, has_tiers
+from unheard.text import printable, range_text, rating_text
 
 LONGEST_NAME = 300
 """How much of a long name is there to be searched and pointed at."""
@@ -94,7 +94,7 @@ def columns(facts: Facts, ends: Ends) -> list[Column]:
     )
     claim = facts.claim
     side = "" if claim is None else claim.side
-    method = AGGREGATORS[request.method].words
+    method = ESTIMATORS[request.method].words
     # On a phone the first columns are all that is seen at once.
     made = {
         within: bool(request.compared_within),

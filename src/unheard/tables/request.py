@@ -9,13 +9,22 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal, TypeAlias
 
-from unheard.core.aggregators import AGGREGATORS, objection
-from unheard.core.participation import Participation
-from unheard.core.scale import Scale
-from unheard.decide.breakdown import Claim
-from unheard.decide.ranking import check_k
+from unheard.analysis.breakdown import Claim
+from unheard.analysis.ranking import check_k
 from unheard.errors import ColumnError, MethodError, OptionError
-from unheard.tables.names import N_NULL, N_ROWS, PREFIX, SEEN, N, Q, is_reserved, reserve
+from unheard.formulas.estimators import ESTIMATORS, objection
+from unheard.model.assumption import Assumption
+from unheard.model.scale import Scale
+from unheard.tables.sql.reserved_names import (
+    N_NULL,
+    N_ROWS,
+    PREFIX,
+    SEEN,
+    N,
+    Q,
+    is_reserved,
+    reserve,
+)
 
 Kind: TypeAlias = Literal["whole", "real", "single", "text", "time", "other"]
 """What a column holds: whole numbers, other numbers (``single``: in single precision), text, ..."""
@@ -173,7 +182,7 @@ class Request:
     rating: tuple[str, ...]
     counts: tuple[str, ...]
     scale: Scale
-    assumption: Participation
+    assumption: Assumption
     q_column: str | None = None
     q_table: Any = None
     n: float | None = None
@@ -324,7 +333,7 @@ def check(request: Request) -> None:
     against = objection(request.method, request.assumption.kind, request.n_known)
     if against is not None:
         raise against
-    if not AGGREGATORS[request.method].closed_form:
+    if not ESTIMATORS[request.method].closed_form:
         raise MethodError(
             "method",
             f"{request.method} is not a closed form",
@@ -344,7 +353,7 @@ def ordered(
 
     ``method`` is the one that was named, if any.
     """
-    if AGGREGATORS[request.method].limits is not None:
+    if ESTIMATORS[request.method].limits is not None:
         # The order goes by what the assumption allows each item, and so must the numbers beside it.
         if method is not None:
             raise OptionError(

@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlglot import exp
 
-from unheard.core.columns import Floats
-from unheard.core.estimate import Inquiry
-from unheard.core.format import rating_text
-from unheard.decide.shared_claims import shared_breakdown
-from unheard.decide.shared_ranking import SharedRanking, rank_shared
-from unheard.decide.words import name_of, q_text
+from unheard.analysis.shared_ranking import SharedRanking, rank_shared
 from unheard.errors import OptionError
+from unheard.formulas.operations import Floats
+from unheard.model.question import Question
 from unheard.tables.engines.base import Engine
-from unheard.tables.histograms import counts_of
+from unheard.tables.named_items import counts_of
+from unheard.tables.progress import Work
 from unheard.tables.request import Request
-from unheard.tables.watching import Work
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_MOST_LISTED = 2000
+MOST_LISTED = 2000
 """Items up to which settled pairs are listed, to name and to draw some."""
 
 
@@ -44,62 +41,17 @@ class CrowdRanks:
     """
 
     names: list[str]
-    question: Inquiry
+    question: Question
     plain: SharedRanking
     with_error: SharedRanking | None
 
-    def named_pairs(self) -> list[str]:
-        """Name the pairs that surprise: settled though close or against averages, open though far.
-
-        If everybody may respond equally often, no settled order contradicts the averages; stated
-        bounds or a known participation can do that.
-        """
-        pairs = self.plain.pairs
-        if pairs is None:
-            return [f"Pairs are named and drawn for up to {_MOST_LISTED:,} items."]
-        average, said = self._averages(), []
-        # What sampling error may undo surprises nobody, unless there is nothing else.
-        firm = None if self.with_error is None else self.with_error.pairs
-        named = firm if firm is not None and len(firm) else pairs
-        if len(named):
-            lead = average[named[:, 0]] - average[named[:, 1]]
-            how = "with sampling error" if named is firm else "ignoring sampling error"
-            closest = self._claim(*named[np.argmin(np.abs(lead))])
-            said.append(f"Closest pair settled {how}: {closest}.")
-            if lead.min() < 0:
-                said.append(f"Against their averages: {self._claim(*named[np.argmin(lead)])}.")
-        apart = np.abs(average[:, None] - average)
-        apart[pairs[:, 0], pairs[:, 1]] = apart[pairs[:, 1], pairs[:, 0]] = 0.0
-        i, j = divmod(int(np.argmax(np.nan_to_num(apart))), len(average))
-        if apart[i, j] > 0:
-            first, second = (i, j) if average[i] > average[j] else (j, i)
-            said.append(
-                f"Widest open pair: {self._named(first)} and {self._named(second)}; either may be "
-                "above the other."
-            )
-        return said
-
-    def _averages(self) -> Floats:
+    def averages(self) -> Floats:
         """Plain averages, NaN without ratings."""
         counts = self.question.counts
         total = counts.cells @ np.array(counts.scale.values)
         seen = counts.n_ratings
         averages: Floats = np.divide(total, seen, out=np.full(len(seen), np.nan), where=seen > 0)
         return averages
-
-    def _named(self, item: int) -> str:
-        average = rating_text(self._averages()[item], self.question.counts.scale.width)
-        return f"{name_of(self.names[item])} ({average})"
-
-    def _claim(self, above: int, below: int) -> str:
-        plain = float(shared_breakdown(self.question, [above], [below])[0])
-        words = f"{self._named(above)} is above {self._named(below)} {q_text(plain, '')}"
-        if self.with_error is None:
-            return words
-        noisy = float(shared_breakdown(self.question, [above], [below], noise=True)[0])
-        if np.isnan(noisy):
-            return f"{words}; with sampling error this is open at every q"
-        return f"{words}; with sampling error, {q_text(noisy, '')}"
 
     def standings(self, listed: Sequence[str]) -> Iterator[tuple[int, int, str, bool]]:
         """Compare listed items, each with those before it: the settled pairs among them.
@@ -142,7 +94,7 @@ def shared_ranks(
         How much is done at the most, and whom to tell; twice from 0 to 1 if there is noise.
     """
     table, names, question = counts_of(engine, together, request)
-    pairs = len(names) <= _MOST_LISTED
+    pairs = len(names) <= MOST_LISTED
     if pairs:
         # Engines give rows in any order, and which of two equal pairs is named must not depend.
         order = np.array(sorted(range(len(names)), key=names.__getitem__), np.intp)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from unheard.errors import QueryError, SourceError
-from unheard.tables.computing import Formula, carry_out
-from unheard.tables.dialects import identifier, render
-from unheard.tables.expressions import number
-from unheard.tables.names import reserve
+from unheard.tables.engines.arrow_batches import Formula, carry_out
 from unheard.tables.request import Kind
+from unheard.tables.sql.dialects import identifier, render
+from unheard.tables.sql.expressions import number
+from unheard.tables.sql.reserved_names import reserve
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 from sqlglot import exp
 
-from unheard._loading import loaded
+from unheard._interrupt import loaded
 from unheard.errors import OptionError, SourceError
 from unheard.tables.engines.base import Database, Engine, failed, fresh, table
 from unheard.tables.request import Kind

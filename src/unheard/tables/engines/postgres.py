@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import TokenType, exp, tokenize
 from sqlglot.errors import TokenError
 
-from unheard.errors import MissingEngineError, OptionError, SourceError
-from unheard.tables.dialects import identifier
+from unheard.errors import MissingLibraryError, OptionError, SourceError
 from unheard.tables.engines.base import Database, batches, failed, fresh, schema_of, table
-from unheard.tables.names import reserve
 from unheard.tables.request import Kind
+from unheard.tables.sql.dialects import identifier
+from unheard.tables.sql.reserved_names import reserve
 
 if TYPE_CHECKING:
     import psycopg
@@ -52,7 +52,7 @@ class Postgres(Database):
         try:
             import psycopg
         except ImportError:
-            raise MissingEngineError("A PostgreSQL database", "psycopg", "postgres") from None
+            raise MissingLibraryError("A PostgreSQL database", "psycopg", "postgres") from None
         self._error = psycopg.Error
         try:
             self.connection: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True)

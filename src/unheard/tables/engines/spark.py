@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from unheard._version import __version__
-from unheard.errors import MissingEngineError, SourceError
-from unheard.tables.computing import Formula, answered, names_of
+from unheard.errors import MissingLibraryError, SourceError
+from unheard.tables.engines.arrow_batches import Formula, answered, names_of
 from unheard.tables.engines.base import Engine, failed, fresh, table
 from unheard.tables.request import Kind
 
@@ -34,7 +34,7 @@ def session(master: str | None) -> SparkSession:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise MissingEngineError("Spark", "pyspark", "spark") from None
+        raise MissingLibraryError("Spark", "pyspark", "spark") from None
     if "JAVA_HOME" not in os.environ:
         _find_java()
     if master is not None and master.startswith("local"):

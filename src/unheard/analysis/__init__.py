@@ -1,0 +1,1 @@
+"""From estimates to decisions: sensitivity, comparison, order, calibration, planning."""

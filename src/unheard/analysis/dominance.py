@@ -1,0 +1,90 @@
+"""Who beats whom on every one of many scores, for thousands of items, as sets of bits.
+
+Item i *dominates* item j if its score exceeds the one of j under each of several conditions. Asking
+every pair about every condition costs items² x conditions comparisons. Here a comparison is a bit:
+under one condition the items below a given score are the first so many of a sorted list, so 64 of
+them are ruled out by one operation on a word. A hundred thousand items under thirty conditions take
+less than a minute, with memory for a strip of the table of pairs only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unheard.formulas.operations import Floats
+
+Bits: TypeAlias = NDArray[np.uint64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+Scores: TypeAlias = Callable[[int], tuple[Floats, Floats]]
+"""For a condition, the score of each item where it is to be above, and where it is to be below."""
+
+Progress: TypeAlias = Callable[[float], None]
+"""Called with the share of the work that is done, from 0 to 1."""
+
+STRIP = 4096
+"""Items compared with all others at a time: their sets of bits stay in the cache."""
+
+_ROWS = 1024
+_WORD = 64
+
+
+def dominance(
+    scores: Scores, conditions: int, items: int, progress: Progress | None = None
+) -> Iterator[tuple[slice, Bits]]:
+    """Find who dominates whom, a strip of the table of pairs at a time.
+
+    Parameters
+    ----------
+    scores
+        Scores under each condition, from 0 on. i dominates j if under all of them its first score
+        exceeds the second one of j.
+    conditions, items
+        How many there are.
+    progress
+        Told the share of the work that is done.
+
+    Yields
+    ------
+    tuple
+        A slice of items, and for every item (one row each) the set of those in the slice that it
+        dominates; see :func:`unpacked`.
+    """
+    for start in range(0, items, STRIP):
+        strip = slice(start, min(start + STRIP, items))
+        found = np.full((items, -(-(strip.stop - start) // _WORD)), ~np.uint64(0))
+        for condition in range(conditions):
+            above, below = scores(condition)
+            order = np.argsort(below[strip])
+            reached = np.searchsorted(below[strip][order], above)
+            first = _first_so_many(order)
+            for row in range(0, items, _ROWS):
+                some = slice(row, row + _ROWS)
+                found[some] &= first[reached[some]]
+            if progress is not None:
+                done = (condition + 1) / conditions
+                progress((start + done * (strip.stop - start)) / items)
+        yield strip, found
+
+
+def unpacked(strip: slice, sets: Bits) -> Iterator[tuple[slice, Flags]]:
+    """Spell sets of bits out, some rows at a time."""
+    for row in range(0, len(sets), _ROWS):
+        some = slice(row, min(row + _ROWS, len(sets)))
+        # A word is stored lowest byte first, whatever the machine.
+        octets = sets[some].astype("<u8", copy=False).view(np.uint8)
+        bits = np.unpackbits(octets, axis=1, count=strip.stop - strip.start, bitorder="little")
+        yield some, bits.view(np.bool_)
+
+
+def _first_so_many(order: NDArray[np.intp]) -> Bits:
+    """Return the sets of the first none, one, two, ... and of all items of a list."""
+    many = len(order)
+    sets = np.zeros((many + 1, -(-many // _WORD)), np.uint64)
+    word, bit = np.divmod(order, _WORD)
+    sets[np.arange(1, many + 1), word] = np.uint64(1) << bit.astype(np.uint64)
+    return np.bitwise_or.accumulate(sets, axis=0, out=sets)

@@ -1,0 +1,393 @@
+"""Ask some of the silent: what is known once they have answered.
+
+The follow-up is double sampling [HH46]: k people drawn at random from those who said nothing stand
+for all of them, so what they say needs no assumption about who speaks up, as long as all of them
+answer. If only some do, the stated assumption is about those asked, and about nobody else.
+
+The confidence interval adds two distances as the sides of a right angle [ZD08]: from the mean
+of the silent to its limit, and, where the mean behind these people is wanted, from the mean of all
+n people to its limit. Both limits are the core's, so that few or equal answers keep the level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unheard.errors import CountsError, OptionError, PopulationError
+from unheard.formulas import confidence
+from unheard.formulas.bounds import free_interval, mass_at, misfits
+from unheard.formulas.boxes import Box, boxes
+from unheard.formulas.operations import NUMPY, Floats, total
+from unheard.model.assumption import Assumption, fixed_box
+from unheard.model.histograms import Histograms
+from unheard.model.question import Question, build_question
+from unheard.model.results import Numbers
+from unheard.model.scale import Scale
+
+Pair: TypeAlias = tuple[Floats, Floats]
+"""Something at the lower and at the upper end, one entry per row."""
+
+
+@dataclass(frozen=True)
+class FollowUp:
+    """What everybody's mean is, with the answers of a follow-up in hand.
+
+    Attributes
+    ----------
+    estimate
+        The mean rating of everybody.
+    lower, upper
+        Interval: everything the mean can be under the assumption, noise aside; without width if
+        everybody asked has answered.
+    ci_lower, ci_upper
+        Confidence interval: the same with the noise of drawing people.
+    silent
+        Estimated mean of those who said nothing at first.
+    n_silent, asked, n_answers
+        How many said nothing at first, how many of them were asked, and how many answered then.
+    words
+        The assumption about those asked, in words; empty if none was needed.
+    flags
+        What must be known before using the numbers, about the follow-up; see
+        :data:`unheard.NOTE_TEXTS`.
+    """
+
+    estimate: float
+    lower: float
+    upper: float
+    ci_lower: float
+    ci_upper: float
+    silent: float
+    n_silent: int
+    asked: int
+    n_answers: int
+    words: str
+    flags: tuple[str, ...]
+
+
+def follow_up(
+    counts: ArrayLike,
+    answers: ArrayLike,
+    n: int,
+    *,
+    asked: int | None = None,
+    scale: Scale | Sequence[float] | str | None = None,
+    q: float | str | None = None,
+    floor: float | None = None,
+    quiet: str = "any",
+    participation: Sequence[tuple[float, float]] | None = None,
+    g: Sequence[float] | None = None,
+    assumption: Assumption | None = None,
+    level: float = 0.95,
+    covers: str = "mean",
+) -> FollowUp:
+    """Estimate the mean rating of everybody once some of the silent have been asked.
+
+    Parameters
+    ----------
+    counts
+        How often each rating was given at first, lowest first.
+    answers
+        The same for the follow-up: people drawn at random from those who said nothing at first.
+    n
+        How many people there are, silent ones included.
+    asked
+        How many were drawn, if not all of them answered.
+    scale
+        As in :func:`unheard.estimate`.
+    q, floor, quiet, participation, g, assumption
+        The assumption about who of those asked has answered, as in :func:`unheard.estimate` with n
+        known. Not used, and not needed, if all of them did.
+    level, covers
+        Level of the confidence interval, and what it is for: ``mean``, the mean of the population
+        behind these people, or ``people``, the mean of exactly these n people.
+
+    Examples
+    --------
+    >>> found = follow_up([120, 30, 45, 200, 605], [30, 11, 14, 20, 25], n=2400)
+    >>> f"{found.estimate:.2f}, with noise {found.ci_lower:.2f} to {found.ci_upper:.2f}"
+    '3.47, with noise 3.27 to 3.67'
+    """
+    first = inquire_people(counts, n, q=1.0, scale=scale, level=level, covers=covers)
+    seen = Seen.of(first)
+    rows = _answers(answers, first.counts.scale)
+    n_answers = int(rows.sum())
+    n_silent = int(seen.n_silent[0])
+    drawn = _number_asked(asked, n_answers, n_silent)
+    if drawn == n_answers:
+        silent, flags, words = all_answered(rows, seen), (), ""
+        mean_silent = float(silent.interval[0][0])
+    else:
+        question = build_question(
+            rows[0],
+            q,
+            floor=floor,
+            n=drawn,
+            scale=first.counts.scale,
+            quiet=quiet,
+            participation=participation,
+            g=g,
+            assumption=assumption,
+            level=level,
+        )
+        found = question.answer([question.middle_method()])[0]
+        silent, flags, words = _some_answered(question), found.flags, question.words
+        mean_silent = found.estimate
+    interval, limits = seen.together(silent, drawn)
+    lower, upper, ci_lower, ci_upper = (float(end[0]) for end in (*interval, *limits))
+    return FollowUp(
+        estimate=float(seen.mean(mean_silent)[0]),
+        lower=lower,
+        upper=upper,
+        ci_lower=ci_lower,
+        ci_upper=ci_upper,
+        silent=mean_silent,
+        n_silent=n_silent,
+        asked=drawn,
+        n_answers=n_answers,
+        words=words,
+        flags=flags,
+    )
+
+
+class Silent(NamedTuple):
+    """What a follow-up says about those asked, one row per follow-up.
+
+    Attributes
+    ----------
+    answers
+        How often each rating was given.
+    interval
+        What the mean of those asked can be.
+    asked_limits
+        Confidence limits for the mean of those asked.
+    behind_limits
+        Confidence limits for the mean of an endless population that they are drawn from.
+    shares
+        Share of those asked with each rating, at either end of the interval.
+    """
+
+    answers: Floats
+    interval: Pair
+    asked_limits: Pair
+    behind_limits: Pair
+    shares: Pair
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The ratings in hand, one row per follow-up or one for all, and what is asked about them."""
+
+    counts: Floats
+    values: Floats
+    n: int
+    z: float
+    people: bool
+
+    @classmethod
+    def of(cls, question: Question) -> Seen:
+        """Return what a question knows of those who rated."""
+        counts = question.counts
+        assert counts.n is not None  # inquire_people insists on both
+        assert question.level is not None
+        return cls(
+            counts.cells.astype(np.float64),
+            np.array(counts.scale.values),
+            int(counts.n[0]),
+            confidence.critical_value(question.level),
+            question.covers == "people",
+        )
+
+    @property
+    def n_silent(self) -> Floats:
+        """How many people said nothing."""
+        return np.asarray(self.n - self.counts.sum(axis=1))
+
+    def mean(self, mean_silent: Numbers) -> Floats:
+        """Mean of everybody, from that of the silent."""
+        return np.asarray((self.counts @ self.values + self.n_silent * mean_silent) / self.n)
+
+    def together(self, silent: Silent, asked: Numbers) -> tuple[Pair, Pair]:
+        """Return the interval and the confidence interval for everybody."""
+        interval, limits = [], []
+        for end, away in ((0, -1.0), (1, 1.0)):
+            mean, share = self.mean(silent.interval[end]), self.n_silent / self.n
+            reach = share * self._reach(silent, asked, end)
+            if not self.people:
+                # An end of the interval can be off by what those missing hide, which is no noise
+                # around it: that part adds up plainly, and vanishes if nobody is missing.
+                hidden = np.minimum(reach, share * self._farthest(silent, asked, end))
+                noise = self._noise(silent.shares[end], end)
+                reach = hidden + np.hypot(reach - hidden, noise)
+            interval.append(mean)
+            limits.append(np.clip(mean + away * reach, self.values[0], self.values[-1]))
+        return (interval[0], interval[1]), (limits[0], limits[1])
+
+    def _reach(self, silent: Silent, asked: Numbers, end: int) -> Floats:
+        """How far the limit for the mean of the silent is from the end of its interval."""
+        point, extreme, n_silent = silent.interval[end], self.values[-end], self.n_silent
+        # The variance of a draw without replacement lies between that of no draw at all and that
+        # of a draw from an endless population, as far as people are left.
+        left = 1 - asked / n_silent
+        reach = np.sqrt(
+            (1 - left) * (point - silent.asked_limits[end]) ** 2
+            + left * (point - silent.behind_limits[end]) ** 2
+        )
+        # Those left are whole people: a few of them may sit at the very end of the scale,
+        few = np.minimum(n_silent - asked, self.z**2 / 2 + 0.5)
+        reach = reach + few / n_silent * np.abs(point - extreme)
+        # and if all who have not answered do, that is as far as it goes.
+        return np.asarray(np.minimum(reach, self._farthest(silent, n_silent, end)))
+
+    def _farthest(self, silent: Silent, people: Numbers, end: int) -> Floats:
+        """How far the mean of so many people is if all who have not answered sit at the end."""
+        missing = people - silent.answers.sum(axis=1)
+        mean = (silent.answers @ self.values + missing * self.values[-end]) / people
+        return np.asarray(np.abs(silent.interval[end] - mean))
+
+    def _noise(self, shares: Floats, end: int) -> Floats:
+        """How far the limit for the mean behind n people is from their own mean."""
+        everybody = self.counts + self.n_silent[:, None] * shares
+        limit = plain_limits(everybody, self.values, self.z)[end]
+        return np.abs(everybody @ self.values / self.n - limit)
+
+
+def plain_limits(rows: Floats, values: Floats, z: float) -> Pair:
+    """Confidence limits of the plain average of each row."""
+    return confidence.free_limits(list(rows.T), values.tolist(), (None, None), z, NUMPY)
+
+
+def all_answered(answers: Floats, seen: Seen) -> Silent:
+    """Return what is known of the silent if everybody asked has answered."""
+    shares = answers / answers.sum(axis=1, keepdims=True)
+    mean = shares @ seen.values
+    behind = plain_limits(answers, seen.values, seen.z)
+    return Silent(answers, (mean, mean), (mean, mean), behind, (shares, shares))
+
+
+def _some_answered(question: Question) -> Silent:
+    """Let the core say, under the assumption, what those asked are like."""
+    lower, upper, *behind = question.intervals()
+    _, _, *asked = replace(question, covers="people").intervals()
+    low, high = (people / people.sum(axis=1, keepdims=True) for people in people_at_ends(question))
+    return Silent(
+        question.counts.cells,
+        (lower, upper),
+        (asked[0], asked[1]),
+        (behind[0], behind[1]),
+        (low, high),
+    )
+
+
+def inquire_people(counts: ArrayLike, n: int | None, **rest: Any) -> Question:
+    """Check the first ratings: one histogram of a known number of people."""
+    if n is None:
+        raise PopulationError(
+            "n",
+            "not given",
+            "Without the number of people nobody knows how many are silent; count everybody, those "
+            "who answered included",
+        )
+    if rest["level"] is None:
+        raise OptionError("level", "None found", "Give a number between 0 and 1, such as 0.95")
+    try:
+        question = build_question(counts, n=n, **rest)
+    except PopulationError as error:
+        # Elsewhere an unknown n may be left out.
+        remedy = "Count everybody in n, those who answered included"
+        raise PopulationError(error.place, error.found, remedy) from None
+    if not question.counts.single:
+        raise CountsError("counts", "several histograms found", "Plan for one at a time")
+    if n < 1:
+        raise PopulationError("n", "0 found", "Without people there is nothing to ask")
+    return question
+
+
+def _answers(answers: ArrayLike, scale: Scale) -> Floats:
+    """Check the answers of a follow-up; return them as one row."""
+    try:
+        found = Histograms.of(answers, scale=scale)
+    except CountsError as error:
+        place = error.place.replace("counts", "answers", 1)
+        raise CountsError(place, error.found, error.remedy) from None
+    if not found.single or not found.cells.any():
+        what = "nobody has answered" if found.single else "several histograms found"
+        raise CountsError(
+            "answers", what, "Give how often each rating was given in the follow-up, lowest first"
+        )
+    return found.cells.astype(np.float64)
+
+
+def _number_asked(asked: int | None, n_answers: int, n_silent: int) -> int:
+    if asked is None and n_answers > n_silent:
+        raise PopulationError(
+            "answers",
+            f"{n_answers:,} answers from {n_silent:,} silent people",
+            "Count everybody in n; a follow-up asks only people who said nothing at first",
+        )
+    drawn = n_answers if asked is None else asked
+    if not n_answers <= drawn <= n_silent or drawn != int(drawn):
+        raise PopulationError(
+            "asked",
+            f"{drawn:,} asked, {n_answers:,} answers, {n_silent:,} silent people",
+            "It is a whole number, at least that of the answers and at most that of the silent",
+        )
+    return int(drawn)
+
+
+def people_at_ends(question: Question) -> Pair:
+    """How many people have each rating at the lower and at the upper end of the interval."""
+    counts, assumption = question.counts, question.assumption
+    assert counts.n is not None  # planning starts from the number of people
+    values, m = counts.scale.values, counts.scale.m
+    columns = list(counts.cells.T.astype(np.float64))
+    ends = boxes(assumption.kind, assumption.q, fixed_box(assumption), m)
+    # An item without ratings divides nothing by nothing; its row is replaced at the end.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lower, upper = free_interval(columns, values, ends, NUMPY)
+        beyond = [lower > v for v in values], [upper < v for v in values]
+        low, high = (
+            _dealt_out(columns, counts.n, box, order, out, assumption.is_ratio)
+            for box, order, out in zip(ends, (range(m), range(m)[::-1]), beyond, strict=True)
+        )
+    return low, high
+
+
+def _dealt_out(
+    counts: list[Floats],
+    n: Floats,
+    box: Box | None,
+    order: Sequence[int],
+    beyond: Sequence[Any],
+    ratio: bool,
+) -> Floats:
+    """Deal n people out to the ratings as they are at one end of the interval."""
+    rated = total(counts)
+    if box is None:
+        people = [count * n / np.maximum(rated, 1.0) for count in counts]
+    else:
+        # As many as the boxes hold, or as the end needs; the others respond no more often.
+        needed = mass_at(counts, beyond, box, NUMPY)
+        if ratio:
+            needed = np.minimum(needed, n)
+        else:
+            too_low, too_high = misfits(counts, box, n)
+            needed = np.where(too_low | too_high, needed, n)
+        people = [one * (n / needed) for one in _greedy(counts, needed, box, order)]
+    extreme = np.arange(len(counts)) == order[0]
+    return np.where((rated > 0)[:, None], np.column_stack(people), n[:, None] * extreme)
+
+
+def _greedy(counts: list[Floats], n: Floats, box: Box, order: Sequence[int]) -> list[Floats]:
+    people = [f * count for f, count in zip(box.fewest, counts, strict=True)]
+    left = n - total(people)
+    for r in order:
+        taken = np.minimum(box.most[r] * counts[r] - people[r], left)
+        people[r] = people[r] + taken
+        left = left - taken
+    return people

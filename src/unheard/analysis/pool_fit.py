@@ -1,0 +1,256 @@
+"""Fit what an audit of several items says about others; see :mod:`unheard.formulas.pooling`.
+
+The model behind the numbers: an item's people hold ratings drawn from p, and p varies over items as
+a Dirichlet distribution; somebody with rating r answers with probability logistic(b_r + a), where
+a, how much an item moves people to answer, varies over items as a normal distribution. All of it
+is fitted by maximum likelihood to the audited items. Of the model only means, variances and
+covariances over items are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from scipy.special import chdtri, digamma, expit, gammaln, logit, logsumexp
+
+from unheard.formulas.operations import NUMPY, Floats
+from unheard.formulas.pooling import (
+    Pool,
+    Seen,
+    Silent,
+    pooled_with_n,
+    pooled_without_n,
+    silent_mean,
+    unlikeness_with_n,
+    unlikeness_without_n,
+)
+
+FEWEST_ITEMS = 10
+"""An audit of fewer items says too little about how items differ."""
+
+_FOLDS = 10
+_DRAWS = 20_000
+_NODES = 15
+_MOST_ERRORS = 1000
+_MANY = 1e6
+_UNLIKELY = 0.05
+_LARGEST_LOG = 12.0
+_WEAK = 3.0
+"""Standard deviation of b_r before seeing anything: holds ratings that hardly occur in check."""
+
+Fitted = TypeVar("Fitted", Seen, Silent)
+
+
+def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -> Pool | None:
+    """Fit the pool of an audit, and test it on items left out; None if there are too few items."""
+    some = truth.sum(axis=1) > 0
+    observed, truth = observed[some], truth[some]
+    if len(truth) < FEWEST_ITEMS:
+        return None
+
+    def silent(o: Floats, t: Floats) -> Silent:
+        return _fit_silent(o, t, values)
+
+    means = truth @ values / truth.sum(axis=1)
+    seen = _tested(_fit_seen, _foretold_without_n, _error_without_n, observed, truth, values, means)
+    rated = observed[observed.sum(axis=1) > 0]
+    unlike = unlikeness_without_n(list(rated.T), values.tolist(), seen, NUMPY)
+    seen = replace(seen, farthest=_farthest(unlike, 1))
+    if not paired:
+        return Pool(seen, None)
+    known = _tested(silent, _foretold_with_n, _error_with_n, observed, truth, values, means)
+    people = truth.sum(axis=1)
+    unlike = unlikeness_with_n(list(observed.T), values.tolist(), people, known, NUMPY)
+    return Pool(seen, replace(known, farthest=_farthest(unlike, len(values))))
+
+
+def _farthest(unlike: Floats, ways: int) -> float:
+    """Return how unlike the audited items one may be without a flag, as most of them are."""
+    return max(float(np.quantile(unlike, 1 - _UNLIKELY)), float(chdtri(ways, _UNLIKELY)))
+
+
+def _tested(
+    fit: Callable[[Floats, Floats], Fitted],
+    foretold: Callable[[Fitted, Floats, Floats, Floats], Floats],
+    error: Callable[[Fitted, Floats, Floats, Floats, Floats], Floats],
+    observed: Floats,
+    truth: Floats,
+    values: Floats,
+    means: Floats,
+) -> Fitted:
+    """Fit to all items; add the errors made on each fold of items when fitted to the others."""
+    items = len(truth)
+    fold = np.random.default_rng(0).permutation(items) % _FOLDS
+    parts = [fit(observed[fold != k], truth[fold != k]) for k in range(_FOLDS)]
+    doubt = _doubt([foretold(part, observed, truth, values) for part in parts])
+    errors = np.empty(items)
+    for k, part in enumerate(parts):
+        held = fold == k
+        fitted = replace(part, doubt=doubt)
+        errors[held] = error(fitted, observed[held], truth[held], values, means[held])
+    errors.sort()
+    if items > _MOST_ERRORS:
+        errors = errors[np.linspace(0, items - 1, _MOST_ERRORS).round().astype(int)]
+    return replace(fit(observed, truth), doubt=doubt, errors=tuple(errors.tolist()))
+
+
+def _doubt(answers: list[Floats]) -> float:
+    """Variance of an answer because the audit might have had other items: a jackknife."""
+    spread = np.array(answers) - np.mean(answers, axis=0)
+    return float((len(answers) - 1) / len(answers) * (spread**2).sum(axis=0).mean())
+
+
+def _foretold_without_n(pool: Seen, observed: Floats, truth: Floats, values: Floats) -> Floats:
+    """Answers about items as large as can be: what many more ratings do not make any better."""
+    many = list((observed + 1e-9).T * (_MANY / (observed.sum(axis=1) + 1e-9)))
+    return np.asarray(pooled_without_n(many, values.tolist(), pool, NUMPY)[0])
+
+
+def _foretold_with_n(pool: Silent, observed: Floats, truth: Floats, values: Floats) -> Floats:
+    """Answers about the silent of items as large as can be."""
+    n = truth.sum(axis=1)
+    many = list(observed.T * (_MANY / n))
+    silent, _ = silent_mean(many, values.tolist(), np.full(len(n), _MANY), pool, NUMPY)
+    return np.asarray(silent)
+
+
+def _error_without_n(
+    pool: Seen, observed: Floats, truth: Floats, values: Floats, means: Floats
+) -> Floats:
+    estimate, square = pooled_without_n(list(observed.T), values.tolist(), pool, NUMPY)
+    return np.asarray(np.abs(means - estimate) / np.sqrt(square))
+
+
+def _error_with_n(
+    pool: Silent, observed: Floats, truth: Floats, values: Floats, means: Floats
+) -> Floats:
+    n = truth.sum(axis=1)
+    estimate, square = pooled_with_n(list(observed.T), values.tolist(), n, pool, NUMPY)
+    # Where everybody answered there is no error to be made.
+    away = np.abs(means - estimate)
+    return np.asarray(np.divide(away, np.sqrt(square), out=np.zeros(len(n)), where=square > 0))
+
+
+def _fit_seen(observed: Floats, truth: Floats) -> Seen:
+    answered, audited = observed.sum(axis=0), truth.sum(axis=0)
+    # Half a person more on both sides: never 0 or endless, whatever was seen.
+    stands = (audited + 0.5) / (answered + 0.5)
+    pseudo = fit_dirichlet(observed[observed.sum(axis=1) > 0])
+    return Seen(tuple(pseudo.tolist()), tuple((stands / stands.min()).tolist()), 0.0, (), 0.0)
+
+
+def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> Silent:
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(fit_dirichlet(truth), _DRAWS)
+    voice, spread = fit_voices(observed, truth)
+    g = expit(voice + spread * rng.standard_normal((_DRAWS, 1)))
+    shares, unseen = p * g, p * (1 - g)
+    unseen /= unseen.sum(axis=1, keepdims=True)
+    silent = unseen @ values
+    noise = np.diag(shares.mean(axis=0)) - shares.T @ shares / _DRAWS
+    around = shares - shares.mean(axis=0)
+    strengths, modes = _independent(around.T @ around / _DRAWS, noise)
+    gains = modes.T @ (around.T @ (silent - silent.mean())) / _DRAWS
+    return Silent(
+        mean=float(silent.mean()),
+        variance=float(silent.var()),
+        within=float((unseen @ values**2 - silent**2).mean()),
+        people=float((p @ values**2 - (p @ values) ** 2).mean()),
+        spread=spread,
+        shares=tuple(shares.mean(axis=0).tolist()),
+        modes=tuple(tuple(mode) for mode in modes.T.tolist()),
+        strengths=tuple(np.maximum(strengths, 0.0).tolist()),
+        gains=tuple(gains.tolist()),
+        doubt=0.0,
+        errors=(),
+        farthest=0.0,
+    )
+
+
+def _independent(between: Floats, noise: Floats) -> tuple[Floats, Floats]:
+    """Combinations of shares that are uncorrelated both between items and in their noise."""
+    from scipy.linalg import eigh
+
+    # A rating that never occurs has no noise; a trace of it keeps the equations solvable.
+    floor = 1e-9 * np.trace(noise) / len(noise)
+    strengths, modes = eigh(between, noise + floor * np.eye(len(noise)))
+    return np.asarray(strengths), np.asarray(modes)
+
+
+def fit_dirichlet(counts: Floats) -> Floats:
+    """Fit how distributions vary over items, from a histogram of each [M00].
+
+    Parameters
+    ----------
+    counts
+        One row per item.
+
+    Returns
+    -------
+    Floats
+        Parameters of the most likely Dirichlet distribution.
+    """
+    from scipy.optimize import minimize
+
+    sizes = counts.sum(axis=1)
+
+    def loss(logs: Floats) -> tuple[float, Floats]:
+        a = np.exp(logs)
+        whole = a.sum()
+        value = (gammaln(whole) - gammaln(whole + sizes)).sum()
+        value += (gammaln(a + counts) - gammaln(a)).sum()
+        slope = (digamma(whole) - digamma(whole + sizes)).sum()
+        slope = slope + (digamma(a + counts) - digamma(a)).sum(axis=0)
+        # Items that do not seem to differ would otherwise be taken to be all the same for sure:
+        # a flat prior on the correlation 1/(1 + whole) of two people of one item.
+        value += np.log(whole) - 2 * np.log1p(whole)
+        slope = slope + 1 / whole - 2 / (1 + whole)
+        return -value, -slope * a
+
+    start = np.log((counts.sum(axis=0) + 0.5) / (counts.sum() + 0.5) * 10)
+    bounds = [(-_LARGEST_LOG, _LARGEST_LOG)] * len(start)
+    found = minimize(loss, np.clip(start, -8, 8), jac=True, method="L-BFGS-B", bounds=bounds)
+    return np.exp(np.asarray(found.x))
+
+
+def fit_voices(observed: Floats, truth: Floats) -> tuple[Floats, float]:
+    """Fit participation per rating, and how much more some items move people to answer.
+
+    Parameters
+    ----------
+    observed, truth
+        One row per item: those who answered, and everybody.
+
+    Returns
+    -------
+    tuple
+        Log-odds to answer per rating for the middle item, and their standard deviation over items.
+    """
+    from scipy.optimize import minimize
+
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    log_weights = np.log(weights / weights.sum())[:, None]
+    center = logit((observed.sum() + 0.5) / (truth.sum() + 1))
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        voice, spread = parameters[:-1], np.exp(parameters[-1])
+        odds = voice + spread * nodes[:, None]
+        # One row per node, one column per item.
+        fit = odds @ observed.T - np.logaddexp(0, odds) @ truth.T + log_weights
+        whole = logsumexp(fit, axis=0)
+        likely = np.exp(fit - whole)
+        shares = expit(odds)
+        by_rating = likely.sum(axis=0) @ observed - ((likely @ truth) * shares).sum(axis=0)
+        by_node = likely @ observed.sum(axis=1) - ((likely @ truth) * shares).sum(axis=1)
+        pull = (voice - center) / _WEAK**2
+        # A spread of exactly nothing is never believed [C13].
+        value = -whole.sum() + (pull * (voice - center)).sum() / 2 - np.log(spread)
+        return value, np.append(pull - by_rating, -spread * (nodes @ by_node) - 1)
+
+    start = logit((observed.sum(axis=0) + 0.5) / (truth.sum(axis=0) + 1))
+    bounds = [(-30.0, 30.0)] * len(start) + [(-8.0, 3.0)]
+    found = minimize(loss, np.append(start, -0.5), jac=True, method="L-BFGS-B", bounds=bounds)
+    return np.asarray(found.x[:-1]), float(np.exp(found.x[-1]))

@@ -1,0 +1,196 @@
+"""The order of many items rated by one crowd: one unknown participation distorts them all.
+
+Item i is *surely above* j if its mean is the larger for every participation that the assumption
+allows, the same for both. What is reported counts pairs: the best rank of an item is one more than
+the number of items surely above it, the worst one is N less the number of items surely below it.
+Ranks under one common participation may range less widely than this; nothing is claimed about
+that.
+
+How pairs are settled: :mod:`unheard.analysis.shared_pairs` has the proofs for one pair,
+:mod:`unheard.analysis.shared_conditions` for all, :mod:`unheard.analysis.shared_tests` with
+sampling error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from unheard.analysis.dominance import Progress
+from unheard.analysis.ranking import Ranking, Whole, check_k
+from unheard.analysis.shared_conditions import Plan, plan_exact, settle
+from unheard.analysis.shared_pairs import TIE, Crowd
+from unheard.analysis.shared_tests import Trials, apart, levels_for_all_pairs, plan_with_noise
+from unheard.errors import OptionError
+from unheard.formulas.operations import Floats
+from unheard.model.question import Question
+
+MOST_LISTED = 5000
+"""Items up to which settled pairs are listed."""
+
+
+@dataclass(frozen=True, eq=False)
+class SharedRanking(Ranking):
+    """What one shared participation settles about an order, item by item; 1 is best.
+
+    The fields of :class:`~unheard.analysis.ranking.Ranking` count pairs here: a best rank is one
+    more than the number of items surely above. An item without ratings may have any rank.
+
+    Attributes
+    ----------
+    settled
+        Number of pairs in a settled order, of N(N - 1)/2.
+    pairs
+        The settled pairs in rising order, the one above first, shape (settled, 2); None unless
+        asked for.
+    """
+
+    settled: int
+    pairs: Whole | None
+
+    @property
+    def settled_share(self) -> float:
+        """Share of all pairs whose order is settled; 1 if there is only one item."""
+        items = len(self.tier)
+        return self.settled / (items * (items - 1) / 2) if items > 1 else 1.0
+
+
+def rank_shared(
+    question: Question,
+    *,
+    k: int | None = None,
+    noise: bool = False,
+    alike: float = 1.0,
+    pairs: bool = False,
+    progress: Progress | None = None,
+    effort: float = 1.0,
+) -> SharedRanking:
+    """Rank items that one participation distorts.
+
+    Parameters
+    ----------
+    question
+        All items, with one q for all. A known number of people is used as far as it settles pairs
+        by itself, whatever the participation of each item; it could settle more.
+    k
+        Also say who is surely, and who possibly, among the k best.
+    noise
+        Whether to allow for sampling error: then everything said holds together with a probability
+        of at least the question's level.
+    alike
+        By how much the participation of two items may differ, rating by rating: at least this
+        share of the other's. 1 if it is the same; q or less if each item has its own.
+    pairs
+        Whether to list the settled pairs.
+    progress
+        Called with the share of the work that is done.
+    effort
+        How much work is done at the most, as a share of some minutes' work; more is refused.
+
+    Examples
+    --------
+    >>> from unheard import build_question
+    >>> hotels = build_question([[1, 2, 6, 18, 14], [3, 1, 6, 7, 5], [4, 3, 3, 9, 9]], 0.3)
+    >>> found = rank_shared(hotels, k=1, pairs=True)
+    >>> found.best_rank, found.worst_rank, found.pairs.tolist()
+    (array([1, 2, 2]), array([1, 3, 3]), [[0, 1], [0, 2]])
+    >>> rank_shared(hotels, noise=True).settled
+    0
+    """
+    items = question.counts.rows
+    if k is not None:
+        check_k(k, items)
+    if pairs and items > MOST_LISTED:
+        raise OptionError(
+            "pairs", f"asked for, with {items:,} items", f"List pairs of at most {MOST_LISTED:,}"
+        )
+    alike = _checked_alike(alike)
+    if not noise:
+        crowd = Crowd.of(question)
+        ends = _ends(apart(question, noise=False))
+        found = _count(plan_exact(crowd, alike, effort), crowd, items, pairs, progress, ends)
+        return ranking_of(*found, k)
+    return ranking_of(*_with_noise(question, alike, pairs, progress, effort), k)
+
+
+def _with_noise(
+    question: Question, alike: float, pairs: bool, progress: Progress | None, effort: float
+) -> tuple[Whole, Whole, Whole | None]:
+    """Claim pairs; then, with those that were claimed out of the way, try the others again."""
+    crowd = Crowd.of(question, unseen=True)
+    trials = Trials.of(crowd, alike)
+    levels, ends = levels_for_all_pairs(question, crowd), _ends(apart(question, noise=True))
+    for last in (False, True):
+        share = None if progress is None else partial(_half, progress, last)
+        plan = plan_with_noise(crowd, trials, levels, share, effort)
+        # Claims that a known n makes by itself are no reason to test fewer of the others.
+        also = ends if last else None
+        found = _count(plan, crowd, question.counts.rows, pairs and last, None, also)
+        levels = levels_for_all_pairs(question, crowd, claimed=int(found[0].sum()))
+    return found
+
+
+def _half(progress: Progress, second: bool, share: float) -> None:
+    progress((share + second) / 2)
+
+
+def _ends(question: Question | None) -> tuple[Floats, Floats] | None:
+    """Return the ends of intervals that settle pairs on their own, as far as rounding lets them."""
+    if question is None:
+        return None
+    lower, upper = question.intervals()[-2:]
+    return lower - TIE * question.counts.scale.width, upper
+
+
+def _count(
+    plan: Plan,
+    crowd: Crowd,
+    items: int,
+    pairs: bool,
+    progress: Progress | None,
+    ends: tuple[Floats, Floats] | None,
+) -> tuple[Whole, Whole, Whole | None]:
+    """Return how many items are surely above and below each, and the pairs if they are wanted.
+
+    ``ends`` are those of intervals that settle pairs as well.
+    """
+    above, below = (np.zeros(items, np.int64) for _ in range(2))
+    listed: list[Whole] = [np.zeros((0, 2), np.int64)]
+    for rows, columns, sure in settle(plan, len(crowd.items), progress):
+        if ends is not None:
+            lower, upper = ends[0][crowd.items[rows]], ends[1][crowd.items[columns]]
+            np.logical_or(sure, lower[:, None] > upper, out=sure)
+        # A block has fewer than 2**16 rows and columns, and short numbers add up faster.
+        below[crowd.items[rows]] += sure.sum(axis=1, dtype=np.uint16)
+        above[crowd.items[columns]] += sure.sum(axis=0, dtype=np.uint16)
+        if pairs:
+            i, j = np.nonzero(sure)
+            listed.append(np.stack([crowd.items[rows][i], crowd.items[columns][j]], axis=1))
+    if not pairs:
+        return above, below, None
+    found = np.concatenate(listed)
+    return above, below, found[np.lexsort(found.T[::-1])]
+
+
+def ranking_of(above: Whole, below: Whole, pairs: Whole | None, k: int | None) -> SharedRanking:
+    """Make ranks of the numbers of items surely above and surely below each.
+
+    A tier ends after p items if p items have a worst rank of at most p. For each of these has N - p
+    items below; one of them that has none of the others below therefore has all the rest below,
+    and every other one is above such a one.
+    """
+    items = len(above)
+    best, worst = 1 + above, items - below
+    firm = np.cumsum(np.bincount(worst, minlength=items + 1))
+    ends = firm == np.arange(items + 1)  # also before the first item
+    tier = np.cumsum(ends)[worst - 1] if items else worst
+    surely, possibly = (None, None) if k is None else (worst <= k, best <= k)
+    return SharedRanking(best, worst, tier, surely, possibly, int(below.sum()), pairs)
+
+
+def _checked_alike(alike: float) -> float:
+    if not 0 < alike <= 1:
+        raise OptionError("alike", f"{alike!r} found", "Give a number above 0 and at most 1")
+    return float(alike)

@@ -1,0 +1,136 @@
+"""The answer for every assumption: estimate and intervals as q goes from 1 towards 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unheard.analysis.breakdown import inquire_at_one, largest_q
+from unheard.errors import AssumptionError, CountsError, OptionError
+from unheard.formulas.operations import Floats
+from unheard.model.assumption import Assumption, preset
+from unheard.model.question import Question
+from unheard.model.results import Shows
+from unheard.model.scale import Scale
+
+GRID = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
+"""The q that are looked at if none are named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep(Shows):
+    """The answers for one histogram, one for each q, largest q first; it shows itself in notebooks.
+
+    Attributes
+    ----------
+    q
+        The participation ratios, or floors. For participation stated per rating: what it is
+        loosened by.
+    method
+        Which estimate it is; for participation stated per rating the middle of the interval.
+    estimate, lower, upper, ci_lower, ci_upper
+        As in :class:`unheard.Estimate`, one entry for each q.
+    flags
+        A tuple of flags for each q.
+    question
+        What was asked.
+    """
+
+    q: Floats
+    method: str
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+    ci_lower: Floats
+    ci_upper: Floats
+    flags: list[tuple[str, ...]]
+    question: Question | None = field(default=None, repr=False)
+
+
+def sweep(
+    counts: ArrayLike,
+    q: Sequence[float | str] | float | str | None = None,
+    *,
+    floor: Sequence[float] | float | None = None,
+    n: int | None = None,
+    scale: Scale | Sequence[float] | str | None = None,
+    quiet: str = "any",
+    participation: Sequence[tuple[float, float]] | None = None,
+    g: Sequence[float] | None = None,
+    assumption: Assumption | None = None,
+    level: float = 0.95,
+    covers: str = "mean",
+) -> Sweep:
+    """Answer one question for many participation ratios.
+
+    Parameters
+    ----------
+    counts
+        One histogram: how often each rating was given, lowest first.
+    q
+        The participation ratios to look at, or names of presets; by default some from 1 to 0.01.
+    floor
+        Instead of q: floors to look at. Requires n.
+    n, scale, quiet, level, covers
+        As in :func:`unheard.estimate`.
+    participation, g, assumption
+        Participation stated per rating, which is loosened by q: see
+        :meth:`unheard.Assumption.at`.
+
+    Examples
+    --------
+    >>> found = sweep([120, 30, 45, 200, 605], [1, 0.5, 0.3])
+    >>> [round(float(x), 2) for x in found.lower]
+    [4.14, 3.73, 3.35]
+    """
+    if floor is not None:
+        q, (participation, g, assumption) = floors_to_sweep(floor, q, participation, g, assumption)
+    question = inquire_at_one(
+        counts,
+        participation,
+        g,
+        assumption,
+        n=n,
+        scale=scale,
+        quiet=quiet,
+        level=level,
+        covers=covers,
+    )
+    grid = GRID if q is None else ([q] if isinstance(q, str | int | float) else q)
+    return sweep_of(question, [preset(one) if isinstance(one, str) else one for one in grid])
+
+
+def floors_to_sweep(floor: Any, *others: Any) -> tuple[Any, tuple[None, None, Assumption]]:
+    """Return the floors to look at, and the assumption to start from, at a floor of 1."""
+    if any(one is not None for one in others):
+        raise AssumptionError("floor", "stated together with another", "State one of them")
+    return floor, (None, None, Assumption.floor(1.0))
+
+
+def sweep_of(question: Question, q: Sequence[float]) -> Sweep:
+    """Answer a question about one histogram for many q."""
+    if question.counts.rows != 1:
+        raise CountsError(
+            "counts", f"{question.counts.rows} histograms found", "Sweep one at a time"
+        )
+    if not np.size(q):
+        raise OptionError("q", "no values given", "Give some, or leave them out")
+    # Checked as they were given, so that an error names the right one.
+    checked = question.assumption.at(q).q
+    falling = np.sort(np.atleast_1d(np.asarray(checked)))[::-1]
+    method = "paa" if question.counts.n is None else "midpoint"
+    asked = question.at(falling, np.zeros(len(falling), np.intp))
+    (found,) = asked.answer([method])
+    low, high, flags = found.ci_lower.copy(), found.ci_upper.copy(), list(found.flags)
+    # What a larger q leaves open, a smaller one does too; see decide.breakdown on unequal limits.
+    # A q that the response rate contradicts says nothing about the others.
+    holds = falling <= largest_q(question)[0]
+    low[holds] = np.minimum.accumulate(low[holds])
+    high[holds] = np.maximum.accumulate(high[holds])
+    return Sweep(
+        falling, method, found.estimate, found.lower, found.upper, low, high, flags, question
+    )

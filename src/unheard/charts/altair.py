@@ -1,0 +1,13 @@
+"""Altair, or a word on how to get it."""
+
+from __future__ import annotations
+
+from unheard.errors import MissingLibraryError
+
+try:
+    import altair as alt
+    from altair.utils.schemapi import debug_mode
+except ImportError:
+    raise MissingLibraryError("Drawing", "Altair", "charts") from None
+
+__all__ = ["alt", "debug_mode"]

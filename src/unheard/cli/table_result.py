@@ -1,0 +1,169 @@
+"""A table that was worked out, shown or printed: its first rows, their flags, the assumption."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from unheard.cli.layout import aligned
+from unheard.model.notes import NOTE_TEXTS
+from unheard.present.phrases import ONE_CROWD, places_text
+from unheard.text import name_of, plural, rating_text
+
+if TYPE_CHECKING:
+    from unheard.tables.pipeline import Job
+
+Columns: TypeAlias = "list[tuple[str, bool, Callable[[dict[str, Any]], str]]]"
+"""Columns on the screen: heading, whether at the right, and how to write the cell of a row."""
+
+
+class Shown:
+    """A result that the engine keeps, and the ways to show it."""
+
+    def __init__(self, job: Job, result: Any, sort: str | None, top: int) -> None:
+        self.job, self.result, self.sort, self.top = job, result, sort, top
+        self.request, self.engine = job.request, job.opened.engine
+        from unheard.tables.pipeline import number_of_rows
+
+        self.total = number_of_rows(self.engine, result)
+
+    def everything(self) -> Any:
+        """Return the query for all rows, in order."""
+        if self.sort is not None:
+            from unheard.tables.sql.sort import sorted_rows
+
+            return sorted_rows(self.result, self.request, self.sort)
+        from sqlglot import exp
+
+        from unheard.tables.sql.dialects import column
+
+        keys = [exp.Ordered(this=column(name)) for name in self.request.groups]
+        return exp.select("*").from_(self.result.copy()).order_by(*keys)
+
+    def as_json(self) -> None:
+        """Print one list of rows."""
+        self.print_rows()
+        self.closing("")
+
+    def print_rows(self, after: str = "") -> None:
+        """Print the list of rows, and what comes after it."""
+        from unheard.present.table_json import documents
+
+        click.echo("[", nl=False)
+        for place, row in enumerate(documents(self.engine, self.everything())):
+            text = json.dumps(row, ensure_ascii=False)
+            click.echo((",\n" if place else "") + text, nl=False)
+        click.echo(f"]{after}")
+
+    def closing(self, words: str) -> None:
+        """Say on standard error what was done to rows."""
+        for line in (words, *self.job.notes):
+            if line:
+                click.echo(line, err=True)
+
+    def on_screen(self) -> None:
+        """Show the first rows, what their flags mean, and the assumption."""
+        from rich.text import Text
+
+        from unheard.cli.estimate_screen import make_console, text_width
+
+        console = make_console()
+        rows = self.engine.rows(self.everything().limit(self.top))
+        if not rows:
+            console.print(
+                "The table has no rows." if not self.job.found.rows else "No rows are left."
+            )
+            for note in self.job.notes:
+                console.print(f"Note: {note}", markup=False)
+            return
+        what = "rows" if self.request.compared_within or not self.sort else "items"
+        size = f"{plural(self.job.found.counted, 'rating')}, {plural(self.total, what[:-1])}"
+        console.print(Text(f"{size}, scale {self._scale()}{self._sorted()}", "bold"))
+        columns = self._columns()
+        cells = [[name for name, _, _ in columns]]
+        cells += [[show(row) for _, _, show in columns] for row in rows]
+        console.print()
+        for place, line in enumerate(aligned(cells, [right for _, right, _ in columns])):
+            console.print(Text(line, "bold" if place == 0 else ""))
+        more = self.total - len(rows)
+        if more:
+            console.print(f"\n[dim]{more:,} more rows; --top shows more, -o FILE writes all.[/]")
+        self._notes(console, rows, text_width(console))
+
+    def _sorted(self) -> str:
+        """Say by what the rows are sorted."""
+        names = {None: "", "item": "", "ci_lower": "lower confidence limit", "lower": "lower bound"}
+        name = names.get(self.sort, self.sort)
+        return f"; best first by {name}" if name else ""
+
+    def _columns(self) -> Columns:
+        request = self.request
+        if not self.sort:
+            names = [*request.count_names, "n_rows"]
+            return self._names() + [(n, True, lambda row, n=n: f"{row[n]:,}") for n in names]
+        columns = self._names()
+        columns += [
+            ("average", True, lambda row: self._number(row["average"])),
+            ("estimate", True, lambda row: self._number(row["estimate"])),
+            ("interval", False, lambda row: self._range(row, "lower", "upper")),
+        ]
+        if request.level is not None:
+            name = f"{request.level * 100:.6g}% confidence"
+            columns.append((name, False, lambda row: self._range(row, "ci_lower", "ci_upper")))
+        if request.ranks:
+            prefix = "ci_" if request.noise else ""
+            columns.append(("rank", False, lambda row: places_text(row, prefix)))
+        columns.append(("flags", False, lambda row: row["flags"]))
+        return columns
+
+    def _names(self) -> Columns:
+        """Columns that say which row it is and how much it rests on."""
+        request = self.request
+        columns: Columns = [
+            (name_of(name), False, lambda row, name=name: name_of(row[name]))  # type: ignore[misc]
+            for name in (request.result_keys if self.sort else request.groups)
+            if name != "window_end"
+        ]
+        if self.sort:
+            columns.append(("ratings", True, lambda row: f"{row['n_ratings']:,}"))
+            if request.n_known:
+                columns.append(("people", True, lambda row: f"{row['n']:,}"))
+        return columns
+
+    def _notes(self, console: Any, rows: list[dict[str, Any]], width: int) -> None:
+        from textwrap import wrap
+
+        console.print()
+        for line in self._lines(rows):
+            for part in wrap(line, width, subsequent_indent="  ") or [""]:
+                console.print(part, markup=False)
+
+    def _lines(self, rows: list[dict[str, Any]]) -> list[str]:
+        """What is said below the rows."""
+        from unheard.present.order_sentences import assumption_words
+
+        notes = [f"Note: {note}" for note in self.job.notes]
+        if not self.sort:
+            return notes
+        raised = dict.fromkeys(flag for row in rows for flag in row["flags"].split())
+        crowd = [ONE_CROWD] if self.request.shared and self.request.order is None else []
+        return [
+            *(f"{flag}: {NOTE_TEXTS[flag]}." for flag in raised),
+            *notes,
+            *crowd,
+            f"Assumption: {assumption_words(self.job)}",
+        ]
+
+    def _scale(self) -> str:
+        from unheard.tables.validate import describe_scale
+
+        return describe_scale(self.request.scale.values)
+
+    def _number(self, value: float | None) -> str:
+        return rating_text(value, self.request.scale.width)
+
+    def _range(self, row: dict[str, Any], low: str, high: str) -> str:
+        return f"{self._number(row[low])} to {self._number(row[high])}"

@@ -1,1 +1,0 @@
-"""From numbers to decisions: what overturns a claim, who is best, which assumption is right."""

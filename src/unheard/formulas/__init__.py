@@ -1,0 +1,1 @@
+"""The closed forms, written over columns: NumPy arrays or SQL expressions."""

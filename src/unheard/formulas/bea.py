@@ -1,0 +1,193 @@
+r"""How BEA weighs the two ends: lambda and a* for every number of people n and every q.
+
+[GKL25, section 3] defines a* as the maximiser of a double sum over the counts s, t at the two
+ends. With lambda = log(a q/(1-a)), the number u of unseen people is binomial with probability
+rho = (1-q)/(1 + q exp(-lambda)), and the number seen, N = n - u, splits into s and t by a binomial
+with odds exp(lambda). Adding the terms for s-t = d and -d, the inner sum becomes
+
+    E[1/cosh(lambda d/2)] / (4 cosh(lambda/2)**N),   d a simple random walk of N steps.
+
+Since 1/cosh is its own Fourier transform, E[1/cosh(lambda d/2)] is the integral of
+sech(pi y) cos(lambda y)**N over y, and the sum over u becomes a binomial theorem:
+
+    LB = 1/(4n) * integral of sech(pi y) [ (n-1) rho**2 A**(n-2) + rho A**(n-1) ] dy,
+    A(y) = rho + (1-rho) cos(lambda y)/cosh(lambda/2).
+
+The integrand is analytic and decays like exp(-pi |y|), so the trapezoidal rule with some 200 nodes
+gives the paper's double sum to rounding error, at a cost that does not depend on n.
+
+For large n, expanding the slope in lambda (moments of sech(pi y): 1, 1/4, 5/16) gives the limit
+
+    lambda_0 = (2r + 1)/((n-2) r + n - 1),   r = (n-1)(1-q)/(1+q),
+
+which is 2/n unless q is so close to 1 that hardly anybody is unseen, where it falls to 1/n; one
+Newton step on the next order leaves an error in n*lambda of about 4/n**2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unheard.formulas.operations import Column, Floats, Operations
+
+LIMIT_FROM = 3000
+"""From here on the large-n form is used: n*lambda is then within 4e-7, BEA within 1e-7 of W."""
+
+_STEP = 1 / 16
+_NODES = np.arange(0, 12 + _STEP / 2, _STEP)
+_WEIGHTS = _STEP * np.where(_NODES == 0, 1.0, 2.0) / np.cosh(np.pi * _NODES)
+
+
+def balance(n: ArrayLike, q: ArrayLike) -> Floats:
+    """Return lambda = log(a* q/(1 - a*)), elementwise.
+
+    For one person BEA never needs it (an unseen person leaves both end counts at zero), and a* = 1
+    would make it infinite: 0 is returned.
+
+    Parameters
+    ----------
+    n
+        Number of people, 0 or more.
+    q
+        Least participation, in (0, 1].
+
+    Examples
+    --------
+    >>> round(float(3000 * balance(3000, 0.3)), 4)
+    2.0005
+    """
+    people, least = np.asarray(n, np.float64), np.asarray(q, np.float64)
+    # Equal questions are asked once. A complex number is a pair that NumPy sorts.
+    keys = people if least.ndim == 0 else people + 1j * least
+    distinct = np.unique(keys)
+    q_of = np.full(distinct.shape, least) if least.ndim == 0 else np.imag(distinct).copy()
+    found = _balance_of_distinct(np.real(distinct).copy(), q_of)
+    return np.asarray(found[np.searchsorted(distinct, keys)])
+
+
+def implied_floor(q: Column, seen: Column, n: Column, ops: Operations) -> Column:
+    """Return the least participation that a participation ratio q implies, over columns.
+
+    The greatest participation is at least the response rate, so the least is at least q times it,
+    sampling error aside.
+    """
+    return ops.divide(q * seen, n)
+
+
+def a_star(n: ArrayLike, q: ArrayLike) -> Floats:
+    """Return a*, the mass on the quiet end in the worst pair of structures of [GKL25, lemma 3.2].
+
+    Examples
+    --------
+    >>> round(float(a_star(20, 0.3)), 8)
+    0.78715981
+    """
+    people, least = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(q, np.float64))
+    return np.where(people <= 1, 1.0, 1 / (1 + least * np.exp(-balance(people, least))))
+
+
+def lower_bound(n: ArrayLike, q: ArrayLike) -> Floats:
+    """Return the least worst-case regret anybody can have on {0, 1} [GKL25, corollary 3.3].
+
+    Multiply by the squared width of the scale for any other scale.
+
+    Examples
+    --------
+    >>> round(float(lower_bound(20, 0.3)), 10)
+    0.0773017607
+    """
+    people, least = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(q, np.float64))
+    single = people <= 1
+    value = bound_at(np.where(single, 2.0, people), least, balance(people, least))
+    # One person: unseen with probability 1 - q at a = 1, and then nothing is known.
+    return np.where(single, (1 - least) / 4, value)
+
+
+def bound_at(n: Floats, q: Floats, lam: Floats) -> Floats:
+    """Return LB for a given lambda and n of at least 2, by the integral above."""
+    n, q, lam = (np.asarray(x, np.float64)[..., None] for x in (n, q, lam))
+    rho, _, missed, _ = _ingredients(q, lam)
+    integrand = (n - 1) * rho**2 * _power(missed, n - 2) + rho * _power(missed, n - 1)
+    return np.asarray((_WEIGHTS * integrand).sum(axis=-1) / (4 * n[..., 0]))
+
+
+def limit_balance(n: Column, q: Column) -> Column:
+    """Return lambda for large n in closed form, over columns."""
+    rho_0, half = (1.0 - q) / (1.0 + q), q / (1.0 + q)
+    seen = 2.0 * half
+    r = (n - 1.0) * rho_0
+    lam = (2.0 * r + 1.0) / ((n - 2.0) * r + n - 1.0)
+    rho = rho_0 * (1.0 + half * lam)
+    r = (n - 1.0) * rho
+    square = lam * lam
+    bend = (rho / 4.0 - 0.5) * square - lam
+    residual = (
+        2.0 * r * (1.0 - (n - 2.0) * seen * square / 4.0)
+        + (1.0 - (n - 1.0) * seen * square / 4.0)
+        + (n - 2.0) * r * (bend + (n - 3.0) * seen * square * lam / 2.0)
+        + (n - 1.0) * (bend + (n - 2.0) * seen * square * lam / 2.0)
+    )
+    return lam + residual / ((n - 2.0) * r + n - 1.0)
+
+
+def _balance_of_distinct(n: Floats, q: Floats) -> Floats:
+    lam = np.zeros(n.shape)
+    pair = n == 2
+    lam[pair] = _balance_of_two(q[pair])
+    some = (n > 2) & (n < LIMIT_FROM)
+    if some.any():
+        lam[some] = _balance_by_root(n[some], q[some])
+    many = n >= LIMIT_FROM
+    lam[many] = limit_balance(n[many], q[many])
+    return lam
+
+
+def _balance_of_two(q: Floats) -> Floats:
+    """For n = 2 the slope is a quadratic in exp(-lambda): (1+q) x**2 + (2-q) x - q = 0."""
+    return -np.log(2 * q / (2 - q + np.sqrt((2 - q) ** 2 + 4 * q * (1 + q))))
+
+
+def _balance_by_root(n: Floats, q: Floats) -> Floats:
+    # Imported here: loading scipy.optimize takes longer than all the rest of the package.
+    from scipy.optimize import elementwise
+
+    # The slope is positive at 0; lambda n lies between 1 and 3.3 for every n > 2 and q.
+    found = elementwise.find_root(_slope, (np.zeros(n.shape), 3.6 / n), args=(n, q))
+    if not np.all(found.success):
+        raise ArithmeticError("no maximiser found for BEA; please report n and q")
+    return np.asarray(found.x)
+
+
+def _slope(lam: Floats, n: Floats, q: Floats) -> Floats:
+    """Derivative of LB by lambda, up to a positive factor."""
+    lam, n, q = lam[..., None], n[..., None], q[..., None]
+    rho, gone, missed, turn = _ingredients(q, lam)
+    r = (n - 1) * rho
+    change = rho * gone + (1 + np.exp(lam)) * turn
+    base = 1 - missed
+    integrand = _power(missed, n - 3) * (
+        (2 * r * base + (n - 2) * r * change) + base * (base + (n - 1) * change)
+    )
+    return np.asarray((_WEIGHTS * integrand).sum(axis=-1))
+
+
+def _ingredients(q: Floats, lam: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return rho, 1-c, 1-A and dc/dlambda, where c = cos(lambda y)/cosh(lambda/2)."""
+    silent = np.exp(-lam)
+    rho = (1 - q) / (1 + q * silent)
+    height = np.cosh(lam / 2)
+    gone = 2 * (np.sinh(lam / 4) ** 2 + np.sin(lam * _NODES / 2) ** 2) / height
+    turn = -(_NODES * np.sin(lam * _NODES) + np.cos(lam * _NODES) * np.tanh(lam / 2) / 2) / height
+    return rho, gone, q * (1 + silent) / (1 + q * silent) * gone, turn
+
+
+def _power(missed: Floats, exponent: Floats) -> Floats:
+    """Return (1 - missed)**exponent, exact also for tiny ``missed`` and huge exponents."""
+    size = np.abs(1 - missed)
+    with np.errstate(divide="ignore"):
+        logs = np.where(missed < 0.5, np.log1p(-np.minimum(missed, 0.5)), np.log(size))
+    # 0**0 is 1: at exponent 0 the logarithm of zero must not count.
+    value = np.exp(np.where(exponent == 0, 0.0, exponent * logs))
+    odd: NDArray[np.bool_] = (missed > 1) & (exponent % 2 == 1)
+    return np.where(odd, -value, value)

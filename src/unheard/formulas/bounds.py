@@ -1,0 +1,165 @@
+"""Bounds (the identified set): everything the mean can still be, whatever the sample size.
+
+[GKL25, section 4 and appendix A] for the box [q, 1] and an unknown number of people; boxes per
+rating, directions and the known number of people are this package's. Written over columns, so
+that the same lines run on NumPy arrays and as SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from unheard.formulas.boxes import Box
+from unheard.formulas.moments import Weighed, moments_so_far
+from unheard.formulas.operations import Column, Operations, total, weighted
+
+
+def average(counts: Sequence[Column], values: Sequence[float], ops: Operations) -> Column:
+    """Mean of the ratings seen."""
+    return ops.divide(weighted(values, counts), total(counts))
+
+
+def free_interval(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
+    ops: Operations,
+) -> tuple[Column, Column]:
+    """Interval for the mean when the number of people is unknown.
+
+    A ratio of sums with one free weight per rating is smallest when all ratings below some
+    threshold get their largest weight and all others their smallest. Scanning the m+1 thresholds
+    needs no rule for ties; [GKL25, definition 4.1] gives the same one by its index k_1, k_2.
+    """
+    low, high = ends
+    lower = upper = None
+    if low is not None:
+        lower = extreme_mean(counts, values, low, ops.least, ops)
+    if high is not None:
+        upper = extreme_mean(counts[::-1], values[::-1], high.reversed(), ops.greatest, ops)
+    return _complete(lower, upper, counts, values, ops)
+
+
+def interval_with_n(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
+    n: Column,
+    free: tuple[Column, Column],
+    ratio: bool,
+    ops: Operations,
+) -> tuple[Column, Column]:
+    """Interval for the mean when n is known, never wider than the one without n.
+
+    If the boxes state participation itself, the people who did not respond are dealt out to the
+    lowest (highest) ratings first, as many to each as its box allows: a fractional knapsack. If n
+    does not fit into a box the assumption is wrong, and n must not be used to narrow anything: the
+    box is then read as a statement about ratios alone, which is the interval without n.
+
+    If they state ratios, the people dealt out may be fewer than n: the greatest participation is
+    some s <= 1, and the ratings stand for s n people in the boxes. So n matters only where the
+    weights that attain the interval without n stand for more than n people; then s is 1.
+
+    Parameters
+    ----------
+    counts, values, ends, ops
+        As in :func:`free_interval`.
+    n
+        Number of people.
+    free
+        The interval without n.
+    ratio
+        Whether the boxes state only ratios of participation.
+    """
+    (low, high), (lower, upper) = ends, free
+    if low is not None:
+        used = mass_at(counts, [lower > v for v in values], low, ops) if ratio else None
+        lower = _with_n(counts, values, low, n, lower, used, ops)
+    if high is not None:
+        used = mass_at(counts, [upper < v for v in values], high, ops) if ratio else None
+        upper = _with_n(counts[::-1], values[::-1], high.reversed(), n, upper, used, ops)
+    return _complete(lower, upper, counts, values, ops)
+
+
+def mass_at(
+    counts: Sequence[Column], beyond: Sequence[Column], box: Box, ops: Operations
+) -> Column:
+    """How many people the ratings stand for if those beyond an end have their largest weight."""
+    moved = [ops.where(out, count, 0.0) for out, count in zip(beyond, counts, strict=True)]
+    return weighted(box.fewest, counts) + weighted(box.room, moved)
+
+
+def _with_n(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    box: Box,
+    n: Column,
+    free: Column,
+    used: Column | None,
+    ops: Operations,
+) -> Column:
+    """Return one end; ``used`` is how many people the end without n needs, None if that is n."""
+    filled = _fill(counts, values, box, n, ops)
+    if used is not None:
+        return ops.where(used > n, filled, free)
+    too_low, too_high = misfits(counts, box, n)
+    return ops.where(too_low, free, ops.where(too_high, free, filled))
+
+
+def misfits(counts: Sequence[Column], box: Box, n: Column) -> tuple[Column, Column]:
+    """Whether n people are more, and whether they are fewer, than a box allows."""
+    slack = 1e-12 * n
+    return n > weighted(box.most, counts) + slack, weighted(box.fewest, counts) - slack > n
+
+
+def extreme_mean(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    box: Box,
+    pick: Callable[[Column, Column], Column],
+    ops: Operations,
+) -> Column:
+    """Return the extreme mean, with the largest weights on the first so many of the ratings."""
+    people = Weighed(moments_so_far, values, counts, 1)
+    factor, (masses, firsts) = people.by(box.fewest, 1)
+    mass, first = factor * masses[-1], factor * firsts[-1]
+    best = ops.divide(first, mass)
+    factor, (masses, firsts) = people.by(box.room, 1)
+    for more_mass, more_first in zip(masses, firsts, strict=True):
+        best = pick(best, ops.divide(first + factor * more_first, mass + factor * more_mass))
+    return best
+
+
+def _fill(
+    counts: Sequence[Column], values: Sequence[float], box: Box, n: Column, ops: Operations
+) -> Column:
+    """Return the mean after dealing n people out, to the first ratings first.
+
+    After each rating there are as many left as the room so far does not hold; they all move on by
+    the step to the next one.
+    """
+    left = n - weighted(box.fewest, counts)
+    people = Weighed(moments_so_far, values, counts, 0)
+    factor, (room,) = people.by(box.room, 0)
+    first = weighted(box.fewest, [v * c for v, c in zip(values, counts, strict=True)])
+    first = first + values[0] * left
+    for so_far, here, following in zip(room[:-1], values[:-1], values[1:], strict=True):
+        remaining = ops.greatest(left - factor * so_far, 0.0)
+        first = first + (following - here) * remaining
+    return ops.divide(first, n)
+
+
+def _complete(
+    lower: Column | None,
+    upper: Column | None,
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ops: Operations,
+) -> tuple[Column, Column]:
+    """Put the average at an end without a box; keep rounding from crossing ends or the scale's."""
+    if lower is None or upper is None:
+        mean = average(counts, values, ops)
+        lower = mean if lower is None else lower
+        upper = mean if upper is None else upper
+    lower, upper = (ops.greatest(ops.least(end, values[-1]), values[0]) for end in (lower, upper))
+    return ops.least(lower, upper), ops.greatest(lower, upper)

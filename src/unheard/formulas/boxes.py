@@ -1,0 +1,89 @@
+"""Boxes: between how few and how many people one seen rating may stand for.
+
+Every assumption comes down to one or two of them: between 1/hi and 1/lo, if people with that rating
+respond with a probability between lo and hi.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import sub
+from typing import Literal, TypeAlias, get_args
+
+from unheard.formulas.operations import Column, each
+
+Quiet: TypeAlias = Literal["any", "low", "high", "middle"]
+QUIET: tuple[Quiet, ...] = get_args(Quiet)
+
+
+@dataclass(frozen=True)
+class Box:
+    """How many people one seen rating may stand for.
+
+    Attributes
+    ----------
+    fewest, most
+        One column per rating: 1/hi and 1/lo.
+    gives
+        Which sides give way as q falls.
+    """
+
+    fewest: tuple[Column, ...]
+    most: tuple[Column, ...]
+    gives: tuple[bool, ...]
+
+    @classmethod
+    def elastic(cls, fewest: tuple[Column, ...], most: tuple[Column, ...]) -> Box:
+        """Build a box of which all sides give way."""
+        return cls(fewest, most, (True,) * len(most))
+
+    @property
+    def rigid(self) -> bool:
+        """Whether it is known for every rating how many people it stands for."""
+        return all(
+            isinstance(few, float) and isinstance(many, float) and few == many
+            for few, many in zip(self.fewest, self.most, strict=True)
+        )
+
+    @property
+    def room(self) -> tuple[Column, ...]:
+        """One column per rating: how many more than the fewest it may stand for."""
+        return each(sub, self.most, self.fewest)
+
+    def reversed(self) -> Box:
+        """The same box seen from the other end of the scale."""
+        return Box(self.fewest[::-1], self.most[::-1], self.gives[::-1])
+
+
+def boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, Box | None]:
+    """Return the boxes that rule the lower and the upper end of the interval.
+
+    Parameters
+    ----------
+    kind
+        Kind of participation.
+    q
+        Participation ratio or floor, a number or a column; where ``fixed`` is given, what it is
+        loosened by, or None.
+    fixed
+        The box of the kinds stated per rating.
+    m
+        Number of ratings.
+
+    Returns
+    -------
+    tuple
+        None for an end means that it is the plain average: with g rising in the rating, the mean
+        is largest when g does not vary, and the greedy choice of the other end is itself
+        monotone.
+    """
+    if fixed is not None:
+        if q is not None:
+            fixed = Box.elastic(fixed.fewest, each(lambda w: w / q, fixed.most))
+        return fixed, fixed
+    ones, inverse = (1.0,) * m, 1.0 / q
+    if kind == "middle":
+        inner = Box(ones, (1.0, *((inverse,) * (m - 2)), 1.0), (False, *((True,) * (m - 2)), False))
+        return inner, inner
+    whole = Box.elastic(ones, (inverse,) * m)
+    return None if kind == "high" else whole, None if kind == "low" else whole

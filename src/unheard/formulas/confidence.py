@@ -1,0 +1,345 @@
+"""Confidence intervals: sampling noise on top of what the assumption leaves open.
+
+What is covered: with probability ``level`` or more, whatever participation in the stated set is
+the real one, the mean rating mu of the population that the people are drawn from; with n known,
+if so asked, the mean of exactly those n people.
+
+How: a lower limit is every value t that a one-sided test does not rule out, the test that gives
+seen ratings the weights least favourable to t. Without n that is Gaffke's test
+(:mod:`unheard.formulas.gaffke`). With n every rating is a threshold, at which a mean over all n
+people is tested; there
+
+- the test compares a sum of (y - t) with z times its root mean square *around t*, so that it never
+  trusts a spread that came out small by luck (inverting it is the idea of [W27] and [F54], and
+  gives a quadratic equation, so the limit is closed-form);
+- z**2/2 pseudo-ratings at the near end of the scale [AC98] stand for rare ratings that the sample
+  happened to miss, so that equal ratings do not give an interval of no width;
+- two thresholds tie under the worst participation, so that each has half the miss probability.
+
+As q falls the limits only move outwards: every one of the tests then rejects less.
+docs/confidence.md says what is proved about the level, and what is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from unheard.formulas.bounds import misfits
+from unheard.formulas.boxes import Box
+from unheard.formulas.gaffke import lower_limit
+from unheard.formulas.moments import Moments, Weighed, moments_below
+from unheard.formulas.operations import (
+    Column,
+    Operations,
+    each,
+    running_peaks,
+    total,
+    weighted,
+)
+
+
+def critical_value(level: float) -> float:
+    """Return z such that a standard normal exceeds it with probability (1 - level)/2."""
+    return float(ndtri((1 + level) / 2))
+
+
+_Found: TypeAlias = tuple[Column, Moments]
+"""Moments at every threshold, and the factor before them."""
+
+
+class _End(NamedTuple):
+    """One end of the scale, seen from it.
+
+    Attributes
+    ----------
+    counts, distances, box
+        How often each rating was given, how far it lies from the end, and what it may stand for,
+        nearest first.
+    nearer, further
+        Moments of the people nearer than each rating, and of those further away (these furthest
+        first), around it.
+    """
+
+    counts: Sequence[Column]
+    distances: Sequence[float]
+    box: Box
+    nearer: Weighed
+    further: Weighed
+
+
+class _Sums(NamedTuple):
+    """What the test needs of the weighted ratings: sums of w, w d, w**2, w**2 d, w**2 d**2."""
+
+    mass: Column
+    first: Column
+    square_0: Column
+    square_1: Column
+    square_2: Column
+
+
+def free_limits(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
+    z: float,
+    ops: Operations,
+) -> tuple[Column, Column]:
+    """Confidence limits for the mean mu when the number of people is unknown."""
+    low, high = _both_ends(counts, values, ends)
+    # Rows with no choice of t divide nothing by nothing; their limit is the end of the scale.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return values[0] + _free_limit(low, z, ops), values[-1] - _free_limit(high, z, ops)
+
+
+def known_limits(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
+    n: Column,
+    z: float,
+    people: bool,
+    ratio: bool,
+    ops: Operations,
+) -> tuple[Column, Column]:
+    """Confidence limits when n is known: for mu, or (``people``) the mean of those n people.
+
+    ``ratio`` says whether the boxes state only ratios of participation.
+    """
+    low, high = (
+        _limit_with_n(end, box, n, z, people, ratio, ops)
+        for end, box in zip(_both_ends(counts, values, ends), ends, strict=True)
+    )
+    return values[0] + low, values[-1] - high
+
+
+def one_limit(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
+    n: Column | None,
+    z: float,
+    people: bool,
+    ratio: bool,
+    upper: bool,
+    ops: Operations,
+) -> Column:
+    """One of the two limits alone, at half the cost."""
+    side = 1 if upper else 0
+    end = _both_ends(counts, values, ends)[side]
+    if n is None:
+        distance = _free_limit(end, z, ops)
+    else:
+        distance = _limit_with_n(end, ends[side], n, z, people, ratio, ops)
+    return values[-1] - distance if upper else values[0] + distance
+
+
+def _limit_with_n(
+    end: _End, box: Box | None, n: Column, z: float, people: bool, ratio: bool, ops: Operations
+) -> Column:
+    """Distance from the near end to the limit, n known.
+
+    The limit without n is valid here too, and n only sharpens it.
+    """
+    free = _free_limit(end, z, ops)
+    # Everybody who did not respond counts for no less than the end of the scale.
+    certain = ops.divide(weighted(end.distances, end.counts), n)
+    if box is None:
+        return ops.greatest(free, _average_limit(end, n, free, z, ops)) if people else free
+    if end.box.rigid and not ratio:
+        if not people:
+            return free
+        fitted = end._replace(box=_holding(end, n, ops))
+        return _greatest(free, _known_limit(fitted, n, z, _PEOPLE, ratio, ops), certain, ops=ops)
+    limit = ops.greatest(free, _known_limit(end, n, _guarded(z, _PARTS), _MEAN, ratio, ops))
+    if people and not ratio:
+        limit = ops.greatest(limit, _known_limit(end, n, _guarded(z, _PARTS), _PEOPLE, ratio, ops))
+    if people:
+        limit = ops.greatest(limit, certain)
+    if ratio:
+        return limit
+    too_low, too_high = misfits(end.counts, end.box, n)
+    return ops.where(too_low, free, ops.where(too_high, free, limit))
+
+
+_PARTS = 2
+"""The miss probability of a test with n, in parts of that of a limit: two thresholds may tie."""
+
+
+def _greatest(*columns: Column, ops: Operations) -> Column:
+    return reduce(ops.greatest, columns)
+
+
+def _guarded(z: float, parts: int) -> float:
+    """Critical value at one of so many parts of the miss probability."""
+    return float(-ndtri(ndtr(-z) / parts))
+
+
+def _holding(end: _End, n: Column, ops: Operations) -> Box:
+    """Scale a box without room so that it holds n people, as it does but for chance."""
+    factor = ops.divide(n, weighted(end.box.fewest, end.counts))
+    sides = each(lambda w: w * factor, end.box.fewest)
+    return Box.elastic(sides, sides)
+
+
+def _both_ends(
+    counts: Sequence[Column], values: Sequence[float], ends: tuple[Box | None, Box | None]
+) -> tuple[_End, _End]:
+    """Look at the scale from its bottom and from its top, so that one formula serves both."""
+    flat = Box.elastic((1.0,) * len(values), (1.0,) * len(values))
+    low, high = (flat if end is None else end for end in ends)
+    up, down = [v - values[0] for v in values], [values[-1] - v for v in values[::-1]]
+    back = counts[::-1]
+    below = Weighed(moments_below, up, counts, 2)
+    above = Weighed(moments_below, down, back, 2)
+    return (
+        _End(counts, up, low, below, above),
+        _End(back, down, high.reversed(), above, below),
+    )
+
+
+def _smallest_not_rejected(sums: _Sums, otherwise: Column, z: float, ops: Operations) -> Column:
+    """Solve (first - mass t)**2 = z**2 (square_2 - 2 square_1 t + square_0 t**2) for the smaller t.
+
+    Written around the weighted mean so that nothing cancels. Where the effective sample size
+    mass**2/square_0 is at most z**2 no t is rejected and the answer is ``otherwise``.
+    """
+    center = ops.divide(sums.first, sums.mass)
+    tilt = sums.square_1 - sums.square_0 * center
+    spread = sums.square_2 - (sums.square_1 + tilt) * center
+    leading = sums.mass * sums.mass - z * z * sums.square_0
+    inner = ops.greatest(z * z * tilt * tilt + leading * spread, 0.0)
+    root = center - ops.divide(z * (z * tilt + ops.sqrt(inner)), leading)
+    return ops.where(leading > 0.0, root, otherwise)
+
+
+def _free_limit(end: _End, z: float, ops: Operations) -> Column:
+    """Distance from the near end to the confidence limit that does without n."""
+    return lower_limit(end.distances, end.counts, end.box, z, ops)
+
+
+def _average_limit(end: _End, n: Column, limit: Column, z: float, ops: Operations) -> Column:
+    """Sharpen the limit of the plain average for these people: those seen are a sample of n."""
+    seen, sum_seen = total(end.counts), weighted(end.distances, end.counts)
+    mean = ops.divide(sum_seen, seen)
+    unseen_share = ops.greatest(1.0 - ops.divide(seen, n), 0.0)
+    # The unseen are whole people: a few of them may sit at the very end.
+    caution = ops.divide((z * z / 2 + 0.5) * mean, n)
+    return ops.greatest(
+        mean - ops.sqrt(unseen_share) * (mean - limit) - caution, ops.divide(sum_seen, n)
+    )
+
+
+class _Threshold(NamedTuple):
+    """What a test needs to know at one threshold.
+
+    Attributes
+    ----------
+    place, far
+        How far the threshold and the far end of the scale lie from the near end.
+    near, top
+        The largest weights nearer than the threshold, and from it on.
+    first
+        Sum over those seen of w d, with d by how much the rating exceeds the threshold.
+    second
+        Sum of w u d**2, with u what goes with w in the test.
+    """
+
+    place: float
+    far: float
+    near: Column
+    top: Column
+    first: Column
+    second: Column
+
+
+class _Test(NamedTuple):
+    """A limit for every threshold, and what goes with the weights in its variance."""
+
+    beside: Callable[[Column, Operations], Column]
+    limit: Callable[[_Threshold, Column, float, Operations], Column]
+
+
+def _known_limit(
+    end: _End, n: Column, z: float, test: _Test, ratio: bool, ops: Operations
+) -> Column:
+    """Distance from the near end to the confidence limit that n gives.
+
+    For a threshold t on the scale let  y = t + w (rating - t)  for those seen, with w the largest
+    weight below t and the smallest above, and  y = t  for those unseen. The mean of y over all n
+    people is at most mu, and the largest of these means over all thresholds is the end of the
+    identified interval. So each threshold gives a limit, and the largest is taken. As the box
+    widens y falls, and with it every one of them.
+
+    If boxes state ratios, g = s/w with any s <= 1, the mean of  y - t  is at most s (mu - t), hence
+    at most mu - t if t is not above mu: a threshold speaks if its limit is not below itself.
+    """
+    limit = 0.0
+    for one in _thresholds(end, test, ops):
+        found = test.limit(one, n, z, ops)
+        if ratio:
+            found = ops.where(found >= one.place, found, 0.0)
+        limit = ops.greatest(limit, found)
+    return limit
+
+
+def _thresholds(end: _End, test: _Test, ops: Operations) -> Iterator[_Threshold]:
+    fewest, most = end.box.fewest, end.box.most
+    spread = [each(lambda w: w * test.beside(w, ops), one) for one in (most, fewest[::-1])]
+    below, squares_below = end.nearer.by(most, 1), end.nearer.by(spread[0], 2)
+    above, squares_above = end.further.by(fewest[::-1], 1), end.further.by(spread[1], 2)
+    nears = (most[0], *running_peaks(most, ops))
+    tops = running_peaks(fewest[::-1], ops)[::-1]
+    for k, place in enumerate(end.distances):
+        yield _Threshold(
+            place,
+            end.distances[-1],
+            nears[k],
+            tops[k],
+            _moment(above, 1, -1 - k) - _moment(below, 1, k),
+            _moment(squares_above, 2, -1 - k) + _moment(squares_below, 2, k),
+        )
+
+
+def _moment(found: _Found, power: int, k: int) -> Column:
+    factor, moments = found
+    return factor * moments[power][k]
+
+
+def _mean_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Column:
+    """Limit for the mean of y over the population, at one threshold."""
+    pseudo, near = z * z / 2, at.near * -at.place
+    mass, first = n + pseudo, at.first + pseudo * near
+    sums = _Sums(mass, first, mass, first, at.second + pseudo * (near * near))
+    return ops.greatest(at.place + _smallest_not_rejected(sums, -at.place, z, ops), 0.0)
+
+
+def _people_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Column:
+    """Limit for the mean of these n people, at one threshold.
+
+    The n people are fixed and only who answers is random: of N people with a rating, each seen
+    with probability 1/w, the number seen times w has variance N (w - 1), estimated by
+    (number seen) w (w - 1).
+    """
+    pseudo, rest = z * z / 2, at.far - at.place
+    unseen = [_unseen(w, ops) for w in (at.near, at.top)]
+    variance = at.second + pseudo * (
+        at.near * unseen[0] * at.place**2 + at.top * unseen[1] * rest**2
+    )
+    # However close to 1 a weight is, the unseen are whole people.
+    whole = [ops.greatest(one, 1.0) for one in unseen]
+    caution = (pseudo + 0.5) * whole[0] * at.place + 0.5 * whole[1] * rest
+    return ops.divide(at.place * n + at.first - caution - z * ops.sqrt(variance), n)
+
+
+def _unseen(weight: Column, ops: Operations) -> Column:
+    """How many people besides the one seen a rating stands for."""
+    return ops.greatest(weight - 1.0, 0.0)
+
+
+_MEAN = _Test(lambda weight, ops: weight, _mean_limit_at)
+_PEOPLE = _Test(_unseen, _people_limit_at)

@@ -1,0 +1,224 @@
+"""The estimates: one number from the counts, the assumption and, for some, n.
+
+Every formula takes the same :class:`Situation`. The registry :data:`ESTIMATORS` says what each one
+needs and when it applies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from unheard.errors import MethodError
+from unheard.formulas import bounds
+from unheard.formulas.operations import Column, Operations, total, weighted
+from unheard.formulas.pooling import Pool, pooled_with_n, pooled_without_n, reach
+
+
+@dataclass(frozen=True)
+class Situation:
+    """All that an estimate may look at, as columns.
+
+    Attributes
+    ----------
+    counts
+        One column per rating.
+    values
+        The scale.
+    free
+        Interval for the mean if n were unknown.
+    known
+        Interval for the mean given n; None if n is unknown.
+    stands
+        How many people a rating stands for, where there is a best guess (known g, an audit).
+    n, balance
+        Number of people and BEA's lambda; None if n is unknown.
+    floor
+        Least participation; None where the assumption states it per rating or n is unknown.
+    pool
+        How items differ, where an audit of several items tells.
+    ops
+        The engine's operations.
+    """
+
+    counts: Sequence[Column]
+    values: Sequence[float]
+    free: tuple[Column, Column]
+    known: tuple[Column, Column] | None
+    stands: Sequence[float] | None
+    n: Column | None
+    balance: Column | None
+    floor: Column | None
+    pool: Pool | None
+    ops: Operations
+
+
+def average(given: Situation) -> Column:
+    """Mean of the ratings seen, as if silence meant nothing."""
+    return bounds.average(given.counts, given.values, given.ops)
+
+
+def spectral(given: Situation) -> Column:
+    """Root mean square of the ratings seen: the spectral method on one item [GKL25, 6.2]."""
+    squares = [value * value for value in given.values]
+    mean_square = given.ops.divide(weighted(squares, given.counts), total(given.counts))
+    return given.ops.sqrt(mean_square)
+
+
+def reweight(given: Situation) -> Column:
+    """Importance sampling: each rating counts for the people it stands for [GKL25, section 1]."""
+    assert given.stands is not None  # the registry lets it through with a best guess only
+    people = [w * c for w, c in zip(given.stands, given.counts, strict=True)]
+    return bounds.average(people, given.values, given.ops)
+
+
+def pooled(given: Situation) -> Column:
+    """What the audited items, and this item's own ratings, say of it."""
+    return _pooled(given)[0]
+
+
+def _pooled(given: Situation) -> tuple[Column, Column]:
+    assert given.pool is not None  # the registry lets it through with a pool only
+    if given.n is None:
+        return pooled_without_n(given.counts, given.values, given.pool.seen, given.ops)
+    assert given.pool.silent is not None  # a relative audit is refused where n is known
+    return pooled_with_n(given.counts, given.values, given.n, given.pool.silent, given.ops)
+
+
+def pooled_limits(given: Situation, level: float, people: bool) -> tuple[Column, Column]:
+    """Limits that hold the means of the stated share of items like those audited."""
+    assert given.pool is not None
+    estimate, square = _pooled(given)
+    errors = given.pool.seen.errors
+    if given.n is not None and given.pool.silent is not None:
+        errors = given.pool.silent.errors
+        if not people:
+            # The mean behind these people is a little further away than their own.
+            square = square + given.ops.divide(given.pool.silent.people, given.n)
+    away = reach(errors, level) * given.ops.sqrt(square)
+    low, high = given.values[0], given.values[-1]
+    return given.ops.greatest(estimate - away, low), given.ops.least(estimate + away, high)
+
+
+def paa(given: Situation) -> Column:
+    """Middle of the interval without n: polarizing-averaging [GKL25, definition 4.1]."""
+    lower, upper = given.free
+    return (lower + upper) / 2.0
+
+
+def midpoint(given: Situation) -> Column:
+    """Middle of the interval given n."""
+    assert given.known is not None  # the registry lets it through with known n only
+    lower, upper = given.known
+    return (lower + upper) / 2.0
+
+
+def bea(given: Situation) -> Column:
+    """Balanced extremes: the unseen sit at the two ends [GKL25, definition 3.1]."""
+    low, high = given.values[0], given.values[-1]
+    unseen = given.n - total(given.counts)
+    at_low = given.ops.logistic(given.balance * (given.counts[0] - given.counts[-1]))
+    their_sum = unseen * (high - at_low * (high - low))
+    return given.ops.divide(weighted(given.values, given.counts) + their_sum, given.n)
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """An estimate and what it needs.
+
+    Attributes
+    ----------
+    name
+        The name users type.
+    words
+        What it is, in a few words.
+    formula
+        From a :class:`Situation` to one column.
+    needs_n
+        Whether the number of people must be known.
+    kinds
+        Kinds of participation it is defined for; empty for all.
+    needs_people
+        Whether counts must be of people, not sums of weights.
+    most_n
+        Largest number of people it can do; None for any.
+    closed_form
+        Whether the formula runs on any engine's columns, or on NumPy arrays only.
+    limits
+        Confidence limits of its own, from a :class:`Situation`, the level, and whether they are
+        for exactly these people; None for those that the assumption gives.
+    """
+
+    name: str
+    words: str
+    formula: Callable[[Situation], Column]
+    needs_n: bool = False
+    kinds: tuple[str, ...] = ()
+    needs_people: bool = False
+    most_n: int | None = None
+    closed_form: bool = True
+    limits: Callable[[Situation, float, bool], tuple[Column, Column]] | None = None
+
+
+ESTIMATORS: dict[str, Estimator] = {
+    one.name: one
+    for one in (
+        Estimator("average", "mean of the ratings seen", average),
+        Estimator("spectral", "root mean square of the ratings seen", spectral),
+        Estimator(
+            "reweight",
+            "each rating counts for the people it stands for",
+            reweight,
+            kinds=("known", "audit", "pool"),
+        ),
+        Estimator(
+            "pooled",
+            "an audit of several items applied to this one",
+            pooled,
+            kinds=("pool",),
+            limits=pooled_limits,
+        ),
+        Estimator("paa", "middle of the interval without n", paa),
+        Estimator(
+            "bea",
+            "those unseen put at the two ends",
+            bea,
+            needs_n=True,
+            kinds=("any", "floor"),
+            needs_people=True,
+        ),
+        Estimator("midpoint", "middle of the interval given n", midpoint, needs_n=True),
+    )
+}
+
+
+def default_method(kind: str, n_known: bool) -> str:
+    """Name of the method used when none is asked for."""
+    if kind == "pool":
+        return "pooled"
+    if kind in ("known", "audit"):
+        return "reweight"
+    return "midpoint" if n_known else "paa"
+
+
+def objection(method: str, kind: str, n_known: bool) -> MethodError | None:
+    """Why a method cannot be used with this kind of assumption and n known or not."""
+    one = ESTIMATORS.get(method)
+    if one is None:
+        return MethodError("method", f"{method!r} found", f"Choose one of {', '.join(ESTIMATORS)}")
+    if one.needs_n and not n_known:
+        return MethodError("method", f"{method} needs n, and n is unknown", "Give n, or use paa")
+    if one.kinds and kind not in one.kinds:
+        stated = {
+            "known": "g per rating",
+            "audit": "an audit",
+            "pool": "an audit of several items",
+            "any": "q without a direction",
+            "floor": "a floor",
+        }
+        return MethodError(
+            "method",
+            f"{method} is not defined for this kind of assumption",
+            f"State {' or '.join(stated[k] for k in one.kinds)}, or use paa",
+        )
+    return None

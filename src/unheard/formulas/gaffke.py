@@ -1,0 +1,263 @@
+"""The confidence limit of a weighted mean, by the test of Gaffke [G05], in closed form.
+
+Let y = w (d - t), with d the distance of a rating from the near end of the scale and w the weight
+least favourable to t: the most people that a rating below t can stand for, the fewest above. If
+the mean is t or less, the expectation of y is at most 0. Gaffke's test adds one more y at the
+least value that it can take, gives every y an independent exponential weight, and rejects t if
+
+    P( sum of the weighted y <= 0 ) <= miss.
+
+The sum is A - B: what lies above t minus what lies below, either a sum of gamma variables. Each is
+taken for one gamma variable with the same two moments [W47], so A/B has, but for its scale, an F
+distribution, and t is rejected if the mean of A is more than exp(h) times that of B, where -h is
+the quantile of the logarithm of F (:class:`LogQuantile`). For two ratings nothing is approximate,
+and the test is that of Clopper and Pearson [CP34]; for more, docs/confidence.md says how near it
+comes.
+
+The limit is the t at which  A exp(-h) = B.  Halving finds which two ratings it lies between, and a
+fixed number of secant steps finds it there, from above: every engine can do that.
+
+As q falls, only the scale of B grows: what was not rejected stays so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv, ndtr
+
+from unheard.formulas.bounds import extreme_mean, mass_at
+from unheard.formulas.boxes import Box
+from unheard.formulas.operations import Column, Floats, Operations, alike, peak, total, weighted
+
+_STEPS = 5
+"""Secant steps: at 95% the worst of 100,000 is then within 0.001 of the way from limit to bound."""
+
+_SHORTEST = 0.02
+"""A step leaves at least this part of the way to the rating below."""
+
+_FLATTEST = 0.05
+"""The least slope that is believed, for every person seen: less is rounding."""
+
+_LEAST = 1e-280
+"""Nothing is divided by less: some engines take what is not a number for the greatest of all."""
+
+_WIDEST = 2**0.5
+"""The spread of one person on either side; counts of less than one are taken for no less."""
+
+_HIGH = 3.2
+"""Critical values from which on the tail of the one more is looked at by itself."""
+
+_DEGREE = 4
+"""Degree of the expansion of the quantile: at most 0.0003 of it is left over at 95%."""
+
+_POINTS = 8
+"""The expansion is fitted to so many shapes on either side."""
+
+
+@dataclass(frozen=True)
+class LogQuantile:
+    """Minus the quantile of log F, as a function of the shapes of the two gamma variables.
+
+    Written as a Cornish-Fisher expansion is [CF38]: with r**2 = u + v the variance, where u and v
+    are one over the shapes, and s = (u - v)/(u + v) the skewness but for a factor,
+
+        h = r (z + r p1(s) + r**2 p2(s) + ...),
+
+    where pk is a polynomial of degree k + 1. Its coefficients are fitted to the exact quantile for
+    shapes of 1 and more; there are no others, as one person has 1.
+
+    Attributes
+    ----------
+    z
+        Critical value of the normal distribution.
+    series
+        Coefficients of p1, p2, ..., constants first.
+    """
+
+    z: float
+    series: tuple[tuple[float, ...], ...]
+
+    def at(self, spread: Column, lean: Column) -> Column:
+        """Return h, from r and s."""
+        found: Column = 0.0
+        for coefficients in reversed(self.series):
+            found = (_polynomial(coefficients, lean) + found) * spread
+        return (self.z + found) * spread
+
+
+def _polynomial(coefficients: Sequence[float], x: Column) -> Column:
+    found: Column = coefficients[-1]
+    for coefficient in coefficients[-2::-1]:
+        found = coefficient + found * x
+    return found
+
+
+@lru_cache(maxsize=256)
+def log_quantile(z: float) -> LogQuantile:
+    """Fit the quantile that a standard normal exceeds with the probability that it exceeds z."""
+    nodes = np.cos(np.pi * (np.arange(_POINTS) + 0.5) / _POINTS)
+    roots = np.maximum((1 + nodes / nodes[0]) / 2, 1e-4)
+    u, v = (one.ravel() for one in np.meshgrid(roots**2, roots**2))
+    r, s = np.sqrt(u + v), (u - v) / (u + v)
+    degrees = [(k, j) for k in range(1, _DEGREE + 1) for j in range(k + 2)]
+    terms = np.stack([r**k * s**j for k, j in degrees], axis=1)
+    found = np.linalg.lstsq(terms, _exact_quantile(u, v, z) / r - z, rcond=None)[0]
+    series = [found[[k == order for k, _ in degrees]] for order in range(1, _DEGREE + 1)]
+    return LogQuantile(z, tuple(tuple(map(float, one)) for one in series))
+
+
+def _exact_quantile(u: Floats, v: Floats, z: float) -> Floats:
+    """Minus the quantile of log F, from one over the shapes."""
+    share, rest = betaincinv(1 / u, 1 / v, ndtr(-z)), betaincinv(1 / v, 1 / u, ndtr(z))
+    found: Floats = np.log(rest * v) - np.log(share * u)
+    return found
+
+
+class _Side(NamedTuple):
+    """What lies above t, or below: the sum of y, and of y**2."""
+
+    first: Column
+    second: Column
+
+
+@dataclass(frozen=True)
+class _Test:
+    """Gaffke's test, in closed form."""
+
+    distances: Sequence[float]
+    counts: Sequence[Column]
+    box: Box
+    quantile: LogQuantile
+    ops: Operations
+
+    def excess(self, t: Column) -> Column:
+        """Return by how much A exp(-h) exceeds B: t is rejected where it does."""
+        above, below, more = self._above(t), *self._below(t)
+        all_below = _Side(below.first + more, below.second + more * more)
+        found = self._compare(above, all_below)
+        if self.quantile.z < _HIGH:
+            return found
+        # Far out in the tail the one more decides, if the others are many and near t, and two
+        # moments hide it among them. So it must also hold out by itself against all others.
+        ops, gap, second = self.ops, above.first - below.first, above.second + below.second
+        error = ops.sqrt(second)
+        alone = self._compare(_Side(ops.greatest(gap, error), second), _Side(more, more * more))
+        return ops.least(found, ops.where(gap > error, alone, -more))
+
+    def _compare(self, above: _Side, below: _Side) -> Column:
+        ops = self.ops
+        # One over the shapes, either times the squares of both means.
+        u = above.second * (below.first * below.first)
+        v = below.second * (above.first * above.first)
+        # Nothing lies above the last rating that was given: then nothing speaks against t.
+        both = ops.greatest(u + v, _LEAST)
+        spread = ops.sqrt(both) / ops.greatest(above.first * below.first, _LEAST)
+        spread = ops.least(spread, _WIDEST)
+        lean = (u - v) / both
+        return above.first * ops.exp(-self.quantile.at(spread, lean)) - below.first
+
+    def _above(self, t: Column) -> _Side:
+        ops = self.ops
+        apart = [ops.greatest(d - t, 0.0) for d in self.distances[1:]]
+        return self._side(self.box.fewest[1:], self.counts[1:], apart)
+
+    def _below(self, t: Column) -> tuple[_Side, Column]:
+        """Return who was seen, and the one more."""
+        ops, weights = self.ops, self.box.most[:-1]
+        apart = [t, *(ops.greatest(t - d, 0.0) for d in self.distances[1:-1])]
+        # The least y is at the near end, unless a rating above it stands for more.
+        more = _times(weights[0], t)
+        if not alike(weights):
+            more = peak([w * d for w, d in zip(weights, apart, strict=True)], ops)
+        return self._side(weights, self.counts[:-1], apart), more
+
+    def _side(
+        self, weights: Sequence[Column], counts: Sequence[Column], apart: Sequence[Column]
+    ) -> _Side:
+        if alike(weights):
+            weight = weights[0]
+            sums = [c * d for c, d in zip(counts, apart, strict=True)]
+            first, second = total(sums), weighted(apart, sums)
+            return _Side(_times(weight, first), _times(weight * weight, second))
+        reach = [w * d for w, d in zip(weights, apart, strict=True)]
+        sums = [c * y for c, y in zip(counts, reach, strict=True)]
+        return _Side(total(sums), weighted(reach, sums))
+
+
+def _times(factor: Column, column: Column) -> Column:
+    return column if isinstance(factor, float) and factor == 1.0 else factor * column
+
+
+def lower_limit(
+    distances: Sequence[float],
+    counts: Sequence[Column],
+    box: Box,
+    z: float,
+    ops: Operations,
+) -> Column:
+    """Return the distance from the near end of the scale to the confidence limit.
+
+    Parameters
+    ----------
+    distances
+        How far each rating lies from the near end, which comes first.
+    counts
+        How often it was given.
+    box
+        What it may stand for.
+    z
+        Critical value of the test.
+    ops
+        The engine's operations.
+    """
+    # Without the one more, both sides balance at the end of the interval; with it, not above:
+    bound = extreme_mean(counts, distances, box, ops.least, ops)
+    mass = mass_at(counts, [bound > d for d in distances], box, ops)
+    slope = mass + box.most[0]
+    top = ops.divide(bound * mass, slope)
+    longest = ops.divide(1.0 / _FLATTEST, weighted(box.fewest, counts))
+    test = _Test(distances, counts, box, log_quantile(z), ops)
+    limit = _secant(test, *_bracket(test, top), slope, longest)
+    # If everybody is at the near end, so is the limit.
+    return ops.where(total(counts[1:]) > 0.0, limit, 0.0)
+
+
+def _bracket(test: _Test, top: Column) -> tuple[Column, Column]:
+    """Find between which two ratings the limit lies, by halving; or between one and the top.
+
+    Just above a rating that many gave, the excess can have further zeros: two moments do not
+    describe many who are hardly below t and one who is far below. On a rating these many are
+    neither above nor below, so there it is settled on which side the limit is.
+    """
+    ops = test.ops
+    low: Column = 0.0
+    high, places = test.distances[-1], list(test.distances[1:-1])
+    while places:
+        middle = len(places) // 2
+        place, lower, upper = places[middle], places[:middle], places[middle + 1 :]
+        rejected = test.excess(place) > 0.0
+        low, high = ops.where(rejected, place, low), ops.where(rejected, high, place)
+        upper = [place] * (len(lower) - len(upper)) + upper
+        places = [ops.where(rejected, *pair) for pair in zip(upper, lower, strict=True)]
+    return low, ops.least(high, top)
+
+
+def _secant(test: _Test, low: Column, high: Column, slope: Column, longest: Column) -> Column:
+    """Find where the excess ends between two points, from the upper one."""
+    ops = test.ops
+    before, excess_before = high, test.excess(high)
+    t = high + ops.divide(excess_before, slope)
+    t = ops.greatest(t, low + _SHORTEST * (high - low))
+    for _ in range(_STEPS):
+        excess = test.excess(t)
+        run, fall = t - before, excess_before - excess
+        pace = ops.where(run * fall > 0.0, ops.least(ops.divide(run, fall), longest), 0.0)
+        before, excess_before = t, excess
+        least = low + _SHORTEST * (t - low)
+        t = ops.least(ops.greatest(t + excess * pace, least), high)
+    return t

@@ -1,0 +1,83 @@
+"""Sums over the ratings below every threshold of a scale, all at once.
+
+What rules an end of an interval is found by trying every rating as a threshold, and each needs sums
+over the ratings on either side. Made anew for every threshold they would cost m**2 steps; here
+those of one threshold are made from those of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from unheard.formulas.operations import Column, alike, running
+
+Moments: TypeAlias = list[list[Column]]
+"""Numbers of people, sums of their distances from a point, and of the squares, as far as asked for;
+each a list with one column per threshold."""
+
+
+class Weighed:
+    """Moments of weighted counts, as a function of the weights.
+
+    Most weights are the same column for every rating. Then the moments are those of the counts,
+    made once whatever the weight, and the weight is a factor before them.
+
+    Parameters
+    ----------
+    moments
+        One of the functions below.
+    places
+        Where on the scale the counts are.
+    counts
+        One column per place.
+    degree
+        The highest power of distances that will be asked for.
+    """
+
+    def __init__(
+        self,
+        moments: Callable[[Sequence[float], Sequence[Column], int], Moments],
+        places: Sequence[float],
+        counts: Sequence[Column],
+        degree: int,
+    ) -> None:
+        self._moments, self._places, self._counts = moments, places, counts
+        self._degree = degree
+        self._plain: Moments | None = None
+
+    def by(self, weights: Sequence[Column], degree: int) -> tuple[Column, Moments]:
+        """Return a factor, and the moments up to a degree that it is to be multiplied with."""
+        if not alike(weights):
+            people = [w * c for w, c in zip(weights, self._counts, strict=True)]
+            return 1.0, self._moments(self._places, people, degree)
+        if self._plain is None:
+            self._plain = self._moments(self._places, self._counts, self._degree)
+        return weights[0], self._plain
+
+
+def moments_so_far(places: Sequence[float], counts: Sequence[Column], degree: int) -> Moments:
+    """Moments around zero of the people at the first place, at the first two, ... and at all."""
+    found = [running(counts)]
+    for _ in range(degree):
+        counts = [place * count for place, count in zip(places, counts, strict=True)]
+        found.append(running(counts))
+    return found
+
+
+def moments_below(places: Sequence[float], counts: Sequence[Column], degree: int) -> Moments:
+    """Moments of the people below each place, around that place; places rise.
+
+    Running totals of running totals: from one place to the next everybody below moves away by the
+    gap g between them. The sum of the distances d grows by g for each, and that of their squares by
+    g (d + (d + g)). Only positive terms are added, so nothing cancels, however many people there
+    are and however long the scale is.
+    """
+    gaps = [high - low for low, high in pairwise(places)]
+    found = [running(counts[:-1])]
+    grown = found[0]
+    for _ in range(degree):
+        found.append(running([gap * each for gap, each in zip(gaps, grown, strict=True)]))
+        grown = [low + high for low, high in pairwise((0.0, *found[-1]))]
+    return [[0.0, *sums] for sums in found]

@@ -1,0 +1,197 @@
+"""Pooled estimates: what an audit of several items says about another item of the same kind.
+
+With n known, the mean rating of an item's silent people is predicted from the shares of the people
+who gave each rating: the best linear prediction, as in credibility theory [BS70] and linear Bayes
+[H69]. It needs means, variances and covariances over items alone, trusts an item's own ratings the
+more the larger n is, and has a closed form. Those who answered are known and count as they are.
+
+With n unknown, every item is given a few pseudo-ratings as the audited items have them, and each
+rating then counts for the people that it stands for.
+
+How far such an estimate may be off is read from the audit itself: the errors it makes on audited
+items that it was not fitted to, in units of what the formula expects (conformal prediction
+[VGS05]). So the limits hold the means of the stated share of items if the audited ones were drawn
+at random, whether or not the model behind the formula is right. Of items unlike the audited ones
+they promise nothing. How unlike an item is shows in its ratings, if it shows at all: those further
+out than nearly all audited items get a flag.
+
+docs/calibrate.md has the derivation; :mod:`unheard.analysis.pool_fit` fits the numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy.special import stdtrit
+
+from unheard.formulas.operations import Column, Operations, total, weighted
+
+
+@dataclass(frozen=True)
+class Silent:
+    """How the mean of an item's silent people goes with the shares of people seen.
+
+    Attributes
+    ----------
+    mean, variance
+        Of the silent people's mean rating, over items.
+    within
+        Variance of the ratings of one item's silent people, on average.
+    people
+        Variance of the ratings of all of one item's people, on average.
+    spread
+        Standard deviation over items of the log-odds to answer.
+    shares
+        Share of the people who gave each rating, on average.
+    modes
+        Combinations of these shares that vary independently over items, each with unit noise.
+    strengths
+        Variance of each combination over items, in units of one person's noise.
+    gains
+        Covariance of each combination with the silent people's mean.
+    doubt
+        Variance of a prediction because the audit might have had other items.
+    errors
+        Errors on audited items, in units of what the formula expects, smallest first.
+    farthest
+        How unlike the others nearly all audited items are at most; :func:`unlikeness_with_n`.
+    """
+
+    mean: float
+    variance: float
+    within: float
+    people: float
+    spread: float
+    shares: tuple[float, ...]
+    modes: tuple[tuple[float, ...], ...]
+    strengths: tuple[float, ...]
+    gains: tuple[float, ...]
+    doubt: float
+    errors: tuple[float, ...]
+    farthest: float
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known of an item's seen ratings before seeing them.
+
+    Attributes
+    ----------
+    pseudo
+        Pseudo-ratings to be added.
+    stands
+        How many people each rating stands for.
+    doubt, errors, farthest
+        As in :class:`Silent`.
+    """
+
+    pseudo: tuple[float, ...]
+    stands: tuple[float, ...]
+    doubt: float
+    errors: tuple[float, ...]
+    farthest: float
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What an audit of several items says about others.
+
+    Attributes
+    ----------
+    seen
+        For an unknown number of people.
+    silent
+        For a known one; None if the audit was not of the same people.
+    """
+
+    seen: Seen
+    silent: Silent | None
+
+
+def reach(errors: Sequence[float], level: float) -> float:
+    """How many expected errors wide the limits must be to hold the stated share of items."""
+    rank = math.ceil((len(errors) + 1) * level)
+    if rank <= len(errors):
+        return errors[rank - 1]
+    # Too few audited items to tell from them alone.
+    return max(*errors, float(stdtrit(len(errors) - 1.0, (1 + level) / 2)))
+
+
+def pooled_with_n(
+    counts: Sequence[Column], values: Sequence[float], n: Column, pool: Silent, ops: Operations
+) -> tuple[Column, Column]:
+    """Return the mean of the n people and the error to be expected, squared."""
+    silent, left = silent_mean(counts, values, n, pool, ops)
+    one = ops.divide(1.0, n)
+    share = ops.greatest(1.0 - total(counts) * one, 0.0)
+    estimate = weighted(values, counts) * one + share * silent
+    return estimate, share * share * (left + pool.doubt) + share * one * pool.within
+
+
+def silent_mean(
+    counts: Sequence[Column], values: Sequence[float], n: Column, pool: Silent, ops: Operations
+) -> tuple[Column, Column]:
+    """Return the predicted mean of the silent, and its variance over items given what was seen."""
+    one = ops.divide(1.0, n)
+    silent, explained = pool.mean, 0.0
+    for mode, strength, gain in zip(pool.modes, pool.strengths, pool.gains, strict=True):
+        trust = gain / (strength + one)
+        silent = silent + (weighted(mode, counts) * one - _center(mode, pool)) * trust
+        explained = explained + gain * trust
+    silent = ops.least(ops.greatest(silent, values[0]), values[-1])
+    return silent, ops.greatest(pool.variance - explained, 0.0)
+
+
+def pooled_without_n(
+    counts: Sequence[Column], values: Sequence[float], pool: Seen, ops: Operations
+) -> tuple[Column, Column]:
+    """Return the mean of everybody and the error to be expected, squared."""
+    more = [c + extra for c, extra in zip(counts, pool.pseudo, strict=True)]
+    people = [w * c for w, c in zip(pool.stands, more, strict=True)]
+    mass = total(people)
+    estimate = ops.divide(weighted(values, people), mass)
+    spread = total(
+        [
+            w * k * ((v - estimate) * (v - estimate))
+            for w, k, v in zip(pool.stands, people, values, strict=True)
+        ]
+    )
+    return estimate, ops.divide(spread, mass * mass) + pool.doubt
+
+
+def unlikeness_with_n(
+    counts: Sequence[Column], values: Sequence[float], n: Column, pool: Silent, ops: Operations
+) -> Column:
+    """Return how far the shares of people seen are from those of the audited items, squared.
+
+    In units of what is to be expected: items differ, and shares are those of n people.
+    """
+    one = ops.divide(1.0, n)
+    return total(
+        [
+            _squared(weighted(mode, counts) * one - _center(mode, pool)) / (strength + one)
+            for mode, strength in zip(pool.modes, pool.strengths, strict=True)
+        ]
+    )
+
+
+def _center(mode: Sequence[float], pool: Silent) -> float:
+    return sum(a * b for a, b in zip(mode, pool.shares, strict=True))
+
+
+def unlikeness_without_n(
+    counts: Sequence[Column], values: Sequence[float], pool: Seen, ops: Operations
+) -> Column:
+    """Return how far the average rating is from those of the audited items, squared."""
+    rated, weight = total(counts), sum(pool.pseudo)
+    mean = sum(v * a for v, a in zip(values, pool.pseudo, strict=True)) / weight
+    variance = sum(a * (v - mean) ** 2 for v, a in zip(values, pool.pseudo, strict=True)) / weight
+    away = _squared(ops.divide(weighted(values, counts), rated) - mean)
+    expected = (variance / (weight + 1.0)) * (1.0 + ops.divide(weight, rated))
+    return ops.divide(away, expected)
+
+
+def _squared(column: Column) -> Column:
+    return column * column

@@ -1,0 +1,40 @@
+"""``minimax`` as a method of :func:`unheard.estimate`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unheard.formulas.estimators import ESTIMATORS, Estimator, Situation
+from unheard.formulas.operations import Column
+from unheard.model.scale import Scale
+
+REACH = 100
+"""Largest n for which estimates ask for the solved game; it takes a few seconds there."""
+
+
+def minimax(given: Situation) -> Column:
+    """Return the answer with the smallest worst-case regret, game by game."""
+    # The solver needs optimisers that would slow down the import of the package.
+    from unheard.game.minimax import minimax as solve
+
+    seen = np.column_stack(given.counts)
+    n, floor = (np.broadcast_to(np.asarray(x), len(seen)) for x in (given.n, given.floor))
+    answers = np.full(len(seen), np.nan)
+    for people, least in {*zip(n.tolist(), floor.tolist(), strict=True)}:
+        if least > 0:  # otherwise nobody rated, and nothing is asked
+            rows = (n == people) & (floor == least)
+            game = solve(int(people), least, Scale(given.values), tolerance=1e-3)
+            answers[rows] = game.answer(seen[rows])
+    return answers
+
+
+ESTIMATORS["minimax"] = Estimator(
+    "minimax",
+    "smallest worst case of all",
+    minimax,
+    needs_n=True,
+    kinds=("any", "floor"),
+    needs_people=True,
+    most_n=REACH,
+    closed_form=False,
+)

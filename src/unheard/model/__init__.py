@@ -1,0 +1,1 @@
+"""What is asked and answered: scales, histograms, assumptions, questions, results."""

@@ -1,0 +1,1 @@
+"""Every sentence and document that the product utters, once for all surfaces."""

@@ -1,0 +1,132 @@
+"""Results written to files: beside the target first, then put in its place in one step."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlglot import exp
+
+from unheard.errors import OptionError
+from unheard.tables.engines.base import Engine
+from unheard.tables.engines.duckdb import DuckDB, kind_of, quote_name, quote_text
+from unheard.tables.output.safe_cells import safe_cell, safe_column
+
+_FORMATS = {
+    ".csv": "format csv, header true",
+    ".tsv": "format csv, header true, delimiter '\t'",
+    ".parquet": "format parquet",
+    ".json": "format json, array true",
+    ".jsonl": "format json, array false",
+    ".ndjson": "format json, array false",
+}
+
+
+def check_target(
+    path: Path, inputs: Iterable[str], endings: Collection[str] = tuple(_FORMATS)
+) -> None:
+    """Raise unless a result can be written there; ``inputs`` are the files that are read."""
+    if path.suffix.lower() not in endings:
+        raise OptionError(
+            "output", f"{path} has an unknown ending", f"Choose one of {', '.join(endings)}"
+        )
+    if not _real(path).parent.is_dir():
+        raise OptionError("output", f"there is no folder {_real(path).parent}", "Make it first")
+    if path.is_dir():
+        raise OptionError("output", f"{path} is a folder", "Name a file")
+    _check_replaceable(path)
+    if path.exists() and any(path.samefile(given) for given in inputs):
+        raise OptionError("output", f"{path} is read as a table", "Write to another file")
+
+
+def _real(path: Path) -> Path:
+    """Return the file that a link leads to: it is replaced, and the link stays."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def _check_replaceable(path: Path) -> None:
+    """Raise if there is something that must not be replaced, though its folder would allow it."""
+    if not path.exists():
+        return
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        raise OptionError("output", f"{path} is not a regular file", "Write to another file")
+    # An administrator may write anything, but has not marked it read-only for nothing.
+    if not mode & 0o222 or not os.access(path, os.W_OK):
+        raise OptionError(
+            "output", f"{path} is read-only", "Make it writable, or write to another file"
+        )
+
+
+def write(engine: Engine, query: exp.Query, path: Path, *, flags: bool) -> None:
+    """Write a result to a file whose ending tells the format.
+
+    Parameters
+    ----------
+    engine, query
+        What to write, and where it is worked out.
+    path
+        The file; one that is there is replaced.
+    flags
+        Whether the result has a column of flags.
+    """
+    if isinstance(engine, DuckDB):
+        _copy(engine, query, path, flags)
+        return
+    writer = DuckDB()
+    try:
+        # The rows come in order, and are to stay so.
+        writer.execute("set preserve_insertion_order = true")
+        rows = writer.register(engine.arrow(query))
+        _copy(writer, exp.select("*").from_(rows), path, flags)
+    finally:
+        writer.close()
+
+
+@contextmanager
+def beside(path: Path) -> Iterator[Path]:
+    """Yield a file next to the target; it takes the target's place only if all went well.
+
+    A file that was there keeps its permissions, and a link to it stays a link.
+    """
+    _check_replaceable(path)
+    target = _real(path)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        if target.exists():
+            # Before there is anything to read in it.
+            partial.touch()
+            partial.chmod(stat.S_IMODE(target.stat().st_mode))
+        yield partial
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _copy(engine: DuckDB, query: exp.Query, path: Path, flags: bool) -> None:
+    settings = _FORMATS[path.suffix.lower()]
+    text = engine.text(query)
+    if "csv" in settings:
+        text = _without_formulas(engine, text)
+    elif flags and "json" in settings:
+        # In JSON the flags are a list, as in the answers to single histograms.
+        text = (
+            "select * replace (case when flags = '' then [] else string_split(flags, ' ') end "
+            f"as flags) from ({text})"
+        )
+    with beside(path) as partial:
+        place = quote_text(str(partial))
+        engine.execute(f"copy ({text}) to {place} ({settings}, use_tmp_file false)")
+
+
+def _without_formulas(engine: DuckDB, text: str) -> str:
+    """Write a query whose result is safe to open in a spreadsheet."""
+    selected = []
+    for name, declared, *_ in engine.execute(f"describe {text}").fetchall():
+        quoted = quote_name(name)
+        cell = safe_column(quoted) if kind_of(declared) == "text" else quoted
+        selected.append(f"{cell} as {quote_name(safe_cell(name))}")
+    return f"select {', '.join(selected)} from ({text})"

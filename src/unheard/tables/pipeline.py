@@ -1,0 +1,510 @@
+"""From a request to a result that is ready to be fetched: count, check, write the query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from unheard.analysis.ranking import check_k, simultaneous_level
+from unheard.errors import ColumnError, OptionError, PopulationError
+from unheard.formulas.bea import LIMIT_FROM, balance, implied_floor
+from unheard.formulas.estimators import default_method
+from unheard.formulas.operations import NUMPY, total
+from unheard.model.assumption import PRESETS, Assumption
+from unheard.model.histograms import LARGEST_COUNT
+from unheard.model.question import stated
+from unheard.model.scale import Scale
+from unheard.tables import validate
+from unheard.tables.engines.base import Engine
+from unheard.tables.named_items import check_plain
+from unheard.tables.progress import RankingProgress, Watch, Work
+from unheard.tables.request import (
+    Kind,
+    Request,
+    check,
+    check_columns,
+    check_what,
+    names,
+    read_window,
+)
+from unheard.tables.sources.open import Opened, Where, open_source, second_table
+from unheard.tables.sql.count_query import counting, rows_to_count, windowed
+from unheard.tables.sql.dialects import column
+from unheard.tables.sql.rate_query import Prepared, SecondTable, people, ranks, rating
+from unheard.tables.sql.reserved_names import BALANCE, MANY, SEEN, N, Q, reserve
+from unheard.text import plural
+
+if TYPE_CHECKING:
+    from unheard.tables.shared_ranks import CrowdRanks
+
+
+@dataclass(frozen=True)
+class Job:
+    """A result that is ready to be fetched or written.
+
+    Attributes
+    ----------
+    request
+        What was asked.
+    opened
+        Where the rows are.
+    query
+        The query for the result; the counts it reads are already made.
+    people
+        The query for these counts, with n and q beside them.
+    notes
+        What was done to rows that could not be used as they were, in sentences.
+    found
+        How many rows were read and counted.
+    crowd
+        The items ranked with one participation; None unless the request says so.
+    """
+
+    request: Request
+    opened: Opened
+    query: exp.Query
+    people: exp.Query
+    notes: list[str]
+    found: validate.Tally = field(repr=False)
+    crowd: CrowdRanks | None = field(default=None, repr=False)
+
+    def close(self) -> None:
+        """Give back what the engine holds."""
+        self.opened.engine.close()
+
+
+def read_request(
+    *,
+    item: str | Iterable[str] | None,
+    rating: str | Iterable[str] | None = None,
+    counts: str | Iterable[str] | None = None,
+    q: float | str | None = None,
+    q_table: Any = None,
+    floor: float | None = None,
+    quiet: str = "any",
+    participation: Sequence[tuple[float, float]] | None = None,
+    g: Sequence[float] | None = None,
+    assumption: Assumption | None = None,
+    n: float | str | None = None,
+    n_table: Any = None,
+    scale: Scale | Sequence[float] | str | None = None,
+    method: str | None = None,
+    level: float | None = 0.95,
+    covers: str = "mean",
+    strata: str | Iterable[str] | None = None,
+    weight: str | None = None,
+    rater: str | None = None,
+    time: str | None = None,
+    window: str | None = None,
+    every: str | None = None,
+    nulls: str = "refuse",
+    off_scale: str = "refuse",
+    duplicates: str = "refuse",
+    ranks: bool = True,
+    shared: bool = False,
+    min_ratings: int = 0,
+    only_counts: bool = False,
+) -> Request:
+    """Read the arguments of :func:`rate`, or of :func:`counts`, whose result is the counts."""
+    count_columns = names(counts)
+    if isinstance(scale, str):
+        values = Scale.parse(scale)
+    elif scale is None:
+        values = _scale_of(count_columns) or Scale.points(
+            max(len(count_columns), 2) if counts else 5
+        )
+    else:
+        values = scale if isinstance(scale, Scale) else Scale(scale)
+    named = _scale_of(count_columns)
+    if named is not None and named != values:
+        raise ColumnError(
+            "counts",
+            f"the columns are named after the ratings {validate.describe_scale(named.values)}, and "
+            f"the scale is {validate.describe_scale(values.values)}",
+            "Give the columns of that scale, all of them, lowest first",
+        )
+    check_what(names(item), names(rating), count_columns)
+    if isinstance(q, str) and q in PRESETS and q_table is None:
+        q = PRESETS[q]
+    q_column = q if isinstance(q, str) else ("q" if q_table is not None and q is None else None)
+    if q_table is not None and not (q is None or isinstance(q, str)):
+        raise OptionError("q", "a number and a table given together", "Give one of them")
+    assumption = stated(
+        1.0 if q_column is not None else q,
+        quiet,
+        participation,
+        g,
+        assumption,
+        floor,
+    )
+    assumption.check_fits(values.m, 1)
+    if n_table is not None and not (n is None or isinstance(n, str)):
+        raise OptionError("n", "a number and a table given together", "Give one of them")
+    n_column = n if isinstance(n, str) else ("n" if n_table is not None and n is None else None)
+    people = None if n is None or isinstance(n, str) else _number_of_people(n)
+    n_known = people is not None or n_column is not None or nulls == "nonresponse"
+    assumption.check_people(n_known=n_known)
+    request = Request(
+        item=names(item),
+        rating=names(rating),
+        counts=count_columns,
+        scale=values,
+        assumption=assumption,
+        q_column=q_column,
+        q_table=q_table,
+        n=people,
+        n_column=n_column,
+        n_table=n_table,
+        method=method or default_method(assumption.kind, n_known),
+        level=level,
+        covers=covers,
+        strata=names(strata),
+        weight=weight,
+        rater=rater,
+        time=time,
+        window=read_window(time, window, every),
+        nulls=nulls,
+        off_scale=off_scale,
+        duplicates=duplicates,
+        ranks=ranks,
+        shared=shared,
+        min_ratings=min_ratings,
+        only_counts=only_counts,
+    )
+    check(request)
+    if shared:
+        check_plain(request, "shared")
+    return request
+
+
+def _scale_of(count_columns: tuple[str, ...]) -> Scale | None:
+    """Read the scale from columns named like those that :func:`unheard.counts` makes."""
+    values = []
+    for name in count_columns:
+        try:
+            values.append(float(name.removeprefix("count_")))
+        except ValueError:
+            return None
+        if not name.startswith("count_"):
+            return None
+    return Scale(values) if len(values) > 1 else None
+
+
+def _number_of_people(n: float) -> float:
+    try:
+        people = float(n)
+    except (TypeError, ValueError, OverflowError):
+        people = -1.0
+    # The number itself is compared, too: 2**53 + 1 is rounded on the way.
+    if not (people.is_integer() and 0 <= people <= LARGEST_COUNT and n <= LARGEST_COUNT):
+        raise PopulationError(
+            "n",
+            f"{n!r} found",
+            "Give a whole number of people up to 2**53, a column, or a table as n_table",
+        )
+    return people
+
+
+def prepare(
+    source: Any,
+    request: Request,
+    where: Where,
+    watch: Watch | None = None,
+    *,
+    effort: float = 1.0,
+) -> Job:
+    """Count, check, and write the query for the result.
+
+    Parameters
+    ----------
+    source, request, where
+        The table, what is asked of it, and how it is read.
+    watch
+        Called around long work.
+    effort
+        How much work is done to compare pairs of items, as a share of some minutes' work.
+    """
+    watch = watch or (lambda _words, _engine: nullcontext())
+    opened = open_source(source, request, where)
+    try:
+        check_columns(request.columns_of_source(), opened.kinds, opened.words)
+        validate.check_kinds(request, opened)
+        with watch("counting", opened.engine):
+            given, found = _count(request, opened)
+        with watch("checking", opened.engine):
+            given = _second_tables(request, opened, given)
+            together = people(request, given)
+            validate.check_numbers(request, opened, given.counts, together)
+            given = _balances(request, opened, given, together)
+            if opened.engine.computes():
+                given = replace(given, compute=opened.engine.compute)
+        crowd, notes = None, _notes(request, found)
+        if request.min_ratings:
+            items, ratings = _left_out(request, opened.engine, together)
+            if items:
+                fewer = f"with fewer than {plural(request.min_ratings, 'rating')}"
+                notes.append(f"{_were(items, 'item')} left out, {fewer}.")
+            if request.window is None or request.window.steps == 1:
+                # A rating in several windows may be left out of some of them only.
+                found = replace(found, counted=found.counted - ratings)
+        if request.ranks:
+            ranking = RankingProgress(opened.engine)
+            with watch("ranking", ranking):
+                made = _ranks(request, opened, given, together, Work(ranking.tell, effort))
+            request, given = made.request, replace(given, ranks=made.kept)
+            crowd, notes = made.crowd, notes + made.notes
+        if request.duplicates == "latest":
+            earlier = number_of_rows(opened.engine, opened.relation) - found.rows // len(
+                request.rating
+            )
+            if earlier:
+                notes.append(f"{_were(earlier, 'earlier rating')} left out for a later one.")
+        return Job(request, opened, rating(request, given), together, notes, found, crowd)
+    except BaseException:
+        opened.engine.close()
+        raise
+
+
+def _count(request: Request, opened: Opened) -> tuple[Prepared, validate.Tally]:
+    engine, relation = opened.engine, opened.relation
+    validate.check_duplicates(request, opened, rows_to_count(request, relation))
+    lean = (
+        engine.counts_rows_for_nothing
+        and request.nulls == request.off_scale == "refuse"
+        and request.duplicates == "refuse"
+    )
+    packed = engine.packs
+    while True:
+        made = counting(request, relation, opened.kinds, packed=packed, lean=lean)
+        counts = engine.keep("counts", made.query)
+        found = validate.tally(request, engine, counts)
+        if made.most is not None and found.largest > made.most:
+            packed = False  # too many ratings of one item for the fast way
+        elif lean and number_of_rows(engine, relation) != found.rows:
+            lean = False  # there are rows that it did not count
+        else:
+            break
+    validate.check_rows(request, opened, found)
+    validate.check_weights(request, opened, counts)
+    if request.window is not None:
+        validate.check_windows(request, request.window, opened, counts)
+        counts = engine.keep("windows", windowed(request, request.window, counts))
+    return Prepared(counts), found
+
+
+def number_of_rows(engine: Engine, relation: exp.Expr) -> int:
+    """Count the rows of a table."""
+    many = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY)).from_(relation.copy())
+    return int(engine.rows(many)[0][MANY])
+
+
+def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepared:
+    made: dict[str, SecondTable | None] = {}
+    kinds = _kinds_of_groups(request, opened)
+    for name, value, source in (
+        ("n", request.n_column, request.n_table),
+        ("q", request.q_column, request.q_table),
+    ):
+        made[name] = None
+        if source is None:
+            continue
+        assert value is not None  # a table without a named column has one called n or q
+        place = f"{name}_table"
+        second = second_table(source, opened, place, request.groups)
+        _check_value(value, place, second)
+        keys = tuple(key for key in request.groups if key in second.kinds)
+        if not keys:
+            raise ColumnError(
+                place,
+                f"{second.words} shares no column with the item: {', '.join(request.groups)}",
+                "Name its columns like those of the first table",
+            )
+        everything = name == "n" and keys == request.groups
+        as_text = tuple(key for key in keys if kinds.get(key) != second.kinds[key])
+        found = SecondTable(second.relation, keys, value, everything, as_text)
+        validate.check_second(request, opened, given.counts, found, name, second.words)
+        made[name] = found
+    return Prepared(given.counts, made["n"], made["q"])
+
+
+def _check_value(value: str, place: str, second: Opened) -> None:
+    """Raise unless a second table has its column of numbers."""
+    name = place.removesuffix("_table")
+    if value not in second.kinds:
+        numeric = [column for column, kind in second.kinds.items() if kind in ("whole", "real")]
+        guess = f"Name its column of numbers, such as {name}='{numeric[0]}'. " if numeric else ""
+        raise ColumnError(
+            place,
+            f"{second.words} has no column {value!r}",
+            f"{guess}It has: {', '.join(second.kinds)}",
+        )
+    if second.kinds[value] not in ("whole", "real", "single"):
+        raise ColumnError(
+            place,
+            f"column {value!r} of {second.words} holds something else than numbers",
+            "Write a point for decimals and no signs, such as 0.3 for 30%",
+        )
+
+
+def _kinds_of_groups(request: Request, opened: Opened) -> dict[str, Kind]:
+    ours: dict[str, Kind] = {"attribute": "text", "window_start": "time", "window_end": "time"}
+    return ours | {name: opened.kinds[name] for name in (*request.item, *request.strata)}
+
+
+def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Query) -> Prepared:
+    """Work out BEA's lambda for every n and q that occur, where the large-n form is not exact."""
+    if request.method != "bea" or not request.balance_keys:
+        return given
+    import numpy as np
+    import pyarrow as pa
+
+    made: dict[str, exp.Expr] = {name: column(name) for name in (N, Q)}
+    made[SEEN] = total([column(name) for name in request.count_columns])
+    wanted = [exp.alias_(made[name], name) for name in request.balance_keys]
+    distinct = exp.select(*wanted).distinct().from_(together.subquery(reserve("given")))
+    if request.n is None:
+        distinct = distinct.where(column(N) < LIMIT_FROM)
+    rows = opened.engine.rows(distinct)
+    keys = {
+        name: np.array([row[name] for row in rows], np.float64) for name in request.balance_keys
+    }
+    n = keys.get(N, np.full(len(rows), request.n))
+    q = keys.get(Q, np.full(len(rows), request.assumption.q))
+    if SEEN in keys:
+        # An item without ratings has no lambda, and needs none.
+        seen = keys[SEEN]
+        q = np.where(seen > 0, implied_floor(q, seen, np.maximum(n, 1.0), NUMPY), q)
+    found = pa.table(keys | {BALANCE: balance(n, q) if len(n) else n})
+    return replace(given, balances=opened.engine.upload("balances", found))
+
+
+@dataclass(frozen=True)
+class _Ranks:
+    """Ranks that the engine keeps, the request that they answer, and what must be known of them."""
+
+    request: Request
+    kept: exp.Expr | None = None
+    crowd: CrowdRanks | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def _ranks(
+    request: Request, opened: Opened, given: Prepared, together: exp.Query, work: Work
+) -> _Ranks:
+    """Work ranks out first, so that their memory is free again when the result is made.
+
+    Too many items for one participation are ranked with separate ones: then the request says so.
+    """
+    engine, notes = opened.engine, list[str]()
+    compared = _compared(request, engine, together)
+    if request.order is not None and request.order.k is not None and compared:
+        check_k(request.order.k, compared)
+    if request.shared and compared:
+        from unheard.tables.shared_ranks import shared_ranks
+
+        try:
+            found = _Ranks(request, *shared_ranks(request, engine, together, work))
+            if found.crowd is not None and found.crowd.with_error is None:
+                # Too much work: then nothing is said about sampling error.
+                found = replace(found, request=replace(request, sampling_error=False))
+            return found
+        except OptionError as error:
+            if error.place != "shared":
+                raise
+            request = replace(request, shared=False)
+            notes.append(f"Ranks are those of separate participation: {error.found}.")
+    if not (request.noise or engine.keeps or request.order):
+        return _Ranks(request, notes=notes)
+    level = None
+    if request.noise and request.level is not None:
+        level = simultaneous_level(request.level, compared)
+    keep = engine.keep if engine.repeats_steps else None
+    kept = engine.keep("ranks", ranks(request, given, level, keep))
+    return _Ranks(request, kept, notes=notes)
+
+
+def items_query(request: Request, together: exp.Query) -> exp.Select:
+    """List the items that are rated, each once."""
+    keys = [column(name) for name in request.result_keys]
+    items = exp.select(*keys).from_(together.subquery(reserve("given"))).group_by(*keys)
+    if request.min_ratings:
+        items = items.having(_seen(request) >= request.min_ratings)
+    return items
+
+
+def _seen(request: Request) -> exp.Expr:
+    return exp.Sum(this=total([column(name) for name in request.count_columns]))
+
+
+def _left_out(request: Request, engine: Engine, together: exp.Query) -> tuple[int, int]:
+    """Count the items with too few ratings, and these ratings."""
+    few = items_query(replace(request, min_ratings=0), together)
+    few = few.having(_seen(request) < request.min_ratings)
+    few = few.select(exp.alias_(_seen(request), SEEN))
+    both = {
+        MANY: exp.Count(this=exp.Star()),
+        SEEN: exp.Coalesce(this=exp.Sum(this=column(SEEN)), expressions=[exp.Literal.number(0)]),
+    }
+    counted = exp.select(*(exp.alias_(what, name) for name, what in both.items()))
+    (found,) = engine.rows(counted.from_(few.subquery(reserve("few"))))
+    return int(found[MANY]), int(found[SEEN])
+
+
+def _compared(request: Request, engine: Engine, together: exp.Query) -> int:
+    """Count the items that are compared with each other, at the most."""
+    within = [column(name) for name in request.compared_within]
+    items = items_query(request, together)
+    many = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
+    many = many.from_(items.subquery(reserve("items")))
+    groups = many.group_by(*within) if within else many
+    most = exp.select(exp.alias_(exp.Max(this=column(MANY)), MANY))
+    (found,) = engine.rows(most.from_(groups.subquery(reserve("groups"))))
+    return int(found[MANY] or 0)
+
+
+def _notes(request: Request, found: validate.Tally) -> list[str]:
+    notes = []
+    each = " (counted once for each rating column)" if request.attributes else ""
+    scale = validate.describe_scale(request.scale.values)
+    if found.off_scale:
+        notes.append(
+            f"{_were(found.off_scale, 'rating')} left out, not on the scale {scale}{each}; "
+            "flag rows_dropped."
+        )
+    if found.nulls and request.nulls == "drop":
+        notes.append(
+            f"{_were(found.nulls, 'row')} left out, without a rating{each}; flag rows_dropped."
+        )
+    if found.nulls and request.nulls == "nonresponse":
+        notes.append(
+            f"{_were(found.nulls, 'row')} taken as people who said nothing: no rating{each}; "
+            "flag nulls_counted."
+        )
+    return notes
+
+
+def _were(many: int, what: str) -> str:
+    return f"{many:,} {what} was" if many == 1 else f"{many:,} {what}s were"
+
+
+def in_order(query: exp.Query, request: Request) -> exp.Query:
+    """Sort a result by the columns that name its rows."""
+    return query.order_by(*(column(name) for name in request.result_keys), copy=False)
+
+
+def counts_query(job: Job) -> exp.Query:
+    """Return the query for the counts that a job has made."""
+    request = job.request
+    made = job.people.find(exp.CTE)
+    assert made is not None  # the first step reads the counts
+    inside = (*request.count_columns, *request.row_columns)
+    selected = [column(name) for name in request.groups]
+    selected += [
+        exp.alias_(exp.cast(column(ours), "bigint"), name)  # type: ignore[misc]
+        for ours, name in zip(inside, (*request.count_names, *request.row_names), strict=True)
+    ]
+    return exp.select(*selected).from_(made.this.subquery(reserve("counted")))

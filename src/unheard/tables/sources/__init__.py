@@ -1,0 +1,1 @@
+"""Where tables come from: files, frames, databases, standard input."""

@@ -1,0 +1,153 @@
+"""Delimited text, as spreadsheets and programs write it, and how DuckDB reads it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from unheard.errors import QueryError
+from unheard.tables.engines.duckdb import DuckDB, quote_name, quote_text
+
+_SIGNS = {"delim": "Delimiter", "quote": "Quote", "escape": "Escape", "comment": "Comment"}
+"""Signs with a meaning: what one is told, and as what it is found."""
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """Files of delimited text.
+
+    Attributes
+    ----------
+    engine
+        That reads them.
+    paths
+        Their names, as DuckDB reads them literally.
+    settings
+        What DuckDB is told about them.
+    """
+
+    engine: DuckDB
+    paths: Sequence[str]
+    settings: Mapping[str, str]
+
+    def told(self, **more: str) -> Delimited:
+        """Return the same files, with more said about them."""
+        return replace(self, settings={**self.settings, **more})
+
+    def source(self, function: str = "read_csv", *, header: str = "true") -> str:
+        """Write the table that DuckDB finds in the files."""
+        said = {"header": header, **self.settings}
+        settings = ", ".join(f"{name} = {value}" for name, value in said.items())
+        listed = ", ".join(map(quote_text, self.paths))
+        return f"{function}({f'[{listed}]' if len(self.paths) > 1 else listed}, {settings})"
+
+    def columns(self) -> dict[str, str]:
+        """Return the columns that DuckDB finds, and their types."""
+        described = self.engine.execute(f"describe select * from {self.source()}").fetchall()
+        return {row[0]: row[1] for row in described}
+
+    def looked_at(self, wanted: Collection[str] | None) -> tuple[Delimited, dict[str, str]]:
+        """Return the files with what a look at them tells, and their columns.
+
+        DuckDB takes long to guess how many columns are written, and longer to describe them. Of a
+        single file it tells what it has guessed, and need not do so again.
+        """
+        if wanted and len(self.paths) == 1:
+            query = f"select {', '.join(_SIGNS.values())}, Columns from {self.source('sniff_csv')}"
+            *found, columns = self.engine.execute(query).fetchall()[0]
+            kinds = {one["name"]: one["type"] for one in columns}
+            if kinds.keys() >= {*wanted}:
+                said = (quote_text("" if sign == "(empty)" else sign) for sign in found)
+                return self.told(**dict(zip(_SIGNS, said, strict=True))), kinds
+        return self, self.columns()
+
+
+def read_delimited(
+    engine: DuckDB,
+    paths: Sequence[str],
+    head: bytes,
+    as_text: Collection[str],
+    numbers: Collection[str] | None,
+    wanted: Collection[str] | None,
+    *,
+    tabs: bool,
+) -> exp.Expr:
+    """Let DuckDB read files of delimited text.
+
+    Parameters
+    ----------
+    engine
+        That reads.
+    paths
+        The files' names, as DuckDB reads them literally.
+    head
+        The beginning of the first.
+    as_text, numbers, wanted
+        As in :func:`unheard.tables.sources.files.read_file`.
+    tabs
+        Whether there are tabs between the columns.
+    """
+    files = Delimited(engine, paths, {"sample_size": "100000"})
+    if len(paths) > 1:  # of a single file it changes nothing and takes as long again
+        files = files.told(union_by_name="true")
+    stated = re.match(rb"(?:\xef\xbb\xbf)?sep=(.)\r?\n", head)
+    if stated is not None:  # as Excel begins a file
+        files = files.told(skip="1", delim=quote_text(stated[1].decode("latin-1")))
+    elif tabs:
+        files = files.told(delim="'\t'")
+    files, found = files.looked_at(wanted)
+    names = _told_apart(files, list(found))
+    texts = {there for there, name in names.items() if name in as_text}
+    decimals = {there for there, name in names.items() if numbers is None or name in numbers}
+    if re.search(rb"\d,\d", head) and any(found[there] == "VARCHAR" for there in decimals):
+        with_commas = files.told(decimal_separator="','")
+        more = _numbers_with_commas(with_commas, found, wanted)
+        if decimals & more:
+            files, texts = with_commas, (texts | more) - decimals
+    if texts:
+        kept = ", ".join(f"{quote_text(there)}: 'VARCHAR'" for there in sorted(texts))
+        files = files.told(types=f"{{{kept}}}")
+    if wanted and {*wanted} <= {*names.values()}:
+        names = {there: name for there, name in names.items() if name in wanted}
+    selected = ", ".join(
+        f"{quote_name(there)} as {quote_name(name)}" for there, name in names.items()
+    )
+    return engine.view(f"select {selected} from {files.source()}")
+
+
+def _numbers_with_commas(
+    files: Delimited, before: Mapping[str, str], wanted: Collection[str] | None
+) -> set[str]:
+    """Return the columns that decimal commas turn from text to numbers, unless others suffer."""
+    try:
+        _, found = files.looked_at(wanted)
+    except QueryError:
+        return set()  # commas are something else here
+    changed = {one for one in before if found.get(one) != before[one]}
+    fine = all((before[one], found.get(one)) == ("VARCHAR", "DOUBLE") for one in changed)
+    return changed if fine else set()
+
+
+def _told_apart(files: Delimited, names: list[str]) -> dict[str, str]:
+    """Number the columns of one name, so that nobody gets the first of them unawares."""
+    plain = {name: name for name in names}
+    folded = {name.lower() for name in names}
+    # DuckDB has called the second of them by its name and _1.
+    if not any(re.sub(r"_\d+$", "", one) in folded for one in folded if re.search(r"_\d+$", one)):
+        return plain
+    rows = files.told(all_varchar="true").source(header="false")
+    heading = files.engine.execute(f"select * from {rows} limit 1").fetchone()
+    if heading is None or len(heading) != len(names):
+        return plain
+    given = [(cell or "").strip().lower() for cell in heading]
+    times, seen = Counter(given), Counter[str]()
+    called: dict[str, str] = {}
+    for name, cell in zip(names, given, strict=True):
+        if cell and times[cell] > 1:
+            seen[cell] += 1
+            plain[name] = f"{called.setdefault(cell, name)} ({seen[cell]})"
+    return plain

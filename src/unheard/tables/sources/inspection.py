@@ -1,0 +1,237 @@
+"""What is in a table that nobody has described yet, and what its columns may be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from unheard.errors import ScaleError
+from unheard.model.scale import Scale
+from unheard.tables.engines.base import Engine
+from unheard.tables.request import Kind, write_value
+from unheard.tables.sources.open import Opened
+from unheard.tables.sql.dialects import column
+from unheard.tables.sql.expressions import number
+from unheard.tables.sql.reserved_names import MANY, plain, reserve
+from unheard.text import name_of
+
+_EXAMPLES = 3
+_MOST_RATINGS = 21
+"""A column with more different values than this is not taken for ratings."""
+
+_LARGEST_RATING = 100
+
+_COUNTED = 200_000
+"""Up to so many rows, different values are counted one by one."""
+
+_RARE = 0.02
+"""Values at the ends as rare as this may be slips, and do not make a scale longer."""
+
+_NUMBERS: tuple[Kind, ...] = ("whole", "real", "single")
+_RATING = re.compile(r"rating|stars?|score|grade|mark|note|satisfaction|answer", re.IGNORECASE)
+_ITEM = re.compile(
+    r"item|name|title|hotel|product|course|lecturer|book|movie|film|track|place|id$", re.IGNORECASE
+)
+_PERSON = re.compile(r"user|guest|rater|reviewer|person|student|customer|respondent", re.IGNORECASE)
+_PEOPLE = re.compile(
+    r"n|population|people|guests|visitors|students|customers|enrol+ed|invited|asked|size",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"(.*?)(\d+(?:\.\d+)?)\D*")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, as far as a look at it tells.
+
+    Attributes
+    ----------
+    name, kind
+        Its name and what it holds.
+    distinct
+        How many different values it has; of many rows, about how many.
+    missing
+        Rows without a value.
+    least, greatest
+        Of numbers, the smallest and the largest.
+    low, high
+        Of numbers, between which nearly all lie.
+    examples
+        A few of its values, as text.
+    """
+
+    name: str
+    kind: Kind
+    distinct: int
+    missing: int
+    least: float | None
+    greatest: float | None
+    low: float | None
+    high: float | None
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What the columns may be; a person looks at it before it is used.
+
+    Attributes
+    ----------
+    item
+        Columns that say what was rated.
+    rating, counts
+        The column with ratings, or those with counts, lowest rating first.
+    scale
+        The values a rating may take, as text.
+    n_column
+        The column that says how many people there are.
+    """
+
+    item: tuple[str, ...]
+    rating: str | None
+    counts: tuple[str, ...]
+    scale: str | None
+    n_column: str | None
+
+
+def inspect(opened: Opened) -> dict[str, Any]:
+    """Look at a table: its rows, its columns, and what they may be."""
+    total = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
+    rows = int(opened.engine.rows(total.from_(opened.relation.copy()))[0][MANY])
+    columns = [
+        _column(opened.engine, opened.relation, name, kind, rows)
+        for name, kind in opened.kinds.items()
+    ]
+    return {
+        "rows": rows,
+        "columns": [asdict(one) for one in columns],
+        "guess": asdict(guess(columns, rows)),
+    }
+
+
+def _column(engine: Engine, relation: exp.Expr, name: str, kind: Kind, rows: int) -> Column:
+    value = column(name)
+    every = exp.Count(this=exp.Distinct(expressions=[value.copy()]))
+    asked: dict[str, exp.Expr] = {
+        "there": exp.Count(this=value),
+        "many": every if rows <= _COUNTED else exp.ApproxDistinct(this=value.copy()),
+    }
+    if kind in _NUMBERS:
+        asked |= {"least": exp.Min(this=value.copy()), "greatest": exp.Max(this=value.copy())}
+        asked |= {"low": _quantile(value, _RARE), "high": _quantile(value, 1 - _RARE)}
+    selected = [exp.alias_(what, reserve(name)) for name, what in asked.items()]
+    (row,) = engine.rows(exp.select(*selected).from_(relation.copy()))
+    found = {plain(name): value for name, value in row.items()}
+    text = reserve("text")
+    some = (
+        exp.select(exp.alias_(exp.cast(value.copy(), "text"), text))
+        .distinct()
+        .from_(relation.copy())
+        .where(value.copy().is_(exp.null()).not_())
+        .order_by(exp.Ordered(this=column(text)))
+        .limit(_EXAMPLES)
+    )
+    ends = [found.get(end) for end in ("least", "greatest", "low", "high")]
+    least, greatest, low, high = (None if end is None else float(end) for end in ends)
+    examples = tuple(name_of(row[text]) for row in engine.rows(some))
+    missing = rows - int(found["there"])
+    many = min(int(found["many"]), rows - missing)
+    return Column(name, kind, many, missing, least, greatest, low, high, examples)
+
+
+def _quantile(value: exp.Expr, share: float) -> exp.Expr:
+    return exp.Anonymous(this="quantile_disc", expressions=[value.copy(), number(share)])
+
+
+def guess(columns: Sequence[Column], rows: int) -> Guess:
+    """Say what the columns may be, from their names and values.
+
+    Examples
+    --------
+    >>> hotel = Column("hotel", "text", 5, 0, None, None, None, None, ())
+    >>> stars = Column("stars", "whole", 5, 0, 1.0, 5.0, 1.0, 5.0, ())
+    >>> guess([hotel, stars], 120)
+    Guess(item=('hotel',), rating='stars', counts=(), scale='1:5', n_column=None)
+    """
+    counts = _counts(columns)
+    rating = None if counts else _likeliest(columns, lambda one: _as_rating(one, rows))
+    taken = {*counts, rating}
+    left = [one for one in columns if one.name not in taken]
+    people = _likeliest(left, _as_people)
+    item = _likeliest([one for one in left if one.name != people], lambda one: _as_item(one, rows))
+    scale = _scale_of_counts(counts) if counts else None
+    if rating is not None:
+        scale = _scale_of(next(one for one in columns if one.name == rating))
+    return Guess(() if item is None else (item,), rating, counts, scale, people)
+
+
+def _likeliest(columns: Sequence[Column], score: Callable[[Column], float]) -> str | None:
+    scored = [(score(one), one.name) for one in columns]
+    best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
+    return best[1] if best[0] > 0 else None
+
+
+def _as_rating(one: Column, rows: int) -> float:
+    if one.kind not in _NUMBERS or one.least is None or one.distinct < 2:
+        return 0.0
+    named = bool(_RATING.search(one.name))
+    few = one.distinct <= _MOST_RATINGS and (named or one.distinct < rows)
+    return named + few if few or named else 0.0
+
+
+def _as_item(one: Column, rows: int) -> float:
+    if one.kind not in ("text", "whole") or not one.distinct:
+        return 0.0
+    # Names of people are as many as the rows, those of items fewer.
+    fewer = one.distinct < 0.7 * rows
+    score = 1.0 * fewer + (one.kind == "text") + 2.0 * bool(_ITEM.search(one.name))
+    return score - 2.0 * bool(_PERSON.search(one.name)) + 0.1
+
+
+def _as_people(one: Column) -> float:
+    fits = one.kind == "whole" and one.least is not None and one.least >= 0
+    return 1.0 if fits and _PEOPLE.fullmatch(one.name) else 0.0
+
+
+def _counts(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Find columns named alike but for a rising number: n1, n2, ...; count_0.5, count_1, ..."""
+    groups: dict[str, list[tuple[float, str]]] = {}
+    for one in columns:
+        found = _COUNT.fullmatch(one.name)
+        if found is not None and _may_count(one):
+            groups.setdefault(found[1], []).append((float(found[2]), one.name))
+    best = max(groups.values(), key=len, default=[])
+    return tuple(name for _, name in sorted(best)) if len(best) > 1 else ()
+
+
+def _may_count(one: Column) -> bool:
+    if one.kind not in _NUMBERS or one.least is None or one.greatest is None:
+        return False
+    return one.least >= 0 and one.least.is_integer() and one.greatest.is_integer()
+
+
+def _scale_of_counts(names: Sequence[str]) -> str | None:
+    found = [_COUNT.fullmatch(name) for name in names]
+    return _written([float(one[2]) for one in found if one is not None])
+
+
+def _scale_of(rating: Column) -> str | None:
+    """Name the shortest of the usual scales that holds nearly all ratings."""
+    low, high = rating.low or 0.0, rating.high or 0.0
+    whole = low.is_integer() and high.is_integer() and rating.distinct <= high - low + 3
+    for first, last in ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 10.0), (0.0, 10.0)):
+        if first <= low and high <= last and (last > 1 or low == 0):
+            return f"{first:g}:{last:g}" if whole else f"{first or 0.5:g}:{last:g}:0.5"
+    return f"{min(low, 1.0):g}:{high:g}" if low >= 0 and high <= _LARGEST_RATING else None
+
+
+def _written(values: Sequence[float]) -> str | None:
+    try:
+        scale = Scale(values)
+    except ScaleError:
+        return None
+    return ",".join(write_value(value) for value in scale.values)

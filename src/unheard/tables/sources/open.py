@@ -1,0 +1,418 @@
+"""Whatever holds the ratings, turned into an engine and a table in it."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+import narwhals as nw
+from sqlglot import exp
+
+from unheard.errors import ColumnError, OptionError, QueryError, SourceError
+from unheard.tables.engines.base import Engine
+from unheard.tables.engines.duckdb import DuckDB, Relation, is_duckdb
+from unheard.tables.engines.sqlite import SQLite, is_sqlite
+from unheard.tables.request import Kind, Request, check_table_name
+from unheard.tables.sources.files import form_of, head_of, matching, not_found, read_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ENGINES = ("duckdb", "spark")
+_DATABASES = (".db", ".ddb", ".duckdb", ".sqlite", ".sqlite3")
+"""How a file is called that is to be opened as a database; what is in it tells which kind."""
+
+_URL = re.compile(r"([a-z][a-z0-9+]*)://", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A table that can be read.
+
+    Attributes
+    ----------
+    engine
+        What runs queries on it.
+    relation
+        The table, as a query refers to it.
+    kinds
+        What its columns hold.
+    words
+        What messages call it.
+    back
+        Turns a result of the engine into the kind of frame that came in.
+    """
+
+    engine: Engine
+    relation: exp.Expr
+    kinds: dict[str, Kind]
+    words: str
+    back: Callable[[exp.Expr], Any]
+
+
+@dataclass(frozen=True)
+class Where:
+    """How to reach a table: which engine, and what of a database.
+
+    Attributes
+    ----------
+    engine
+        ``duckdb`` or ``spark``; None for what suits the source.
+    table, query
+        Which table of a database to read, or a query to run there.
+    memory
+        Most memory that DuckDB may use.
+    spark_master
+        Where Spark runs.
+    to_table
+        The table of the database that the result is written to.
+    confined
+        The one folder that files may be read from; None for any.
+    """
+
+    engine: str | None = None
+    table: str | None = None
+    query: str | None = None
+    memory: str | None = None
+    spark_master: str | None = None
+    to_table: str | None = None
+    confined: Path | None = None
+
+    @property
+    def writable(self) -> bool:
+        """Whether the database is to be written to."""
+        return self.to_table is not None
+
+
+def open_source(source: Any, request: Request | None, where: Where) -> Opened:
+    """Open whatever holds the ratings; without a request, to see what is in it."""
+    if where.engine is not None and where.engine not in ENGINES:
+        raise OptionError(
+            "engine", f"{where.engine!r} found", f"Choose one of {', '.join(ENGINES)}"
+        )
+    if isinstance(source, str | os.PathLike):
+        return _open_text(os.fspath(source), request, where)
+    return _open_frame(source, request, where)
+
+
+def second_table(source: Any, main: Opened, place: str, as_text: tuple[str, ...]) -> Opened:
+    """Open a second table so that the engine of the first can join it."""
+    if isinstance(source, str | os.PathLike):
+        text = os.fspath(source)
+        if not matching(text):
+            if form_of(text) is not None or text.startswith(("/", ".")):
+                raise not_found(text)
+            check_table_name(place, text)
+            relation = main.engine.lookup(place, text)
+            return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
+        if isinstance(main.engine, DuckDB):
+            relation = read_file(main.engine, text, as_text, text)
+            return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
+        with_duckdb = DuckDB()
+        try:
+            relation = read_file(with_duckdb, text, as_text, text)
+            rows = with_duckdb.native(exp.select("*").from_(relation))
+        finally:
+            with_duckdb.close()
+    else:
+        text = f"the table given as {place}"
+        implementation = _implementation(source)
+        if implementation.is_pyspark() and hasattr(main.engine, "source"):
+            relation = main.engine.source(source)
+            return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
+        rows = _as_arrow(source, implementation)
+    relation = main.engine.upload(place, rows)
+    return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
+
+
+# Files, databases, standard input.
+
+
+def _open_text(text: str, request: Request | None, where: Where) -> Opened:
+    url = _URL.match(text)
+    if url is not None:
+        return _open_url(text, url[1].lower(), where)
+    if where.engine == "spark":
+        return _open_with_spark(text, request, where)
+    if os.path.isdir(text):
+        within = os.path.join(glob.escape(text), "*.csv")
+        raise SourceError(text, "it is a folder", f"Name its files, such as '{within}'")
+    # What was uploaded holds rows, whatever it is called.
+    if where.confined is None and os.path.isfile(text) and text.lower().endswith(_DATABASES):
+        return _open_database_file(text, where)
+    return _open_file(text, request, where)
+
+
+def _open_file(text: str, request: Request | None, where: Where) -> Opened:
+    words = "standard input" if text == "-" else text
+    if text != "-" and not matching(text):
+        raise not_found(text)
+    _refuse_to_table(where)
+    if where.table is not None or where.query is not None:
+        raise OptionError(
+            "table" if where.table else "query", f"{words} is no database", "Leave it out"
+        )
+    engine = DuckDB(where.memory, where.confined)
+    with engine.closed_on_error():
+        path = str(_save_input(engine)) if text == "-" else text
+        relation = read_file(
+            engine, path, _text_columns(request), text, _ratings(request), _wanted(request)
+        )
+        return _opened(engine, relation, words)
+
+
+def _open_database_file(text: str, where: Where) -> Opened:
+    head = head_of(text, text)
+    if not is_sqlite(head) and not is_duckdb(head):
+        raise SourceError(
+            text,
+            "it is neither a DuckDB nor a SQLite database",
+            "Give a file of rows an ending such as .csv",
+        )
+    make = _sqlite if is_sqlite(head) else _duckdb
+    return _open_database(make(Path(text), where), text, where)
+
+
+def _sqlite(path: Path, where: Where) -> SQLite:
+    return SQLite(path, writable=where.writable)
+
+
+def _duckdb(path: Path, where: Where) -> DuckDB:
+    engine = DuckDB(where.memory)
+    with engine.closed_on_error():
+        engine.attach(path, writable=where.writable)
+    return engine
+
+
+def _refuse_to_table(where: Where) -> None:
+    if where.to_table is not None:
+        raise OptionError(
+            "to_table", "the source is no database", "Write to a file with output instead"
+        )
+
+
+def _open_url(text: str, scheme: str, where: Where) -> Opened:
+    from unheard.tables.engines.postgres import Postgres, without_password
+
+    engine: Engine
+    if scheme in ("postgresql", "postgres"):
+        engine = Postgres(text, writable=where.writable)
+    elif scheme in ("sqlite", "duckdb"):
+        path = Path(unquote(urlsplit(text).path)[1:])
+        if not path.is_file():
+            raise SourceError(
+                text,
+                f"there is no file {path}",
+                "Write sqlite:///folder/file.db, or an absolute path after four slashes",
+            )
+        engine = (_sqlite if scheme == "sqlite" else _duckdb)(path, where)
+    else:
+        raise SourceError(
+            without_password(text),
+            f"{scheme} is not among the databases that can be reached",
+            "Give postgresql://, sqlite:/// or duckdb:///, or run the text that `unheard sql` "
+            "writes there",
+        )
+    return _open_database(engine, without_password(text), where)
+
+
+def _open_database(engine: Any, text: str, where: Where) -> Opened:
+    with engine.closed_on_error():
+        relation, words = _of_database(engine, text, where)
+        return _opened(engine, relation, words)
+
+
+def _of_database(engine: Any, text: str, where: Where) -> tuple[exp.Expr, str]:
+    """Return the table or query that is meant, and what messages call it."""
+    if where.query is not None:
+        # The user's own words go to the engine as they are.
+        try:
+            relation = engine.from_query(where.query)
+        except QueryError as error:
+            raise OptionError(
+                "query", f"{error.engine} says: {error.words}", "Give one SELECT"
+            ) from None
+        return relation, f"the query on {text}"
+    there = engine.tables()
+    if where.to_table in there:
+        raise OptionError(
+            "to_table", f"{text} already has a table {where.to_table!r}", "Choose another name"
+        )
+    name = where.table
+    if name is None:
+        if len(there) != 1:
+            listed = ", ".join(there[:12]) or "none"
+            raise OptionError(
+                "table", f"{text} holds {len(there)} tables: {listed}", "Name one with table"
+            )
+        name = there[0]
+    elif name not in there and "." not in name:
+        near = difflib.get_close_matches(name, there, n=1)
+        guess = f"Did you mean {near[0]!r}? " if near else ""
+        raise OptionError(
+            "table", f"{text} has no table {name!r}", f"{guess}It has: {', '.join(there[:12])}"
+        )
+    check_table_name("table", name)
+    return engine.lookup("table", name), f"table {name} of {text}"
+
+
+def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened:
+    from unheard.tables.engines.spark import Spark, session
+
+    if where.query is not None:
+        raise OptionError("query", "Spark reads files and tables here", "Name one of them instead")
+    if os.path.isfile(text) and re.search(r"[*?\[{]", text):
+        raise SourceError(
+            text, "Spark takes such a name for a pattern of other names", "Rename it, or use DuckDB"
+        )
+    engine = Spark(session(where.spark_master))
+    if where.table is not None:
+        check_table_name("table", where.table)
+        return _opened(engine, engine.lookup("table", where.table), f"table {where.table}")
+    form = form_of(text)
+    if form is None:
+        raise SourceError(text, "the ending tells no format", "Name a .csv, .parquet or .jsonl")
+    frame = engine.read(text, form, _text_columns(request))
+    opened = _opened(engine, engine.source(frame), text)
+    return replace(opened, back=lambda query: engine.arrow(query).read_all())
+
+
+def _opened(engine: Engine, relation: exp.Expr, words: str) -> Opened:
+    return Opened(engine, relation, engine.columns(relation), words, engine.native)
+
+
+def _save_input(engine: DuckDB) -> Path:
+    """Keep standard input in a private file: it is read more than once."""
+    path = engine.folder / "input"
+    with path.open("wb") as file:
+        while chunk := sys.stdin.buffer.read(1 << 20):
+            file.write(chunk)
+    return path
+
+
+def _text_columns(request: Request | None) -> tuple[str, ...]:
+    """Columns that no reader of text may guess about: names like 007, ratings like n/a."""
+    if request is None:
+        return ()
+    rater = () if request.rater is None else (request.rater,)
+    return (*request.item, *request.strata, *request.rating, *rater)
+
+
+def _wanted(request: Request | None) -> tuple[str, ...] | None:
+    """Columns that are read; None for all."""
+    if request is None:
+        return None
+    return tuple(dict.fromkeys(name for name, _place in request.columns_of_source()))
+
+
+def _ratings(request: Request | None) -> tuple[str, ...] | None:
+    """Columns of ratings; None if nobody has said which."""
+    return None if request is None else request.rating
+
+
+# Frames.
+
+
+def _implementation(source: Any) -> nw.Implementation:
+    try:
+        _refuse_repeated(source)
+        found: nw.Implementation = nw.from_native(source).implementation
+        return found
+    except TypeError:
+        raise SourceError(
+            "table",
+            f"a {type(source).__name__} found",
+            "Give a path, a URL, or a frame of pandas, Polars, PyArrow, DuckDB, ibis or Spark",
+        ) from None
+
+
+def _refuse_repeated(source: Any) -> None:
+    """Refuse a frame in which two columns have one name: nobody could tell which is meant."""
+    if hasattr(source, "collect_schema"):
+        return  # Polars has no such frames
+    columns = getattr(source, "column_names", None) or getattr(source, "columns", [])
+    if callable(columns) or not hasattr(columns, "__iter__"):
+        return
+    named = [str(column) for column in columns]
+    for name, times in Counter(named).items():
+        if times > 1:
+            raise ColumnError("table", f"two columns are called {name!r}", "Rename one of them")
+
+
+def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:
+    implementation = _implementation(source)
+    words = f"the {implementation.value} frame"
+    if implementation.is_pyspark() or implementation.is_pyspark_connect():
+        from unheard.tables.engines.spark import Spark
+
+        spark = Spark(source.sparkSession)
+        return _opened(spark, spark.source(source), "the Spark frame")
+    if implementation.is_duckdb():
+        relation = Relation(source)
+        return _opened(relation, relation.source, "the DuckDB relation")
+    engine = DuckDB(where.memory)
+    with engine.closed_on_error():
+        relation_ = engine.register(_as_arrow(source, implementation, _wanted(request)))
+        opened = _opened(engine, relation_, words)
+    return replace(opened, back=lambda query: _same_kind(source, implementation, engine, query))
+
+
+def _as_arrow(
+    source: Any, implementation: nw.Implementation, wanted: Collection[str] | None = None
+) -> pa.Table:
+    """Turn a frame into Arrow: the wanted columns, or all if one of them is not there."""
+    import pyarrow as pa
+
+    if implementation.is_pandas():
+        columns = {str(name): name for name in source.columns}
+        kept = columns if wanted is None or not {*wanted} <= columns.keys() else wanted
+        return pa.table({name: _pandas_column(source[columns[name]]) for name in kept})
+    frame = nw.from_native(source)
+    if wanted is not None and {*wanted} <= {*frame.collect_schema().names()}:
+        frame = frame.select(*wanted)
+    if implementation.is_ibis():
+        return frame.to_native().to_pyarrow()
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    return frame.to_arrow()
+
+
+def _pandas_column(values: Any) -> pa.ChunkedArray | pa.Array:
+    """Turn a pandas column into Arrow; one of mixed types becomes text."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        missing = values.isna()
+        return pa.array(
+            [None if gone else str(value) for value, gone in zip(values, missing, strict=True)],
+            type=pa.string(),
+        )
+
+
+def _same_kind(
+    source: Any, implementation: nw.Implementation, engine: DuckDB, query: exp.Expr
+) -> Any:
+    """Return a result as the kind of frame that came in."""
+    rows = engine.arrow(query).read_all()
+    if implementation.is_pyarrow():
+        return rows
+    if implementation.is_ibis():
+        import ibis
+
+        return ibis.memtable(rows)
+    if implementation.is_pandas():
+        return rows.to_pandas()
+    frame = nw.from_arrow(rows, backend=implementation)  # type: ignore[arg-type]
+    lazy = isinstance(nw.from_native(source), nw.LazyFrame)
+    return (frame.lazy() if lazy else frame).to_native()

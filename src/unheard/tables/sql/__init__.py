@@ -1,0 +1,1 @@
+"""Queries, built apart from being run."""

@@ -1,0 +1,433 @@
+"""From a table to counts per item and rating: the one pass over the user's rows.
+
+Plain counting (``count(case when rating = 4 then 1 end)`` for each value) runs everywhere; DuckDB
+has a faster way, :mod:`unheard.tables.sql.packed_counts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from sqlglot import exp
+
+from unheard.model.histograms import LARGEST_COUNT
+from unheard.model.scale import Scale
+from unheard.tables.request import Kind, Request, Window
+from unheard.tables.sql.dialects import column
+from unheard.tables.sql.expressions import number
+from unheard.tables.sql.packed_counts import packed_total, packing, spellings
+from unheard.tables.sql.reserved_names import BUCKET, N_BAD, N_NULL, N_ROWS, reserve
+
+_LONG_SCALE = 13
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A query for counts, and up to how many ratings of one item it can be trusted."""
+
+    query: exp.Select
+    most: int | None
+
+
+def counting(
+    request: Request,
+    relation: exp.Expr,
+    kinds: dict[str, Kind],
+    *,
+    packed: bool,
+    lean: bool = False,
+) -> Counting:
+    """Write the query that counts.
+
+    Its columns: those of ``request.groups`` (of a window the number of the step, ``BUCKET``; see
+    :func:`windowed`), the counts, ``N_ROWS``, ``N_NULL`` (of long tables),
+    ``N_BAD`` (of tables of counts), and the smallest and largest n and q where these are columns.
+
+    Parameters
+    ----------
+    request
+        What is asked.
+    relation
+        The table or subquery to read.
+    kinds
+        What its columns hold.
+    packed
+        Whether to use the fast way if it applies.
+    lean
+        Whether to leave out, if the fast way applies, what only rows that were not counted make a
+        difference to: ``N_ROWS`` is then the number of ratings, and the caller compares its sum
+        with the number of rows.
+    """
+    source = rows_to_count(request, relation)
+    keys = _keys(request)
+    if request.counts:
+        return Counting(_grouped(source, keys, [*_merged(request), *_per_item(request)]), None)
+    most = None
+    if len(request.rating) == 1 and request.scale.m >= _LONG_SCALE:
+        query = _by_value(request, source, keys, kinds)
+    else:
+        inner: list[exp.Expr] = []
+        outer: list[list[exp.Expr]] = []
+        for index, name in enumerate(request.rating):
+            fast = packing(request.scale, name, kinds[name]) if packed else None
+            if fast is None:
+                made = _plain_counts(request.scale, name, kinds[name], index)
+            else:
+                made = fast.columns(index)
+                most = fast.most if most is None else min(most, fast.most)
+            inner += made[0]
+            outer.append(made[1])
+        lean = lean and most is not None and not request.attributes
+        rows = [] if lean else _rows(request)
+        weighed = _weighed(request, kinds)
+        query = _grouped(source, keys, [*inner, *rows, *_per_item(request), *weighed])
+        query = _unfolded(request, query, outer, lean=lean)
+    return Counting(query, most)
+
+
+def _rows(request: Request) -> list[exp.Expr]:
+    """Count all rows, and those with a rating, whatever it is."""
+    rows: list[exp.Expr] = [exp.alias_(exp.Count(this=exp.Star()), N_ROWS)]
+    rows += [
+        exp.alias_(exp.Count(this=column(name)), _n_answers(index))
+        for index, name in enumerate(request.rating)
+    ]
+    return rows
+
+
+def _n_answers(index: int) -> str:
+    return reserve(f"n_answers_{index}")
+
+
+def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
+    """Return the rows to count: of several ratings by one person the latest, if so asked.
+
+    Two that are equally late are both kept, and so is one without a time beside any other:
+    nobody can tell which is the latest, and :func:`unheard.tables.validate.check_duplicates`
+    refuses them. Somebody unknown cannot be told from others, and keeps all ratings.
+    """
+    if request.duplicates != "latest":
+        return relation
+    assert request.rater is not None  # checked with the request
+    assert request.time is not None
+    rater, time, recency = column(request.rater), column(request.time), reserve("recency")
+    untimed = exp.case().when(time.is_(exp.null()), number(1)).else_(number(0))
+    ranked = exp.Window(
+        this=exp.func("rank"),
+        partition_by=[column(name) for name in (*request.item, *request.strata, request.rater)],
+        # Engines differ in where they put what is missing.
+        order=exp.Order(
+            expressions=[exp.Ordered(this=untimed), exp.Ordered(this=time.copy(), desc=True)]
+        ),
+    )
+    names = dict.fromkeys(name for name, _ in request.columns_of_source())
+    inner = exp.select(*map(column, names), exp.alias_(ranked, recency)).from_(relation)
+    kept = exp.or_(column(recency).eq(1), time.copy().is_(exp.null()), rater.is_(exp.null()))
+    latest = exp.select(*map(column, names)).from_(inner.subquery(reserve("ranked"))).where(kept)
+    return latest.subquery(reserve("latest"))
+
+
+def _keys(request: Request) -> list[tuple[str, exp.Expr]]:
+    names = [*request.item, *request.strata]
+    keys: list[tuple[str, exp.Expr]] = [(name, column(name)) for name in names]
+    if request.window is not None:
+        assert request.time is not None  # checked with the request
+        keys.append((BUCKET, _bucket(request.time, request.window)))
+    return keys
+
+
+def _grouped(
+    source: exp.Expr,
+    keys: Sequence[tuple[str, exp.Expr]],
+    aggregates: Sequence[exp.Expr],
+) -> exp.Select:
+    named = [key if isinstance(key, exp.Column) else exp.alias_(key, name) for name, key in keys]
+    query = exp.select(*named, *aggregates).from_(source)
+    return query.group_by(*(key.copy() for _, key in keys))
+
+
+def _per_item(request: Request) -> list[exp.Expr]:
+    """Aggregate what must be the same in all rows of an item: n and q given as columns."""
+    found: list[exp.Expr] = []
+    for name, made_of, table in (
+        ("n", request.n_column, request.n_table),
+        ("q", request.q_column, request.q_table),
+    ):
+        if made_of is not None and table is None:
+            value = column(made_of)
+            found += [
+                exp.alias_(exp.Min(this=value), reserve(f"{name}_low")),
+                exp.alias_(exp.Max(this=value.copy()), reserve(f"{name}_high")),
+                exp.alias_(exp.Count(this=value.copy()), reserve(f"{name}_known")),
+            ]
+    return found
+
+
+LARGEST_WEIGHT, BAD_WEIGHTS = reserve("largest_weight_high"), reserve("bad_weights_sum")
+
+
+def _weighed(request: Request, kinds: dict[str, Kind]) -> list[exp.Expr]:
+    """Add up survey weights and their squares, rating by rating."""
+    if request.weight is None:
+        return []
+    (rating,) = request.rating
+    weight = exp.cast(column(request.weight), "double")
+    found: list[exp.Expr] = [
+        exp.alias_(exp.Max(this=weight.copy()), LARGEST_WEIGHT),
+        exp.alias_(_count_if(bad_weight(request.weight)), BAD_WEIGHTS),
+    ]
+    zero = exp.cast(exp.Literal.number(0), "double")
+    for value, names in zip(request.scale.values, request.weight_columns, strict=True):
+        for name, term in zip(
+            names, (weight, exp.Mul(this=weight, expression=weight)), strict=True
+        ):
+            here = exp.case().when(is_value(rating, kinds[rating], value), term.copy())
+            found.append(exp.alias_(exp.Sum(this=here.else_(zero.copy())), name))
+    return found
+
+
+def bad_weight(name: str) -> exp.Expr:
+    """Condition that a column holds no weight: nothing, no positive number, one beyond reason."""
+    value = column(name)
+    huge = exp.GT(this=value.copy(), expression=number(LARGEST_COUNT))
+    return exp.or_(value.copy().is_(exp.null()), value.copy() <= 0, huge)
+
+
+def _merged(request: Request) -> list[exp.Expr]:
+    """Add counts up; a row counts as bad if one of its counts cannot be a count."""
+    sums: list[exp.Expr] = []
+    bad: exp.Expr = exp.false()
+    for given, name in zip(request.counts, request.count_columns, strict=True):
+        wrong = bad_count(given)
+        value = exp.case().when(wrong.copy(), exp.Literal.number(0)).else_(column(given))
+        # Not cast: sums too large for any type of whole numbers are found and refused.
+        sums.append(exp.alias_(exp.Sum(this=value), name))
+        bad = wrong if isinstance(bad, exp.Boolean) else exp.or_(bad, wrong)
+    rows = exp.alias_(exp.Count(this=exp.Star()), N_ROWS)
+    return [*sums, rows, exp.alias_(_count_if(bad), N_BAD)]
+
+
+def bad_count(name: str) -> exp.Expr:
+    """Condition that a column holds no count: nothing, a negative number, a fraction, no number."""
+    value = column(name)
+    fraction = exp.NEQ(this=value.copy(), expression=exp.Floor(this=value.copy()))
+    # What is not a number is larger than any number, in every engine that knows such a thing.
+    huge = exp.GT(this=value.copy(), expression=number(LARGEST_COUNT))
+    return exp.or_(value.copy().is_(exp.null()), value.copy() < 0, huge, fraction)
+
+
+def _count_if(condition: exp.Expr) -> exp.Expr:
+    return exp.Count(this=exp.case().when(condition, exp.Literal.number(1)))
+
+
+def is_value(name: str, kind: Kind, value: float) -> exp.Expr:
+    """Condition that a column holds one value of the scale."""
+    if kind == "text":
+        texts = [exp.Literal.string(one) for one in spellings(value)]
+        return exp.In(this=exp.Trim(this=column(name)), expressions=texts)
+    if kind == "single" and not float(value).is_integer():
+        # 0.1 in single precision is not 0.1 in double precision.
+        return exp.Between(
+            this=column(name),
+            low=number(value - 1e-6 * abs(value)),
+            high=number(value + 1e-6 * abs(value)),
+        )
+    return exp.EQ(this=column(name), expression=number(value))
+
+
+def _plain_counts(
+    scale: Scale, name: str, kind: Kind, index: int
+) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    inner: list[exp.Expr] = [
+        exp.alias_(_count_if(is_value(name, kind, value)), reserve(f"count_{index}_{place}"))
+        for place, value in enumerate(scale.values, start=1)
+    ]
+    return inner, [column(one.alias) for one in inner]
+
+
+def _by_value(
+    request: Request,
+    source: exp.Expr,
+    keys: Sequence[tuple[str, exp.Expr]],
+    kinds: dict[str, Kind],
+) -> exp.Select:
+    """Count a long scale: first the rows per item and rating, then side by side."""
+    (given,) = request.rating
+    name = reserve("rating")
+    rows = exp.alias_(exp.Count(this=exp.Star()), N_ROWS)
+    rating = exp.alias_(column(given), name)
+    kept = [*_per_item(request), *_weighed(request, kinds)]
+    inner = _grouped(source, keys, [rating, rows, *kept]).group_by(column(given))
+    counts: list[exp.Expr] = [
+        exp.alias_(
+            exp.Sum(
+                this=exp.case()
+                .when(is_value(name, kinds[given], value), column(N_ROWS))
+                .else_(exp.Literal.number(0))
+            ),
+            count,
+        )
+        for value, count in zip(request.scale.values, request.count_columns, strict=True)
+    ]
+    empty = exp.Sum(
+        this=exp.case()
+        .when(column(name).is_(exp.null()), column(N_ROWS))
+        .else_(exp.Literal.number(0))
+    )
+    counts += [
+        exp.alias_(exp.Sum(this=column(N_ROWS)), N_ROWS),
+        exp.alias_(empty, N_NULL),
+    ]
+    for one, how in _kept(request):
+        counts.append(exp.alias_(how(this=column(one)), one))
+    outer_keys = [(key, column(key)) for key, _ in keys]
+    return _grouped(inner.subquery(reserve("by_value")), outer_keys, counts)
+
+
+def _kept(request: Request) -> list[tuple[str, type[exp.AggFunc]]]:
+    """Columns besides the counts, and how they are put together once more."""
+    kept: list[tuple[str, type[exp.AggFunc]]] = []
+    for aggregate in _per_item(request):
+        name = aggregate.alias
+        how = {"low": exp.Min, "high": exp.Max, "known": exp.Sum}[name.rpartition("_")[2]]
+        kept.append((name, how))
+    if request.weight is not None:
+        kept += [(LARGEST_WEIGHT, exp.Max), (BAD_WEIGHTS, exp.Sum)]
+        kept += [(name, exp.Sum) for names in request.weight_columns for name in names]
+    return kept
+
+
+def _unfolded(
+    request: Request,
+    grouped: exp.Select,
+    counts: Sequence[Sequence[exp.Expr]],
+    *,
+    lean: bool,
+) -> exp.Select:
+    """Give every attribute a row of its own, without reading the counts twice."""
+    keys = [*request.item, *request.strata, *([BUCKET] if request.window else [])]
+    kept = [name for name, _ in _kept(request)]
+    nulls = [column(N_ROWS) - column(_n_answers(index)) for index in range(len(request.rating))]
+    if not request.attributes:
+        named = [
+            exp.alias_(count.copy(), name)
+            for count, name in zip(counts[0], request.count_columns, strict=True)
+        ]
+        rows = [column(N_ROWS), exp.alias_(nulls[0], N_NULL)]
+        if lean:
+            rows = [
+                exp.alias_(column(packed_total(0)), N_ROWS),
+                exp.alias_(exp.cast(exp.Literal.number(0), "bigint"), N_NULL),
+            ]
+        return exp.select(*map(column, keys), *named, *rows, *map(column, kept)).from_(
+            grouped.subquery(reserve("grouped"))
+        )
+    number_of = reserve("attribute")
+    which = [
+        exp.select(
+            exp.alias_(exp.Literal.number(index), number_of),
+            exp.alias_(exp.Literal.string(name), "attribute"),
+        )
+        for index, name in enumerate(request.rating)
+    ]
+    listed = exp.union(*which, distinct=False)
+
+    def chosen(options: Sequence[exp.Expr]) -> exp.Expr:
+        case = exp.case()
+        for index, option in enumerate(options):
+            case = case.when(column(number_of).eq(index), option.copy())
+        return case
+
+    named = [
+        exp.alias_(chosen([per[place] for per in counts]), name)
+        for place, name in enumerate(request.count_columns)
+    ]
+    return (
+        exp.select(
+            *map(column, keys),
+            column("attribute"),
+            *named,
+            column(N_ROWS),
+            exp.alias_(chosen(nulls), N_NULL),
+            *map(column, kept),
+        )
+        .from_(grouped.subquery(reserve("grouped")))
+        .join(listed.subquery(reserve("attributes")), join_type="cross")
+    )
+
+
+def _bucket(time: str, window: Window) -> exp.Expr:
+    """Number the steps of time; of what is no day of the calendar, there is none."""
+    day = exp.cast(column(time), "date")
+    origin = exp.cast(exp.Literal.string(window.step.origin.isoformat()), "date")
+    if window.step.unit == "day":
+        count: exp.Expr = exp.DateDiff(this=day, expression=origin, unit=exp.Var(this="DAY"))
+    else:
+        year = exp.Extract(this=exp.Var(this="YEAR"), expression=day)
+        month = exp.Extract(this=exp.Var(this="MONTH"), expression=day.copy())
+        count = exp.paren((year - 1970) * 12 + month - 1)
+    if window.step.length > 1:
+        division = exp.cast(count, "double") / exp.Literal.number(window.step.length)
+        division.set("typed", True)
+        count = exp.Floor(this=division)
+    return exp.case().when(in_calendar(time), exp.cast(count, "bigint"))
+
+
+def in_calendar(time: str) -> exp.Expr:
+    """Condition that a column holds a day that every engine can write: none BC, no infinity."""
+    year = exp.Extract(this=exp.Var(this="YEAR"), expression=exp.cast(column(time), "date"))
+    first, last = (exp.Literal.number(end) for end in (date.min.year, date.max.year))
+    return exp.Between(this=year, low=first, high=last)
+
+
+def windowed(request: Request, window: Window, counts: exp.Expr) -> exp.Select:
+    """Write the query from counts per step of time to counts per window."""
+    attribute = ["attribute"] if request.attributes else []
+    keys = [*request.item, *request.strata, *attribute]
+    counted = [*request.count_columns, *request.row_columns]
+    if window.steps > 1:
+        earlier, last = reserve("earlier"), reserve("last_bucket")
+        back = [exp.select(exp.alias_(exp.Literal.number(k), earlier)) for k in range(window.steps)]
+        latest = exp.Window(this=exp.Max(this=column(BUCKET)))
+        ended = exp.select("*", exp.alias_(latest, last)).from_(counts)
+        spread = (
+            exp.select(
+                *map(column, keys),
+                exp.alias_(column(BUCKET) - column(earlier), BUCKET),
+                *map(column, [*counted, *(name for name, _ in _kept(request)), last]),
+            )
+            .from_(ended.subquery(reserve("steps")))
+            .join(exp.union(*back, distinct=False).subquery(reserve("back")), join_type="cross")
+        )
+        # A window that ends after the last rating would be cut short by the calendar alone.
+        whole = (column(BUCKET) + (window.steps - 1)) <= column(last)
+        sums: list[exp.Expr] = [exp.alias_(exp.Sum(this=column(name)), name) for name in counted]
+        sums += [exp.alias_(how(this=column(name)), name) for name, how in _kept(request)]
+        counts = (
+            exp.select(*map(column, keys), column(BUCKET), *sums)
+            .from_(spread.subquery(reserve("spread")))
+            .where(whole)
+            .group_by(*map(column, keys), column(BUCKET))
+            .subquery(reserve("windows"))
+        )
+    start = _date(column(BUCKET), window, 0)
+    end = _date(column(BUCKET), window, window.steps)
+    return exp.select(
+        *map(column, keys),
+        exp.alias_(start, "window_start"),
+        exp.alias_(end, "window_end"),
+        *map(column, [*counted, *(name for name, _ in _kept(request))]),
+    ).from_(counts)
+
+
+def _date(bucket: exp.Expr, window: Window, later: int) -> exp.Expr:
+    """Return the day on which a window begins, or the one after its end."""
+    position = bucket + later if later else bucket
+    steps = exp.paren(position) * window.step.length
+    origin = exp.cast(exp.Literal.string(window.step.origin.isoformat()), "date")
+    unit = exp.Var(this=window.step.unit.upper())
+    return exp.cast(
+        exp.DateAdd(this=origin, expression=exp.cast(exp.paren(steps), "int"), unit=unit), "date"
+    )

@@ -1,0 +1,142 @@
+"""How expressions become text that a certain engine understands."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import TypeVar
+
+from sqlglot import Dialect, exp
+
+from unheard.errors import OptionError
+from unheard.tables.sql.reserved_names import reserve
+
+DIALECTS = (
+    "bigquery",
+    "clickhouse",
+    "databricks",
+    "duckdb",
+    "mysql",
+    "postgres",
+    "redshift",
+    "snowflake",
+    "spark",
+    "sqlite",
+    "trino",
+    "tsql",
+)
+"""The dialects that text is written in."""
+
+FENCED = ("postgres", "sqlite")
+"""Engines that would merge the steps of a query again, and repeat every shared expression."""
+
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+Tree = TypeVar("Tree", bound=exp.Expr)
+
+
+_ALSO = {"postgresql": "postgres", "mssql": "tsql", "sqlserver": "tsql", "pyspark": "spark"}
+
+
+def checked_dialect(name: str) -> str:
+    """Return the dialect of an engine, or raise if no text can be written for it."""
+    name = _ALSO.get(name.lower(), name.lower())
+    if name not in DIALECTS:
+        near = difflib.get_close_matches(name, DIALECTS, n=1)
+        guess = f"Did you mean {near[0]}? " if near else ""
+        raise OptionError(
+            "dialect", f"{name!r} found", f"{guess}Choose one of {', '.join(DIALECTS)}"
+        )
+    return name
+
+
+def identifier(name: str) -> exp.Identifier:
+    """Name a column or table; whether it needs quotes is settled when it is written."""
+    return exp.Identifier(this=name, quoted=False)
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """Refer to a column."""
+    return exp.Column(this=identifier(name), table=None if table is None else identifier(table))
+
+
+def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
+    """Write a query in a dialect.
+
+    Every part of the query must be ours: names are quoted as needed, which would change the meaning
+    of a query that somebody else wrote. The query is the dialect's from then on: to copy a long one
+    takes longer than to write it.
+    """
+    tree = _for_sqlite(query) if dialect == "sqlite" else query
+    # A long scale has a hundred thousand nodes: they are gone through once.
+    nodes: dict[type[exp.Expr], list[exp.Expr]] = {}
+    for node in tree.walk():
+        nodes.setdefault(type(node), []).append(node)
+    reserved = _reserved(dialect)
+    for node in nodes.get(exp.Identifier, ()):
+        name = node.name
+        # A name in plain lower case means the same with and without quotes, or, where engines
+        # fold names to upper case, what people mean who never quote.
+        node.set("quoted", not _PLAIN.fullmatch(name) or name.upper() in reserved)
+    ordering = Dialect.get_or_raise(dialect).NULL_ORDERING
+    for key in nodes.get(exp.Ordered, ()):
+        # Nothing sorted here is null: whatever the engine does of itself is right.
+        down = bool(key.args.get("desc"))
+        key.set("nulls_first", {"nulls_are_small": not down, "nulls_are_large": down}.get(ordering))
+    for choice in (*nodes.get(exp.Least, ()), *nodes.get(exp.Greatest, ())):
+        # Nothing compared here is ever null in a row that counts; take the plain function.
+        choice.set("ignore_nulls", dialect == "duckdb")
+    steps = nodes.get(exp.CTE, [])
+    if dialect == "duckdb":
+        # It divides by zero as IEEE 754 says; a guard would cost a tenth of the time.
+        for guard in nodes.get(exp.Nullif, ()):
+            guarded = guard.this
+            guard.replace(exp.paren(guarded) if isinstance(guarded, exp.Binary) else guarded)
+        _keep_some_steps(steps)
+    if dialect in FENCED:
+        for step in steps:
+            step.set("materialized", True)
+    return tree.sql(dialect, pretty=pretty, copy=False)
+
+
+def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:
+    """Tell DuckDB which steps to work out once, and which anew where they are needed."""
+    combined = any(step.alias == reserve("strata") for step in steps)
+    for step in steps:
+        if step.alias == reserve("rated"):
+            # Ranks need few of the answers' columns: working these out again takes less memory
+            # than keeping all. But summing over strata, DuckDB would take the steps apart.
+            step.set("materialized", combined)
+        elif step.alias == reserve("counts") and step.find(exp.Group) is not None:
+            step.set("materialized", True)
+
+
+@cache
+def _reserved(dialect: str) -> frozenset[str]:
+    """Words that mean something to an engine, and are quoted as names."""
+    keywords = Dialect.get_or_raise(dialect).tokenizer_class.KEYWORDS
+    return frozenset(word for keyword in keywords for word in keyword.split())
+
+
+def _for_sqlite(tree: exp.Expr) -> exp.Expr:
+    """Say what SQLite has no words for: parts of dates, and names for listed rows."""
+
+    def said(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Extract):
+            sign = {"YEAR": "%Y", "MONTH": "%m"}[node.name.upper()]
+            text = exp.Anonymous(
+                this="STRFTIME", expressions=[exp.Literal.string(sign), node.expression]
+            )
+            return exp.cast(text, "int")
+        if isinstance(node, exp.Values) and node.args.get("alias") is not None:
+            alias = node.args["alias"]
+            named = [
+                exp.alias_(exp.column(f"column{index}"), name.copy())
+                for index, name in enumerate(alias.columns, start=1)
+            ]
+            rows = exp.Values(expressions=node.expressions)
+            return exp.select(*named).from_(rows.copy()).subquery(alias.this.copy())
+        return node
+
+    return tree.transform(said)

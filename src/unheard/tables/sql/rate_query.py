@@ -1,0 +1,350 @@
+"""From counts to results, as one query: the closed forms, strata, ranks and flags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from sqlglot import exp
+
+from unheard.formulas.operations import total
+from unheard.formulas.strata import number_of_terms
+from unheard.tables.engines.arrow_batches import Formula
+from unheard.tables.item_formula import (
+    FLAG,
+    combined_strata,
+    flag_column,
+    rated,
+    setting_of,
+    sum_column,
+)
+from unheard.tables.request import Request
+from unheard.tables.sql.count_query import LARGEST_WEIGHT
+from unheard.tables.sql.dialects import column, identifier
+from unheard.tables.sql.expressions import Layer, Sheet, layers, number
+from unheard.tables.sql.rank_query import (
+    add_columns,
+    add_ranks,
+    order_columns,
+    rank_columns,
+    rank_sources,
+)
+from unheard.tables.sql.reserved_names import BALANCE, N_ROWS, SEEN, VALUE, N, Q, reserve
+from unheard.tables.sql.steps import Steps
+
+Keep = Callable[[str, exp.Query], exp.Expr]
+"""Stores the result of a query under a name, and returns a table that reads it."""
+
+Compute = Callable[[exp.Query, Sequence[str], Formula], tuple[exp.Expr, Sequence[str]]]
+"""Carries a formula out on a query's rows, besides the columns that it hands on. Returns a table
+that reads the results, and the names of these."""
+
+_NUMBERS = ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper")
+
+
+@dataclass(frozen=True)
+class SecondTable:
+    """A table joined to the counts.
+
+    Attributes
+    ----------
+    relation
+        The table.
+    keys
+        Its columns that are matched with columns of the counts of the same name.
+    value
+        The column that is taken from it.
+    everything
+        Whether it names every row of counts there can be, so that items nobody rated are in it.
+    as_text
+        Keys that are compared as text, because the two tables hold them in different types.
+    """
+
+    relation: exp.Expr
+    keys: tuple[str, ...]
+    value: str
+    everything: bool
+    as_text: tuple[str, ...] = ()
+
+    def named(self, alias: str) -> exp.Subquery:
+        """Read its keys and its value, ``VALUE``; no other column of it can be mistaken for one."""
+        taken = exp.select(*map(column, self.keys), exp.alias_(column(self.value), VALUE))
+        return taken.from_(self.relation.copy()).subquery(alias)
+
+    def match(self, alias: str, anchor: str) -> exp.Expr:
+        """Condition that a row of this table belongs to one of another."""
+        conditions = []
+        for key in self.keys:
+            pair: list[exp.Expr] = [column(key, anchor), column(key, alias)]
+            if key in self.as_text:
+                pair = [exp.cast(one, "text") for one in pair]
+            conditions.append(exp.EQ(this=pair[0], expression=pair[1]))
+        return exp.and_(*conditions)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The counts and what is joined to them.
+
+    Attributes
+    ----------
+    counts
+        The counts, as made by :mod:`unheard.tables.sql.count_query`.
+    n_table, q_table
+        Second tables that hold n and q.
+    balances
+        A table of BEA's lambda, with the columns that it depends on: ``Request.balance_keys``.
+    ranks
+        The ranks, as made by :func:`ranks`, where the engine keeps them; otherwise they are worked
+        out in the same query.
+    compute
+        Carries formulas out beside the engine; otherwise they are written into the query.
+    unchecked
+        Whether the rows may contradict what is asked, because nobody looked at them before: then
+        flags tell.
+    """
+
+    counts: exp.Expr
+    n_table: SecondTable | None = None
+    q_table: SecondTable | None = None
+    balances: exp.Expr | None = None
+    ranks: exp.Expr | None = None
+    compute: Compute | None = None
+    unchecked: bool = False
+
+
+def rating(request: Request, given: Prepared) -> exp.Select:
+    """Write the query from counts to results."""
+    steps, latest, flags = _answered(request, given)
+    if request.ranks:
+        if given.ranks is None:
+            ranked = add_ranks(request, steps, latest)
+        else:
+            ranked = steps.add("ranks", exp.select("*").from_(given.ranks.copy()))
+        latest = add_columns(request, steps, latest, ranked, rank_columns(request))
+    return steps.closing(_final(request, latest, flags))
+
+
+def ranks(
+    request: Request, given: Prepared, level: float | None = None, keep: Keep | None = None
+) -> exp.Select:
+    """Write the query for the ranks alone, for engines that keep them for :func:`rating`.
+
+    Parameters
+    ----------
+    request, given
+        As for :func:`rating`.
+    level
+        Level of the confidence limits that ranks with noise are made from.
+    keep
+        Stores what the ranks are made from; needed by engines that would otherwise work it out
+        for every end of an interval anew.
+    """
+    # Nothing is worked out that would only be thrown away.
+    steps, latest, _ = _answered(replace(request, level=level, order=None), given)
+    if keep is not None:
+        ends = exp.select(*map(column, rank_sources(request))).from_(latest)
+        kept = keep("ends", steps.closing(ends))
+        steps = Steps()
+        latest = steps.add("kept_ends", exp.select("*").from_(kept))
+    ranked = add_ranks(request, steps, latest)
+    return steps.closing(exp.select("*").from_(ranked))
+
+
+def _answered(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]:
+    steps = Steps()
+    latest = steps.add(
+        "counts",
+        exp.select("*").from_(given.counts),
+        f"How often each rating was given, {request.count_columns[0]} the lowest.",
+    )
+    latest = _join_numbers(request, given, steps, latest)
+    # The tables that n and q come from stay behind: the formula may go to other machines.
+    alone = replace(request, n_table=None, q_table=None)
+    formula = partial(rated, alone, given.unchecked)
+    steps, latest, names = _carry_out(formula, request.groups, given, steps, latest, "rated")
+    flags = [name.removeprefix(FLAG) for name in names if name.startswith(FLAG)]
+    if request.strata:
+        latest = _add_strata(request, steps, latest, flags)
+        formula = partial(combined_strata, alone, flags)
+        keys = request.result_keys
+        steps, latest, _ = _carry_out(formula, keys, given, steps, latest, "combined")
+    if request.min_ratings:
+        enough = exp.select("*").from_(latest).where(column("n_ratings") >= request.min_ratings)
+        latest = steps.add("enough", enough, "Items with enough ratings.")
+    return steps, latest, flags
+
+
+def people(request: Request, given: Prepared) -> exp.Select:
+    """Write the query that sets n and q beside the counts; checks read it."""
+    steps = Steps()
+    latest = steps.add("counts", exp.select("*").from_(given.counts))
+    latest = _join_numbers(request, given, steps, latest)
+    return steps.closing(exp.select("*").from_(latest))
+
+
+def _double(expression: exp.Expr, name: str) -> exp.Expr:
+    return exp.alias_(exp.cast(expression, "double"), name)
+
+
+def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) -> str:
+    """Set n, q and lambda beside the counts, everything in double precision."""
+    n_table, q_table = given.n_table, given.q_table
+    n_named, q_named = reserve("n_table"), reserve("q_table")
+    keys = request.groups
+    outer = n_table is not None and n_table.everything
+    base = n_named if outer else latest
+    zero = exp.Literal.number(0)
+
+    def count(name: str) -> exp.Expr:
+        value = column(name, latest)
+        return exp.Coalesce(this=value, expressions=[zero]) if outer else value
+
+    selected: list[exp.Expr] = [exp.alias_(column(key, base), key) for key in keys]
+    selected += [_double(count(name), name) for name in request.count_columns]
+    selected += [_double(count(name), name) for name in request.row_columns]
+    if request.weight is not None:
+        weights = [name for names in request.weight_columns for name in names]
+        selected += [_double(column(name, latest), name) for name in weights]
+        # A rating that an item has missed could weigh as much as any in the table.
+        largest = exp.Window(this=exp.Max(this=column(LARGEST_WEIGHT, latest)))
+        selected.append(_double(largest, LARGEST_WEIGHT))
+    query = exp.select(*selected)
+    if n_table is not None and outer:
+        match = n_table.match(n_named, latest)
+        query = query.from_(n_table.named(n_named)).join(latest, on=match, join_type="left")
+    else:
+        query = query.from_(latest)
+        if n_table is not None:
+            match = n_table.match(n_named, latest)
+            query = query.join(n_table.named(n_named), on=match, join_type="left")
+    if q_table is not None:
+        match = q_table.match(q_named, base)
+        query = query.join(q_table.named(q_named), on=match, join_type="left")
+        query = query.select(_double(column(VALUE, q_named), Q))
+    elif request.q_column is not None:
+        query = query.select(_double(column(reserve("q_low"), latest), Q))
+    n = column(VALUE, n_named) if n_table is not None else _n_column(request, latest)
+    if n is not None:
+        query = query.select(_double(n, N))
+    latest = steps.add("people", query, "The number of people beside the counts.")
+    if given.balances is None:
+        return latest
+    # BEA's lambda depends on few numbers: a small table of those that occur.
+    balances = reserve("balances")
+    here = {name: column(name, latest) for name in (N, Q)}
+    here[SEEN] = total([column(name, latest) for name in request.count_columns])
+    same = (
+        exp.EQ(this=here[name], expression=column(name, balances)) for name in request.balance_keys
+    )
+    small = exp.alias_(given.balances.copy(), balances, table=True)
+    joined = (
+        exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(latest)))
+        .select(column(BALANCE, balances))
+        .from_(latest)
+        .join(small, on=exp.and_(*same), join_type="left")
+    )
+    return steps.add("balanced", joined, "BEA's lambda, item by item.")
+
+
+def _n_column(request: Request, counts: str) -> exp.Expr | None:
+    if request.n_column is not None:
+        return column(reserve("n_low"), counts)
+    if request.n_from_rows:
+        return column(N_ROWS, counts)
+    return None
+
+
+def _carry_out(
+    formula: Formula,
+    keys: Sequence[str],
+    given: Prepared,
+    steps: Steps,
+    latest: str,
+    name: str,
+) -> tuple[Steps, str, Sequence[str]]:
+    """Carry the closed forms out: beside the engine, or as columns of a chain of steps.
+
+    Returns the steps, the name of the last, and those of its columns that the formula made.
+    """
+    if given.compute is None:
+        outputs = formula(Sheet())
+        last = _write_layers(layers(outputs, keys), steps, latest, name)
+        return steps, last, list(outputs)
+    query = steps.closing(exp.select("*").from_(latest))
+    kept, made = given.compute(query, keys, formula)
+    steps = Steps()
+    return steps, steps.add(name, exp.select("*").from_(kept)), made
+
+
+def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -> str:
+    for index, step in enumerate(plan, start=1):
+        final = index == len(plan)
+        # Built by hand: the builders of sqlglot copy, which adds up over hundreds of columns.
+        query = exp.Select(
+            expressions=[
+                column(made_name)
+                if made is None
+                else exp.Alias(this=made, alias=identifier(made_name))
+                for made_name, made in step
+            ]
+        ).from_(latest, copy=False)
+        words = "Estimate, intervals and flags." if final else ""
+        if index == 1 and not final:
+            words = "The closed forms, step by step: what is used twice has a name."
+        latest = steps.add(name if final else f"{name}_{index}", query, words)
+    return latest
+
+
+def _add_strata(request: Request, steps: Steps, latest: str, flags: Sequence[str]) -> str:
+    """Add up over the strata of an item: sizes, sums and ratings; flags are those of any."""
+    keys = request.result_keys
+    count = number_of_terms(setting_of(request))
+    names = [*map(sum_column, range(count)), sum_column("ratings"), "n_ratings"]
+    raised = [flag_column(name) for name in flags]
+    summed = (
+        exp.select(*map(column, keys))
+        .select(*(exp.alias_(exp.Sum(this=column(name)), name) for name in names))
+        .select(*(exp.alias_(exp.Max(this=column(name)), name) for name in raised))
+        .from_(latest)
+        .group_by(*map(column, keys))
+    )
+    return steps.add("strata", summed, "Groups of known size put together.")
+
+
+def _final(request: Request, latest: str, flags: Sequence[str]) -> exp.Select:
+    """Put the columns of the contract in their order and types."""
+    null = exp.null()
+    n: exp.Expr = null
+    if request.strata or request.n_known:
+        n = column("n")
+    selected: list[exp.Expr] = [column(key) for key in request.result_keys]
+    selected += [
+        exp.alias_(exp.cast(column("n_ratings"), "bigint"), "n_ratings"),
+        exp.alias_(exp.cast(n, "bigint"), "n"),
+    ]
+    for name in _NUMBERS:
+        missing = name.startswith("ci_") and request.level is None
+        selected.append(_double(null if missing else column(name), name))
+    made = rank_columns(request) if request.ranks else []
+    for name in ("best_rank", "worst_rank", "ci_best_rank", "ci_worst_rank"):
+        rank = column(name) if name in made else null
+        selected.append(exp.alias_(exp.cast(rank, "bigint"), name))
+    selected += order_columns(request)
+    selected.append(exp.alias_(_flag_text(flags), "flags"))
+    return exp.select(*selected).from_(latest)
+
+
+def _flag_text(flags: Sequence[str]) -> exp.Expr:
+    """Spell the flags that are raised, with spaces between."""
+    text: exp.Expr | None = None
+    for name in flags:
+        spelled = (
+            exp.case()
+            .when(column(flag_column(name)).eq(number(1)), exp.Literal.string(f" {name}"))
+            .else_(exp.Literal.string(""))
+        )
+        text = spelled if text is None else exp.DPipe(this=text, expression=spelled, safe=True)
+    assert text is not None  # there is always a flag for items without ratings
+    return exp.Substring(this=text, start=exp.Literal.number(2))

@@ -1,0 +1,75 @@
+"""How firmly one item stands in the top k: the counts of all items are fetched, and q is sought."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unheard.analysis.ranking import top_k_breakdown
+from unheard.analysis.shared_claims import shared_top_k_breakdown
+from unheard.errors import OptionError
+from unheard.tables.named_items import check_plain, fetch, find
+from unheard.tables.request import Request
+
+if TYPE_CHECKING:
+    from unheard.tables.pipeline import Job
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How quiet people may be before an item is no longer surely in the top k.
+
+    Attributes
+    ----------
+    item
+        Its name.
+    k
+        How many are the best.
+    breakdown_q, ci_breakdown_q
+        It is surely there at every larger q that the response rates allow, noise aside and with
+        noise; 0 if at every q, None if at none.
+    noise
+        Whether it was asked for with noise at all.
+    """
+
+    item: str
+    k: int
+    breakdown_q: float | None
+    ci_breakdown_q: float | None
+    noise: bool
+
+
+def check_who(request: Request) -> int:
+    """Raise unless it can be asked how firmly one item stands; return the k."""
+    if request.order is None or request.order.k is None:
+        raise OptionError(
+            "who", "an item named without k", "Give k as well, the number of the best"
+        )
+    check_plain(request, "who")
+    return request.order.k
+
+
+def standing(job: Job, who: str) -> Standing:
+    """Find the breakdown q of "this item is in the top k".
+
+    Parameters
+    ----------
+    job
+        A job whose request is about the order.
+    who
+        The item's name; of several columns with commas between.
+    """
+    request, k = job.request, check_who(job.request)
+    names, question = fetch(job)
+    index = find(who, names, job.opened.words, "who")
+    breakdown = shared_top_k_breakdown if request.shared else top_k_breakdown
+    found = [
+        None if np.isnan(q) else q
+        for q in (
+            breakdown(question, index, k, noise=noise)
+            for noise in ((False, True) if request.noise else (False,))
+        )
+    ]
+    return Standing(who, k, found[0], found[1] if request.noise else None, request.noise)

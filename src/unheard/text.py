@@ -1,0 +1,39 @@
+"""Numbers and names as people read them; nothing here knows what they are about."""
+
+from __future__ import annotations
+
+import math
+import re
+
+
+def rating_text(value: float | None, width: float) -> str:
+    """Write a rating with two decimals, more on a scale so short that two say nothing."""
+    if value is None:
+        return "–"
+    return f"{value:.{max(2, 2 - math.floor(math.log10(width)))}f}"
+
+
+def range_text(low: float, high: float, width: float) -> str:
+    """Write an interval of ratings."""
+    return f"{rating_text(low, width)} to {rating_text(high, width)}"
+
+
+def plural(many: int, one: str) -> str:
+    """Write a number of things."""
+    return f"{many:,} {one}{'' if many == 1 else 's'}"
+
+
+_LONGEST_NAME = 60
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def printable(text: str) -> str:
+    """Write out characters that would say something to a terminal."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def name_of(value: object, most: int = _LONGEST_NAME) -> str:
+    """Write a name so that it stays on its line."""
+    text = printable("(none)" if value is None else str(value))
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -1,0 +1,1 @@
+"""The addresses of the REST interface, and what each of them does."""

@@ -1,0 +1,247 @@
+"""Questions about counts, answered: each a document, and a picture of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from unheard.analysis.assumption_file import assumption_of
+from unheard.analysis.breakdown import Claim, breakdown_of
+from unheard.errors import OptionError
+from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
+from unheard.model.assumption import preset
+from unheard.model.question import Question, build_question
+from unheard.model.scale import Scale
+from unheard.present.estimate_json import estimate_document
+from unheard.web.api.request_body import read_question
+from unheard.web.api.schemas import (
+    CalibrateQuestion,
+    CompareQuestion,
+    EstimateQuestion,
+    RegretQuestion,
+    SweepQuestion,
+)
+from unheard.web.server.pool import Answer
+
+if TYPE_CHECKING:
+    from unheard.analysis.calibrate import Audit
+    from unheard.analysis.sweep import Sweep
+    from unheard.charts.picture import Picture
+
+Given = dict[str, Any]
+
+
+def as_json(document: Any) -> Answer:
+    """Send a document; what JSON has no number for is null."""
+    try:
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(document), ensure_ascii=False, allow_nan=False)
+    return Answer(200, "application/json", text.encode("utf-8", "backslashreplace"))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def drawn(
+    picture: Picture, format: str = "spec", theme: str = "light", width: int | None = None
+) -> Answer:
+    """Send a picture, or the specification that a browser draws it from."""
+    if format == "svg":
+        return Answer(200, "image/svg+xml", picture.svg(theme, width).encode())
+    if format == "png":
+        return Answer(200, "image/png", picture.png(theme, width=width))
+    return as_json(picture.spec(theme, width))
+
+
+def estimate(given: Given) -> Answer:
+    """Answer about one histogram."""
+    question, methods = _estimated(given)
+    return as_json(estimate_document(question, question.answer(methods)))
+
+
+def estimate_chart(given: Given, how: Given) -> Answer:
+    """Draw the answer about one histogram."""
+    from unheard.charts.results import estimate_picture
+
+    question, methods = _estimated(given)
+    return drawn(estimate_picture(question, question.answer(methods)), **how)
+
+
+def _estimated(given: Given) -> tuple[Question, list[str]]:
+    method = given.pop("method", None)
+    question = build_question(**stated(given))
+    chosen = method or question.default_method()
+    return question, list(question.methods()) if chosen == "all" else [chosen]
+
+
+def quick_estimate(body: bytes) -> Answer | None:
+    """Answer about one histogram if that takes so little time that it needs no worker."""
+    given = read_question(EstimateQuestion, body)
+    solved = given.get("method") in ("minimax", "all") and given.get("n") is not None
+    return estimate(given) if len(given["counts"]) <= 101 and not solved else None
+
+
+def stated(given: Given) -> Given:
+    """Turn what was asked into arguments of :func:`unheard.build_question`."""
+    arguments = {name: value for name, value in given.items() if value is not None}
+    if "assumption" in arguments:
+        assumption, scale = assumption_of(arguments["assumption"], "the document")
+        arguments["assumption"] = assumption
+        if "scale" in arguments and _scale(arguments["scale"]) != scale:
+            raise OptionError("scale", "another one than that of the audit", "Leave it out")
+        arguments["scale"] = scale
+    return arguments
+
+
+def _scale(given: str | list[float]) -> Scale:
+    return Scale.parse(given) if isinstance(given, str) else Scale(given)
+
+
+def _swept(given: Given) -> tuple[Question, Sweep, Claim | None, list[float] | None]:
+    from unheard.analysis.breakdown import inquire_at_one
+    from unheard.analysis.sweep import GRID, floors_to_sweep, sweep_of
+
+    above, below, q, floor = (given.pop(name, None) for name in ("above", "below", "q", "floor"))
+    arguments = stated(given)
+    per_rating: Any = [arguments.pop(name, None) for name in ("participation", "g", "assumption")]
+    if floor is not None:
+        q, per_rating = floors_to_sweep(floor, q, *per_rating)
+    question = inquire_at_one(arguments.pop("counts"), *per_rating, **arguments)
+    claim = broken = None
+    if above is not None or below is not None:
+        claim = Claim.read(above, below, question.counts.scale)
+        broken = [float(breakdown_of(question, claim, noise)[0]) for noise in (False, True)]
+    grid = GRID if q is None else [preset(one) if isinstance(one, str) else one for one in q]
+    return question, sweep_of(question, grid), claim, broken
+
+
+def sweep(given: Given) -> Answer:
+    """Answer about one histogram for many q."""
+    from unheard.present.decision_json import sweep_document
+
+    given.pop("at", None)
+    return as_json(sweep_document(*_swept(given)))
+
+
+def sweep_chart(given: Given, how: Given) -> Answer:
+    """Draw the answers for many q."""
+    from unheard.charts.results import sweep_picture
+
+    at = given.pop("at", None)
+    question, found, claim, broken = _swept(given)
+    return drawn(sweep_picture(question, found, claim, broken, at), **how)
+
+
+def _compared(given: Given) -> tuple[Any, tuple[str, str]]:
+    from unheard.analysis.compare import compare
+
+    names = given.pop("names")
+    first, second = given.pop("a"), given.pop("b")
+    return compare(first, second, **stated(given)), (names[0], names[1])
+
+
+def compare(given: Given) -> Answer:
+    """Answer about two histograms."""
+    from unheard.present.decision_json import comparison_document
+
+    return as_json(comparison_document(*_compared(given)))
+
+
+def compare_chart(given: Given, how: Given) -> Answer:
+    """Draw two histograms against each other."""
+    from unheard.charts.results import comparison_picture
+
+    return drawn(comparison_picture(*_compared(given)), **how)
+
+
+def _regrets(given: Given) -> list[dict[str, Any]]:
+    from unheard.game.cases import Cases, check_methods, check_ratios
+    from unheard.game.structures import Structure
+
+    m, scale = given["m"], given["scale"]
+    if m is not None and scale is not None:
+        raise OptionError("m", "m and scale given", "Give one of them")
+    values = Scale.points(m or 5) if scale is None else _scale(scale)
+    methods, qs = given["method"], given["q"]
+    cases = Cases(_people(given["n"]), values, given["kind"], given["quiet"])
+    methods = check_methods([methods] if isinstance(methods, str) else methods)
+    qs = check_ratios(qs if isinstance(qs, list) else [qs])
+    if given["p"] is not None or given["g"] is not None:
+        if given["p"] is None or given["g"] is None:
+            raise OptionError("p", "one of p and g given", "Give both, or none")
+        structure = Structure(given["p"], given["g"])
+        rows = cases.at_structure(methods, qs, structure, given["draws"], given["seed"])
+    elif given["draws"] is not None:
+        rows = cases.simulated(methods, qs, given["draws"], given["seed"])
+    else:
+        rows = cases.worst(methods, qs)
+    return list(rows)
+
+
+def _people(n: float | None) -> float:
+    if n is None:
+        return math.inf
+    if not (float(n).is_integer() and n >= 1):
+        raise OptionError("n", f"{n:g} found", "Give a whole number, 1 or more, or null")
+    return int(n)
+
+
+def regret(given: Given) -> Answer:
+    """Answer how wrong methods can be."""
+    found = _regrets(given)
+    return as_json(found[0] if len(found) == 1 else found)
+
+
+def regret_chart(given: Given, how: Given) -> Answer:
+    """Draw how wrong methods can be."""
+    from unheard.charts.results import regret_picture
+
+    return drawn(regret_picture(_regrets(given)), **how)
+
+
+def _audited(given: Given) -> Audit:
+    from unheard.analysis.calibrate import calibrate as find_participation
+
+    return find_participation(**given)
+
+
+def calibrate(given: Given) -> Answer:
+    """Answer who takes part, from the counts of an audit."""
+    from unheard.analysis.assumption_file import audit_document
+
+    return as_json(audit_document(_audited(given)))
+
+
+def calibrate_chart(given: Given, how: Given) -> Answer:
+    """Draw who takes part."""
+    from unheard.charts.results import calibration_picture
+
+    return drawn(calibration_picture(_audited(given)), **how)
+
+
+def _about(form: type[BaseModel], task: Callable[..., Answer]) -> Callable[..., Answer]:
+    def answer(body: bytes = b"", **how: Any) -> Answer:
+        return task(read_question(form, body), **how)
+
+    return answer
+
+
+_FORMS: dict[type[BaseModel], tuple[Callable[..., Answer], ...]] = {
+    EstimateQuestion: (estimate, estimate_chart),
+    SweepQuestion: (sweep, sweep_chart),
+    CompareQuestion: (compare, compare_chart),
+    RegretQuestion: (regret, regret_chart),
+    CalibrateQuestion: (calibrate, calibrate_chart),
+}
+QUESTIONS = {task.__name__: _about(form, task) for form, tasks in _FORMS.items() for task in tasks}
+"""The tasks of this module by name; each reads the body of a request."""

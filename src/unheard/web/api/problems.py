@@ -1,0 +1,73 @@
+"""Errors as ``application/problem+json`` [RFC 9457], with the messages of the command line."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import Any
+
+from unheard.errors import InputError, MissingLibraryError, QueryError, UnheardError
+from unheard.web.server.limits import size_text
+
+MEDIA_TYPE = "application/problem+json"
+
+Problem = dict[str, Any]
+
+
+class RefusedError(UnheardError):
+    """A request that is answered by a problem.
+
+    Parameters
+    ----------
+    status
+        The HTTP status.
+    detail
+        What is wrong and what to do about it, in a sentence or two.
+    **more
+        Further members of the document.
+    """
+
+    def __init__(self, status: int, detail: str, **more: Any) -> None:
+        super().__init__(detail)
+        self.status, self.problem = status, problem(status, detail, **more)
+
+
+def too_large(most: int) -> RefusedError:
+    """Return the refusal of a body of more bytes than this."""
+    return RefusedError(
+        413,
+        f"body: it is larger than {size_text(most)}, the most this server takes. Send less, or "
+        "count first (unheard rate ... --counts-only) and send the counts.",
+    )
+
+
+def fault() -> RefusedError:
+    """Return the answer to a request that unheard fails at."""
+    return RefusedError(
+        500, "server: this is a fault of unheard, not of your input; please report it."
+    )
+
+
+def problem(status: int, detail: str, **more: Any) -> Problem:
+    """Return the document that describes a problem."""
+    title = HTTPStatus(status).phrase
+    return {"type": "about:blank", "title": title, "status": status, "detail": detail} | more
+
+
+def as_problem(error: Exception) -> Problem | None:
+    """Return the document about an error that was raised on purpose; None for any other."""
+    if isinstance(error, RefusedError):
+        return error.problem
+    if isinstance(error, InputError):
+        parts = {"place": error.place, "found": error.found, "remedy": error.remedy}
+        return problem(422, str(error), **parts)
+    if isinstance(error, QueryError):
+        return problem(422, f"table: it cannot be worked on: {error.words}. Check the file.")
+    if isinstance(error, MissingLibraryError):
+        return problem(501, str(error))
+    return None
+
+
+def encoded(document: Problem) -> bytes:
+    """Write a problem down."""
+    return json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")

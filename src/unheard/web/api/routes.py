@@ -1,0 +1,416 @@
+"""The addresses of the REST interface, and what each of them does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel
+
+from unheard._version import __version__
+from unheard.analysis.evidence import PRESET_WORDS
+from unheard.formulas.boxes import QUIET
+from unheard.formulas.estimators import ESTIMATORS
+from unheard.model.assumption import PRESETS
+from unheard.model.example import HOTELS
+from unheard.model.notes import NOTE_TEXTS
+from unheard.web.api import histograms
+from unheard.web.api.problems import MEDIA_TYPE, RefusedError
+from unheard.web.api.schemas import (
+    About,
+    AuditChartSettings,
+    AuditDocument,
+    AuditSettings,
+    CalibrateQuestion,
+    ChartSettings,
+    CompareQuestion,
+    ComparisonDocument,
+    EstimateDocument,
+    EstimateQuestion,
+    Health,
+    InspectionDocument,
+    OrderChartSettings,
+    OrderDocument,
+    OrderSettings,
+    Problem,
+    RegretDocument,
+    RegretQuestion,
+    ReportSettings,
+    SweepDocument,
+    SweepQuestion,
+    TableSettings,
+)
+from unheard.web.api.tables import FORMS
+from unheard.web.server.pool import Answer
+
+Schema: TypeAlias = dict[str, Any]
+
+__all__ = ["TABLES", "Health", "router"]
+
+TABLES = (
+    "/inspect", "/counts", "/rate", "/rank", "/rank/chart", "/report", "/calibrate",
+    "/calibrate/chart",
+)  # fmt: skip
+"""Paths whose bodies are tables."""
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"description": words, "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}}
+    for status, words in {
+        400: "The request is no HTTP request that makes sense",
+        401: "The token is missing or wrong",
+        403: "Another site asks",
+        408: "The client was too slow",
+        413: "The body is too large",
+        415: "The body is of a kind that is not read here",
+        421: "The request is for another server",
+        422: "The input cannot be used; the message says why and what to do",
+        429: "Too many requests are waiting",
+        431: "The head of the request is too large",
+        501: "A library that is needed is not installed",
+        503: "Too many uploads are held",
+        507: "The temporary disk is full",
+    }.items()
+}
+_CSV = {"text/csv": {"schema": {"type": "string"}}}
+_PICTURES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "A Vega-Lite specification, or a picture",
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "image/svg+xml": {"schema": {"type": "string"}},
+            "image/png": {"schema": {"type": "string", "format": "binary"}},
+        },
+    }
+}
+_ROWS: Schema = {"type": "array", "items": {"type": "object"}}
+
+
+def _body(words: str, json_schema: Schema) -> dict[str, Any]:
+    """Describe a body that is a table, or something else in JSON."""
+    file: Schema = {"type": "string", "format": "binary"}
+    content = {kind: {"schema": file} for kind in FORMS}
+    content["application/json"] = {"schema": json_schema}
+    return {"requestBody": {"description": words, "required": True, "content": content}}
+
+
+def _question(form: type[BaseModel]) -> dict[str, Any]:
+    """Describe a body that a worker reads."""
+    content = {"application/json": {"schema": form.model_json_schema()}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+_TABLE = _body("The table itself.", _ROWS)
+_LISTED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "A row per item",
+        "content": {"application/json": {"schema": _ROWS}} | _CSV,
+    }
+}
+
+_GRACE = 2.0
+"""Seconds that work may still take after the client has gone."""
+
+router = APIRouter(responses=_PROBLEMS)
+
+
+@router.get("/about", tags=["server"])
+async def about(request: Request) -> About:
+    """Say what a client should know before it asks."""
+    return About(
+        version=__version__,
+        presets=PRESETS,
+        preset_words=PRESET_WORDS,
+        quiet=list(QUIET),
+        methods={one.name: one.words for one in ESTIMATORS.values()},
+        flags=NOTE_TEXTS,
+        examples={name: list(counts) for name, counts in HOTELS.items()},
+        limits=request.app.state.limits.told(),
+    )
+
+
+# Questions about counts.
+
+
+async def _is_json(request: Request) -> None:
+    if _kind(request) != "application/json":
+        found = _kind(request) or "none"
+        raise RefusedError(415, f"content-type: {found} found. Send application/json.")
+
+
+_JSON = [Depends(_is_json)]
+
+
+@router.post(
+    "/estimate",
+    tags=["counts"],
+    dependencies=_JSON,
+    openapi_extra=_question(EstimateQuestion),
+    responses={200: {"model": EstimateDocument}},
+)
+async def estimate(request: Request) -> Response:
+    """Estimate the mean rating of everybody from those who answered."""
+    body = await request.body()
+    if len(body) <= request.app.state.limits.quick_bytes:
+        found = histograms.quick_estimate(body)
+        if found is not None:
+            return _sent(found)
+    return await _answered(request, "estimate", body)
+
+
+@router.post(
+    "/sweep",
+    tags=["counts"],
+    dependencies=_JSON,
+    openapi_extra=_question(SweepQuestion),
+    responses={200: {"model": SweepDocument}},
+)
+async def sweep(request: Request) -> Response:
+    """Answer for every q, and say which q overturns a claim."""
+    return await _answered(request, "sweep", await request.body())
+
+
+@router.post(
+    "/compare",
+    tags=["counts"],
+    dependencies=_JSON,
+    openapi_extra=_question(CompareQuestion),
+    responses={200: {"model": ComparisonDocument}},
+)
+async def compare(request: Request) -> Response:
+    """Compare two items."""
+    return await _answered(request, "compare", await request.body())
+
+
+@router.post(
+    "/regret",
+    tags=["counts"],
+    dependencies=_JSON,
+    openapi_extra=_question(RegretQuestion),
+    responses={200: {"model": RegretDocument | list[RegretDocument]}},
+)
+async def regret(request: Request) -> Response:
+    """Find how wrong methods can be."""
+    return await _answered(request, "regret", await request.body())
+
+
+How = Annotated[ChartSettings, Query()]
+
+
+@router.post(
+    "/estimate/chart",
+    tags=["charts"],
+    dependencies=_JSON,
+    openapi_extra=_question(EstimateQuestion),
+    responses=_PICTURES,
+)
+async def estimate_chart(how: How, request: Request) -> Response:
+    """Draw one histogram with its estimate and intervals."""
+    return await _answered(request, "estimate_chart", await request.body(), how=how.model_dump())
+
+
+@router.post(
+    "/sweep/chart",
+    tags=["charts"],
+    dependencies=_JSON,
+    openapi_extra=_question(SweepQuestion),
+    responses=_PICTURES,
+)
+async def sweep_chart(how: How, request: Request) -> Response:
+    """Draw the answers for every q."""
+    return await _answered(request, "sweep_chart", await request.body(), how=how.model_dump())
+
+
+@router.post(
+    "/compare/chart",
+    tags=["charts"],
+    dependencies=_JSON,
+    openapi_extra=_question(CompareQuestion),
+    responses=_PICTURES,
+)
+async def compare_chart(how: How, request: Request) -> Response:
+    """Draw two items against each other."""
+    return await _answered(request, "compare_chart", await request.body(), how=how.model_dump())
+
+
+@router.post(
+    "/regret/chart",
+    tags=["charts"],
+    dependencies=_JSON,
+    openapi_extra=_question(RegretQuestion),
+    responses=_PICTURES,
+)
+async def regret_chart(how: How, request: Request) -> Response:
+    """Draw how wrong methods can be."""
+    return await _answered(request, "regret_chart", await request.body(), how=how.model_dump())
+
+
+# Tables.
+
+
+@router.post(
+    "/inspect",
+    tags=["tables"],
+    responses={200: {"model": InspectionDocument}},
+    openapi_extra=_TABLE,
+)
+async def inspect(request: Request) -> Response:
+    """Say what is in a table, and what its columns may be."""
+    return await _table(request, "inspect")
+
+
+@router.post(
+    "/counts",
+    tags=["tables"],
+    responses=_LISTED,
+    openapi_extra=_TABLE,
+)
+async def counts(settings: Annotated[TableSettings, Query()], request: Request) -> Response:
+    """Count the ratings of every item."""
+    return await _table(request, "counts", given=settings.model_dump(), as_csv=_wants_csv(request))
+
+
+@router.post(
+    "/rate",
+    tags=["tables"],
+    responses=_LISTED,
+    openapi_extra=_TABLE,
+)
+async def rate(settings: Annotated[TableSettings, Query()], request: Request) -> Response:
+    """Rate every item."""
+    return await _table(request, "rate", given=settings.model_dump(), as_csv=_wants_csv(request))
+
+
+@router.post(
+    "/rank",
+    tags=["tables"],
+    responses={200: {"model": OrderDocument, "content": _CSV}},
+    openapi_extra=_TABLE,
+)
+async def rank(settings: Annotated[OrderSettings, Query()], request: Request) -> Response:
+    """Say what is settled about the order of the items."""
+    return await _table(request, "rank", given=settings.model_dump(), as_csv=_wants_csv(request))
+
+
+@router.post("/rank/chart", tags=["charts"], responses=_PICTURES, openapi_extra=_TABLE)
+async def rank_chart(
+    settings: Annotated[OrderChartSettings, Query()], request: Request
+) -> Response:
+    """Draw the order of the items."""
+    given, how = _parted(settings.model_dump(), "format", "theme", "width", "top")
+    return await _table(request, "rank_chart", given=given, how=how)
+
+
+@router.post(
+    "/report",
+    tags=["tables"],
+    responses={
+        200: {
+            "description": "One self-contained page",
+            "content": {"text/html": {"schema": {"type": "string"}}},
+        }
+    },
+    openapi_extra=_TABLE,
+)
+async def report(settings: Annotated[ReportSettings, Query()], request: Request) -> Response:
+    """Write a page about a table."""
+    return await _table(request, "report", given=settings.model_dump())
+
+
+_AUDIT = _body(
+    "Counts of those who answered and of everybody, or a table.",
+    {"anyOf": [CalibrateQuestion.model_json_schema(), _ROWS]},
+)
+
+
+@router.post(
+    "/calibrate",
+    tags=["audits"],
+    responses={200: {"model": AuditDocument}},
+    openapi_extra=_AUDIT,
+)
+async def calibrate(settings: Annotated[AuditSettings, Query()], request: Request) -> Response:
+    """Find out who answers, from a sample in which the truth is known."""
+    return await _table(request, "calibrate", given=settings.model_dump())
+
+
+@router.post("/calibrate/chart", tags=["charts"], responses=_PICTURES, openapi_extra=_AUDIT)
+async def calibrate_chart(
+    settings: Annotated[AuditChartSettings, Query()], request: Request
+) -> Response:
+    """Draw who answers."""
+    given, how = _parted(settings.model_dump(), "format", "theme", "width")
+    return await _table(request, "calibrate_chart", given=given, how=how)
+
+
+# What they have in common.
+
+
+def _sent(answer: Answer) -> Response:
+    headers = {}
+    if answer.file_name is not None:
+        headers["content-disposition"] = f'attachment; filename="{answer.file_name}"'
+    return Response(answer.content, answer.status, headers, answer.media_type)
+
+
+async def _answered(request: Request, task: str, body: bytes, **given: Any) -> Response:
+    """Have a worker answer a question."""
+    return await _awaited(request, request.app.state.pool.answer(task, given, body))
+
+
+async def _table(request: Request, task: str, **given: Any) -> Response:
+    """Have a worker answer about the table in the body."""
+    kind = _kind(request)
+    if kind not in FORMS or request.headers.get("content-encoding", "identity") != "identity":
+        raise RefusedError(
+            415, f"content-type: {kind or 'none'} found. Send one of {', '.join(FORMS)}."
+        )
+    pool, spool, limits = (getattr(request.app.state, name) for name in ("pool", "spool", "limits"))
+    async with spool.keep(request.stream(), FORMS[kind]) as folder:
+        most = {name: getattr(limits, name) for name in ("question_bytes", "memory")}
+        upload = {"folder": str(folder), "file": FORMS[kind], "limits": limits.told() | most}
+        size = (folder / FORMS[kind]).stat().st_size
+        return await _awaited(request, pool.read(task, {"upload": upload, **given}, size))
+
+
+async def _awaited(request: Request, answer: Coroutine[Any, Any, Answer]) -> Response:
+    """Wait for a worker for as long as the client waits for it."""
+    work = asyncio.ensure_future(answer)
+    leaving = asyncio.ensure_future(_left(request))
+    try:
+        await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        # Another worker takes longer to start than most work takes to end.
+        await asyncio.wait({work}, timeout=_GRACE)
+        if work.done():
+            return _sent(work.result())
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+        # Nobody reads this.
+        return Response(status_code=408)
+    finally:
+        leaving.cancel()
+        work.cancel()
+
+
+async def _left(request: Request) -> None:
+    """Wait until the client has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _kind(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _wants_csv(request: Request) -> bool:
+    return "text/csv" in request.headers.get("accept", "")
+
+
+def _parted(given: dict[str, Any], *names: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Part how to draw from what to draw."""
+    how = {name: given.pop(name) for name in names}
+    return given, how

@@ -1,0 +1,357 @@
+"""Uploaded tables, answered: the body of a request, kept in a private folder while it is read.
+
+Nothing in a request names a file or an address. The table is always the one file of that folder,
+and the database that reads it may read nothing else.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unheard.errors import AssumptionError, OptionError, PopulationError, SourceError
+from unheard.model.parsing import listed, number, numbers, pairs, read_q
+from unheard.web.api.histograms import Given, as_json, drawn
+from unheard.web.server.pool import Answer
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from unheard.analysis.calibrate import Audit
+    from unheard.present.order_sentences import Findings
+    from unheard.tables.pipeline import Job
+    from unheard.tables.request import Request
+    from unheard.tables.sources.open import Where
+
+FORMS = {
+    "text/csv": "table.csv",
+    "text/tab-separated-values": "table.tsv",
+    "application/vnd.apache.parquet": "table.parquet",
+    "application/x-ndjson": "table.jsonl",
+    "application/json": "table.json",
+}
+"""What a table may be, and what its file is called."""
+
+_EFFORT = 0.1
+"""Share of the most work done to compare pairs of items: somebody is waiting."""
+
+_UNPACKED = 16
+"""How many times larger than the largest upload a compressed one may be when unpacked."""
+
+
+class Upload:
+    """A table in its folder, and how much may be made of it."""
+
+    def __init__(self, folder: str, file: str, limits: Given) -> None:
+        self.folder, self.file, self.limits = Path(folder), file, limits
+        # Messages then speak of table.csv, and not of where it is.
+        os.chdir(folder)
+        # What the database puts on disk goes with the table, whatever becomes of this process.
+        tempfile.tempdir = folder
+
+    @property
+    def where(self) -> Where:
+        """How to reach the table."""
+        from unheard.tables.sources.open import Where
+
+        return Where(memory=f"{self.limits['memory'] // 2**21}MiB", confined=self.folder)
+
+    def check(self) -> None:
+        """Raise if the table is larger than it may be, as far as can be told before reading it."""
+        if self.file.endswith((".csv", ".tsv")):
+            with Path(self.file).open("rb") as file:
+                first = file.readline()
+            self._refuse("columns", max(first.count(mark) for mark in b",;\t|") + 1)
+        elif self.file.endswith(".parquet"):
+            self._check_parquet()
+        else:
+            self._check_json()
+
+    def _check_json(self) -> None:
+        lines = self.file.endswith(".jsonl")
+        start = rb"\s*\{" if lines else rb"\s*\[\s*[{\]]"
+        with Path(self.file).open("rb") as file:
+            if re.match(start, file.read(4096)) is None:
+                what = "objects, one to a line" if lines else "a list of objects"
+                raise SourceError(self.file, "it does not hold rows", f"Send {what}")
+
+    def _check_parquet(self) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            found = pq.read_metadata(self.file)
+            unpacked = sum(
+                found.row_group(group).total_byte_size for group in range(found.num_row_groups)
+            )
+        except (pa.ArrowInvalid, OSError) as error:
+            raise SourceError(
+                self.file, f"it cannot be read as parquet: {error}", "Check the file"
+            ) from None
+        self._refuse("columns", found.num_columns)
+        self._refuse("rows", found.num_rows)
+        most = self.limits["bytes"] * _UNPACKED
+        if unpacked > most:
+            raise SourceError(
+                self.file,
+                f"unpacked it has {unpacked:,} bytes, and this server takes {most:,}",
+                "Send fewer columns or rows, or use the command line",
+            )
+
+    def _refuse(self, what: str, many: int) -> None:
+        most = self.limits[what]
+        if many > most:
+            raise SourceError(
+                self.file,
+                f"{many:,} {what} found, and this server takes {most:,}",
+                "Send fewer, or use the command line",
+            )
+
+    def check_opened(self, rows: int, columns: int) -> None:
+        """Raise if the table turned out to be larger than it may be."""
+        self._refuse("columns", columns)
+        self._refuse("rows", rows)
+
+    def check_items(self, many: int) -> None:
+        """Raise if the answer would be too long."""
+        if many > self.limits["items"]:
+            raise SourceError(
+                self.file,
+                f"{many:,} items found, and this server answers about {self.limits['items']:,}",
+                "Use the command line",
+            )
+
+    @contextmanager
+    def job(self, request: Request) -> Iterator[tuple[Job, exp.Expr]]:
+        """Count the table and keep the result, until the work with it is done."""
+        from unheard.tables.pipeline import number_of_rows, prepare
+
+        self.check()
+        job = prepare(self.file, request, self.where, effort=_EFFORT)
+        try:
+            opened = job.opened
+            self.check_opened(number_of_rows(opened.engine, opened.relation), len(opened.kinds))
+            self.check_items(job.found.items)
+            yield job, job.opened.engine.keep("result", job.query)
+        finally:
+            job.close()
+
+
+def arguments_of(given: Given) -> Given:
+    """Turn settings into the arguments of :func:`unheard.rate`."""
+    q, floor, participation, g, n, level = (
+        given[name] for name in ("q", "floor", "participation", "g", "n", "level")
+    )
+    for name in ("q", "n"):
+        if given[name] is not None and given[f"{name}_column"] is not None:
+            raise OptionError(name, f"{name} and {name}_column given together", "Give one of them")
+    arguments = {
+        "q": given["q_column"] if q is None else read_q(q, "q"),
+        "floor": None if floor is None else number(floor, "floor", AssumptionError),
+        "participation": None if participation is None else pairs(participation, "participation"),
+        "g": None if g is None else numbers(g, "g", AssumptionError),
+        "n": given["n_column"] if n is None else number(n, "n", PopulationError),
+        "level": None if level.lower() == "none" else number(level, "level", OptionError),
+    }
+    for name in ("item", "rating", "counts", "strata"):
+        arguments[name] = listed(given[name]) or None
+    plain = ("quiet", "scale", "method", "covers", "rater", "time", "window", "every", "nulls",
+             "off_scale", "duplicates", "shared", "min_ratings")  # fmt: skip
+    return arguments | {name: given[name] for name in plain}
+
+
+def inspect(upload: Given) -> Answer:
+    """Answer what is in a table."""
+    from unheard.tables.sources import inspection
+    from unheard.tables.sources.open import open_source
+
+    table = Upload(**upload)
+    table.check()
+    opened = open_source(table.file, None, table.where)
+    try:
+        table.check_opened(0, len(opened.kinds))
+        return as_json(inspection.inspect(opened))
+    finally:
+        opened.engine.close()
+
+
+def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
+    """Rate every item of a table."""
+    from unheard.present.table_json import documents
+    from unheard.tables.pipeline import read_request
+    from unheard.tables.sql.sort import sort_column, sorted_rows
+
+    request = read_request(**arguments_of(given))
+    with Upload(**upload).job(request) as (job, result):
+        query = sorted_rows(result, request, sort_column(request, given["sort"]))
+        rows = list(documents(job.opened.engine, query))
+    return _as_csv(rows, "rated.csv") if as_csv else as_json(rows)
+
+
+def counts(upload: Given, given: Given, as_csv: bool) -> Answer:
+    """Count the ratings of every item of a table."""
+    from unheard.present.table_json import documents
+    from unheard.tables.pipeline import counts_query, in_order, read_request
+
+    arguments = arguments_of(given)
+    others = (arguments[name] for name in ("floor", "participation", "g"))
+    if arguments["q"] is None and all(one is None for one in others):
+        arguments["q"] = 1.0  # counting needs no assumption
+    request = read_request(**arguments, ranks=False, only_counts=True)
+    with Upload(**upload).job(request) as (job, _):
+        rows = list(documents(job.opened.engine, in_order(counts_query(job), request)))
+    return _as_csv(rows, "counts.csv") if as_csv else as_json(rows)
+
+
+@contextmanager
+def _ordered(
+    upload: Given, given: Given, choose: Callable[[Request], Request] | None = None
+) -> Iterator[tuple[Job, exp.Expr, Findings]]:
+    from unheard.present.order_sentences import Findings
+    from unheard.tables.pipeline import read_request
+    from unheard.tables.request import ordered
+    from unheard.tables.top_k import check_who, standing
+
+    k, above, below, who = (given.pop(name) for name in ("k", "above", "below", "who"))
+    request = read_request(**arguments_of(given))
+    request = ordered(request, k, above, below, method=given["method"])
+    request = request if choose is None else choose(request)
+    if who is not None:
+        check_who(request)
+    with Upload(**upload).job(request) as (job, result):
+        stands = None if who is None else standing(job, who)
+        yield job, result, Findings(job, result, stands)
+
+
+def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
+    """Say what is settled about the order of the items of a table."""
+    from unheard.present.table_json import documents, order_document
+    from unheard.tables.sql.sort import sort_column, sorted_rows
+
+    with _ordered(upload, given) as (job, result, findings):
+        query = sorted_rows(result, job.request, sort_column(job.request, given["sort"]))
+        rows = list(documents(job.opened.engine, query))
+        if as_csv:
+            return _as_csv(rows, "ranked.csv")
+        return as_json(order_document(job, findings) | {"rows": rows})
+
+
+def rank_chart(upload: Given, given: Given, how: Given) -> Answer:
+    """Draw the order of the items of a table."""
+    from unheard.charts.results import ranking_picture
+    from unheard.present.table_json import documents
+    from unheard.tables.sql.sort import sort_column, sorted_rows
+
+    top = how.pop("top")
+    with _ordered(upload, given) as (job, result, _):
+        query = sorted_rows(result, job.request, sort_column(job.request, given["sort"]))
+        rows = list(documents(job.opened.engine, query))
+        request = job.request
+        picture = ranking_picture(rows, request.result_keys, request.scale, top=top)
+    return drawn(picture, **how)
+
+
+def report(upload: Given, given: Given) -> Answer:
+    """Write a page about a table."""
+    from unheard.report.build import report_of
+    from unheard.report.crowd import lead_with
+
+    name, title, command = (given.pop(key) for key in ("name", "title", "command"))
+    command = command or _command(name, given)
+    shared = given.pop("shared")
+    lead = partial(lead_with, shared=shared)
+    with _ordered(upload, given | {"shared": False}, lead) as (job, _result, _findings):
+        page = report_of(job, source=name, command=command, title=title)
+    return Answer(200, "text/html; charset=utf-8", page.encode(), "report.html")
+
+
+def _command(name: str, given: Given) -> str:
+    """Write the command that makes the same page from the file that was sent."""
+    from unheard.web.api.schemas import ReportSettings
+
+    words = ["unheard", "report", name or "table.csv"]
+    for option, value in given.items():
+        standard = ReportSettings.model_fields[option].default
+        if option == "shared" and value is not None:
+            words.append("--shared" if value else "--separate")
+        elif value is not None and value != standard and option != "sort":
+            words += [f"--{option.replace('_', '-')}", str(value)]
+    return shlex.join([*words, "-o", "report.html"])
+
+
+def calibrate_table(upload: Given, given: Given) -> Answer:
+    """Answer who takes part, from an audit in a table."""
+    from unheard.analysis.assumption_file import audit_document
+
+    audits, segments = _audits(upload, given)
+    found = {name: audit_document(audit) for name, audit in audits.items()}
+    return as_json({"segments": found} if segments else found[""])
+
+
+def calibrate_table_chart(upload: Given, given: Given, how: Given) -> Answer:
+    """Draw who takes part, from an audit in a table."""
+    from unheard.charts.results import calibration_picture
+
+    audits, segments = _audits(upload, given)
+    if segments:
+        raise OptionError("segment", "a chart of several audits asked for", "Leave it out")
+    return drawn(calibration_picture(audits[""]), **how)
+
+
+def _audits(upload: Given, given: Given) -> tuple[dict[str, Audit], bool]:
+    from unheard.analysis.calibrate import calibrate
+    from unheard.tables.audit_table import Layout, read_audit
+
+    columns = ("item", "segment", "rating", "counts", "observed", "truth")
+    layout = Layout(
+        **{name: tuple(listed(given[name])) for name in columns},
+        answered=given["answered"],
+        population=given["population"],
+    )
+    table, paired = Upload(**upload), not given["unpaired"]
+    table.check()
+    found, scale = read_audit(
+        table.file,
+        layout,
+        given["scale"],
+        paired=paired,
+        where=table.where,
+        **{name: given[name] for name in ("nulls", "off_scale", "rater", "duplicates")},
+    )
+    level = number(given["level"], "level", OptionError)
+    audits = {
+        name: calibrate(one.observed, one.truth, paired=paired, scale=scale, level=level)
+        for name, one in found.items()
+    }
+    return audits, bool(layout.segment)
+
+
+def _as_csv(rows: list[dict[str, Any]], name: str) -> Answer:
+    from unheard.tables.output.safe_cells import safe_cell
+
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow([safe_cell(key) for key in rows[0]] if rows else [])
+    for row in rows:
+        cells = (" ".join(cell) if isinstance(cell, list) else cell for cell in row.values())
+        table.writerow([safe_cell(cell) for cell in cells])
+    content = text.getvalue().encode("utf-8", "backslashreplace")
+    return Answer(200, "text/csv; charset=utf-8", content, name)
+
+
+UPLOADS: dict[str, Callable[..., Answer]] = {
+    task.__name__: task
+    for task in (
+        inspect, counts, rate, rank, rank_chart, report, calibrate_table, calibrate_table_chart,
+    )
+}  # fmt: skip
+"""The tasks of this module by name."""

@@ -1,0 +1,89 @@
+"""Everything a worker can do, with the libraries for it loaded before the first question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+from unheard.errors import MissingLibraryError
+from unheard.web.api.histograms import QUESTIONS, Given
+from unheard.web.api.problems import too_large
+from unheard.web.api.tables import UPLOADS
+from unheard.web.server.pool import Answer
+
+_SCRIPT = "window.vegaEmbed = vegaEmbed;"
+"""All that the page needs of the libraries that draw."""
+
+
+def vega() -> Answer:
+    """Make the script that draws charts in a browser."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise MissingLibraryError("Drawing", "vl-convert", "charts") from None
+    script = vl_convert.javascript_bundle(_SCRIPT)
+    return Answer(200, "text/javascript", script.encode())
+
+
+def calibrate(upload: Given, given: Given) -> Answer:
+    """Answer who takes part, from the counts of an audit or from a table."""
+    body = _counts_of_audit(upload)
+    if body is None:
+        return UPLOADS["calibrate_table"](upload, given)
+    return QUESTIONS["calibrate"](body)
+
+
+def calibrate_chart(upload: Given, given: Given, how: Given) -> Answer:
+    """Draw who takes part, from the counts of an audit or from a table."""
+    body = _counts_of_audit(upload)
+    if body is None:
+        return UPLOADS["calibrate_table_chart"](upload, given, how)
+    return QUESTIONS["calibrate_chart"](body, how=how)
+
+
+def _counts_of_audit(upload: Given) -> bytes | None:
+    """Return what was sent if it is a JSON object, which holds counts; a table is a list."""
+    file = Path(upload["folder"], upload["file"])
+    if file.suffix != ".json":
+        return None
+    with file.open("rb") as opened:
+        if not opened.read(1024).lstrip().startswith(b"{"):
+            return None
+    most = upload["limits"]["question_bytes"]
+    if file.stat().st_size > most:
+        raise too_large(most)
+    return file.read_bytes()
+
+
+TASKS: dict[str, Callable[..., Answer]] = {
+    **QUESTIONS,
+    **UPLOADS,
+    "calibrate": calibrate,
+    "calibrate_chart": calibrate_chart,
+    "vega": vega,
+}
+"""Tasks by name."""
+
+DRAWING = frozenset(name for name in TASKS if name.endswith("_chart")) | {"report", "vega"}
+"""Tasks that make pictures."""
+
+for _module in (
+    "unheard.present.decision_json",
+    "unheard.game.cases",
+    "unheard.tables.audit_table",
+    "unheard.present.table_json",
+    "unheard.tables.sources.inspection",
+    "pyarrow.parquet",
+    "unheard.charts.results",
+    "vl_convert",
+):
+    # A server without the libraries for pictures answers all the rest.
+    with suppress(ImportError, MissingLibraryError):
+        import_module(_module)
+
+# The library behind it sets memory aside for each processor now, before any is counted.
+np.ones((512, 512)) @ np.ones((512, 512))

@@ -1,0 +1,1 @@
+"""The server itself: workers, limits, protection."""

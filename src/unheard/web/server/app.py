@@ -1,0 +1,138 @@
+"""The application: the page, and the REST interface under ``/api/v1``."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+from unheard._version import __version__
+from unheard.errors import UnheardError
+from unheard.web.api import routes
+from unheard.web.api.problems import MEDIA_TYPE, as_problem, encoded, fault, problem
+from unheard.web.api.request_body import mistake
+from unheard.web.server.guard import Guard
+from unheard.web.server.limits import Limits
+from unheard.web.server.pool import Pool
+from unheard.web.server.spool import Spool
+
+_STATIC = Path(__file__).parents[1] / "static"
+_PREFIX = "/api/v1"
+
+
+def make_app(
+    limits: Limits | None = None, token: str | None = None, workers: int | None = None
+) -> Guard:
+    """Make the application.
+
+    Parameters
+    ----------
+    limits
+        How much one request may ask.
+    token
+        The secret that a client must show; None to answer loopback without one.
+    workers
+        Processes that do the work; by default one for each processor, up to four.
+    """
+    limits = limits or Limits()
+    # One more than tables are read at a time, so that questions are always answered.
+    pool = Pool(limits, workers or max(limits.tables + 1, min(os.cpu_count() or 1, 4)))
+    spool = Spool(limits.temporary)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        spool.open()
+        await pool.start()
+        app.state.vega = asyncio.create_task(_vega(pool))
+        try:
+            yield
+        finally:
+            app.state.vega.cancel()
+            await pool.end()
+            spool.close()
+
+    app = FastAPI(
+        title="unheard",
+        version=__version__,
+        summary="An honest rating, with an allowance for the people who said nothing",
+        openapi_url=f"{_PREFIX}/openapi.json",
+        # Their pages load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.pool, app.state.spool, app.state.limits = pool, spool, limits
+    app.include_router(routes.router, prefix=_PREFIX)
+    _add_page(app)
+    _add_problems(app)
+    tables = [f"{_PREFIX}{path}" for path in routes.TABLES]
+    return Guard(app, limits, token, tables)
+
+
+async def _vega(pool: Pool) -> tuple[bytes, bytes]:
+    """Make the script that draws charts, once, and keep it plain and packed."""
+    answer = await pool.answer("vega", {})
+    if answer.status != 200:
+        return b"", b""
+    return answer.content, await asyncio.to_thread(gzip.compress, answer.content, 6)
+
+
+def _add_page(app: FastAPI) -> None:
+    page = (_STATIC / "index.html").read_bytes()
+
+    @app.get("/healthz", tags=["server"])
+    async def healthz() -> routes.Health:
+        """Say that the server is there."""
+        return routes.Health(status="ok", version=__version__)
+
+    async def index(_: Request) -> Response:
+        return Response(page, media_type="text/html; charset=utf-8")
+
+    async def vega(request: Request) -> Response:
+        plain, packed = await asyncio.shield(request.app.state.vega)
+        if not plain:
+            raise HTTPException(404, "Charts need vl-convert: pip install 'unheard[charts]'")
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(plain, media_type="text/javascript")
+        return Response(packed, media_type="text/javascript", headers={"content-encoding": "gzip"})
+
+    app.add_route("/", index)
+    app.add_route("/static/vega.js", vega)
+    app.mount("/static", StaticFiles(directory=_STATIC), name="static")
+
+
+def _add_problems(app: FastAPI) -> None:
+    def sent(document: dict[str, Any]) -> Response:
+        status = document["status"]
+        headers = {"retry-after": "1"} if status in (429, 503) else {}
+        return Response(encoded(document), status, headers, MEDIA_TYPE)
+
+    @app.exception_handler(UnheardError)
+    async def on_purpose(_: Request, error: UnheardError) -> Response:
+        return sent(as_problem(error) or fault().problem)
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(_: Request, error: RequestValidationError) -> Response:
+        first = dict(error.errors()[0])
+        # Whether it is in the query or the body can be seen by its name.
+        return await on_purpose(_, mistake(first | {"loc": first["loc"][1:]}))
+
+    @app.exception_handler(HTTPException)
+    async def by_framework(_: Request, error: HTTPException) -> Response:
+        answer = sent(problem(error.status_code, f"request: {error.detail}."))
+        answer.headers.update(error.headers or {})
+        return answer
+
+    @app.exception_handler(Exception)
+    async def ours(_: Request, __: Exception) -> Response:
+        return sent(fault().problem)

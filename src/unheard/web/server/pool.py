@@ -1,0 +1,252 @@
+"""Work in processes of their own: bounded in time and memory, and ended when nobody waits for it.
+
+Whatever a table does to the libraries that read it, it does to a worker. The server sees an answer,
+or that the worker is gone, and starts another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import struct
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import count
+from typing import Any
+
+from unheard.web.api.problems import MEDIA_TYPE, RefusedError, encoded, problem
+from unheard.web.server.limits import MIB, Limits
+
+HEADER = struct.Struct("!II")
+"""Before each message: the lengths of its document and of its content."""
+
+READY = b"."
+"""What a worker says once it has loaded its libraries."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is sent back: status, kind and content, and a name if it is to be kept as a file."""
+
+    status: int
+    media_type: str
+    content: bytes
+    file_name: str | None = None
+
+
+_LEAN = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+}
+"""Arrow's own allocator sets a gigabyte aside at once, which the bound on memory counts; and
+threads of several workers wait for each other."""
+
+
+class Worker:
+    """One process that does one piece of work after the other."""
+
+    def __init__(self) -> None:
+        self.process: asyncio.subprocess.Process | None = None
+        self.retires = False
+        self._is_ready = False
+
+    async def start(self) -> None:
+        """Start the process; it loads its libraries while it waits for work."""
+        self._is_ready = self.retires = False
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "unheard.web.server.worker",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env=os.environ | _LEAN,
+        )
+
+    def _is_gone(self) -> bool:
+        if self.process is None or self.process.returncode is not None:
+            return True
+        return self.process.stdout is None or self.process.stdout.at_eof()
+
+    def _pipes(self) -> tuple[asyncio.StreamWriter, asyncio.StreamReader]:
+        assert self.process is not None  # it was started
+        sending, receiving = self.process.stdin, self.process.stdout
+        assert sending is not None  # both are pipes
+        assert receiving is not None
+        return sending, receiving
+
+    async def ready(self) -> None:
+        """Wait until the libraries are loaded, in a new process if the last one is gone."""
+        if self._is_gone():
+            await self.start()
+        if not self._is_ready:
+            await self._pipes()[1].readexactly(len(READY))
+            self._is_ready = True
+
+    async def work(self, task: str, given: dict[str, Any], body: bytes, memory: int) -> Answer:
+        """Do one piece of work."""
+        sending, receiving = self._pipes()
+        asked = json.dumps({"task": task, "memory": memory, "given": given}).encode()
+        sending.writelines([HEADER.pack(len(asked), len(body)), asked, body])
+        await sending.drain()
+        sizes = HEADER.unpack(await receiving.readexactly(HEADER.size))
+        document, content = [await receiving.readexactly(size) for size in sizes]
+        head = json.loads(document)
+        self.retires = head.pop("retires")
+        return Answer(content=content, **head)
+
+    async def end(self) -> None:
+        """End the process, whatever it does."""
+        if self.process is not None and self.process.returncode is None:
+            with suppress(ProcessLookupError):
+                self.process.kill()
+            await self.process.wait()
+
+    async def renew(self) -> None:
+        """Put a new process in the place of this one."""
+        await self.end()
+        await self.start()
+
+
+class Line:
+    """Requests that wait for their turn.
+
+    Parameters
+    ----------
+    at_once
+        How many have their turn at a time.
+    waiting
+        How many may wait.
+    """
+
+    def __init__(self, at_once: int, waiting: int) -> None:
+        self._free, self._most = at_once, waiting
+        self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._number = count()
+
+    @asynccontextmanager
+    async def turn(self, handicap: float = 0.0) -> AsyncIterator[None]:
+        """Wait for a turn, as if the request had come so many seconds later than it did."""
+        if self._free:
+            self._free -= 1
+        else:
+            await self._wait(asyncio.get_running_loop().time() + handicap)
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    async def _wait(self, place: float) -> None:
+        many = len(self._waiting)
+        if many >= self._most:
+            raise RefusedError(
+                429, f"server: {many} requests are waiting already. Try again later."
+            )
+        called = asyncio.get_running_loop().create_future()
+        entry = (place, next(self._number), called)
+        heappush(self._waiting, entry)
+        try:
+            await called
+        except asyncio.CancelledError:
+            if entry in self._waiting:
+                self._waiting.remove(entry)
+                heapify(self._waiting)
+            else:  # called and cancelled at once
+                self._pass_on()
+            raise
+
+    def _pass_on(self) -> None:
+        if self._waiting:
+            heappop(self._waiting)[2].set_result(None)
+        else:
+            self._free += 1
+
+
+class Pool:
+    """Several workers, of which each does one piece of work at a time.
+
+    Parameters
+    ----------
+    limits
+        How much one piece of work may cost.
+    workers
+        How many; more than tables are read at a time, so that questions are always answered.
+    """
+
+    def __init__(self, limits: Limits, workers: int) -> None:
+        self.limits = limits
+        self._workers = [Worker() for _ in range(workers)]
+        # The one that worked last comes first: it has its memory already.
+        self._free: asyncio.PriorityQueue[tuple[float, int]] = asyncio.PriorityQueue()
+        self._questions = Line(workers, limits.waiting)
+        self._tables = Line(limits.tables, limits.waiting)
+
+    async def start(self) -> None:
+        """Start all workers."""
+        for place, worker in enumerate(self._workers):
+            await worker.start()
+            self._free.put_nowait((0.0, place))
+
+    async def end(self) -> None:
+        """End all workers."""
+        for worker in self._workers:
+            await worker.end()
+
+    async def answer(self, task: str, given: dict[str, Any], body: bytes = b"") -> Answer:
+        """Have a question answered; cancel it and the worker is ended."""
+        async with self._questions.turn():
+            return await self._run(task, given, body, self.limits.question_memory)
+
+    async def read(self, task: str, given: dict[str, Any], size: int = 0) -> Answer:
+        """Have a table of so many bytes read; cancel it and the worker is ended.
+
+        A small one need not wait for all the large ones that came before it.
+        """
+        async with self._tables.turn(handicap=size / MIB):
+            return await self._run(task, given, b"", self.limits.memory)
+
+    async def _run(self, task: str, given: dict[str, Any], body: bytes, memory: int) -> Answer:
+        async with self._borrowed() as worker:
+            try:
+                await worker.ready()  # which is not the fault of the question
+                work = worker.work(task, given, body, memory)
+                return await asyncio.wait_for(work, self.limits.seconds)
+            except TimeoutError:
+                raise RefusedError(
+                    422,
+                    f"time: the work takes longer than {self.limits.seconds:g} seconds, the most "
+                    "this server spends on a request. Ask for less, or use the command line.",
+                ) from None
+            except (asyncio.IncompleteReadError, ConnectionError):
+                return _gone()
+
+    @asynccontextmanager
+    async def _borrowed(self) -> AsyncIterator[Worker]:
+        """Lend a worker that is free; one that has not come back with an answer is replaced."""
+        _, place = await self._free.get()
+        worker, order = self._workers[place], 0.0
+        try:
+            yield worker
+            if worker.retires:
+                await asyncio.shield(worker.renew())
+            else:
+                order = -asyncio.get_running_loop().time()
+        except BaseException:
+            # It may still be at work for somebody who has gone. The next one need not wait for
+            # another to load.
+            await asyncio.shield(worker.renew())
+            raise
+        finally:
+            self._free.put_nowait((order, place))
+
+
+def _gone() -> Answer:
+    words = (
+        "request: the work on it was cut short; it may need more memory than this server gives. "
+        "Ask for less, or use the command line."
+    )
+    return Answer(422, MEDIA_TYPE, encoded(problem(422, words)))

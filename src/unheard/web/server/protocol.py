@@ -1,0 +1,206 @@
+"""HTTP that no client can make the server's burden: bounded heads, connections and waiting.
+
+What a request must pass before anybody looks at it. The body is bounded by the guard, which knows
+what it is for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, ClassVar
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from unheard.web.api.problems import MEDIA_TYPE, encoded, problem
+from unheard.web.server.guard import SAFE_HEADERS
+from unheard.web.server.limits import Limits, size_text
+
+_PIECE = 16 * 1024
+"""Bytes that are parsed before they are counted."""
+
+_PAUSE = 0.01
+"""Seconds between two looks at what nobody needs: it must not take time from others."""
+
+_MOST_HEADERS = 100
+_MOST_PIPELINED = 16
+"""Requests that a client may send before it has the answer to the first."""
+
+
+class _HeadError(Exception):
+    """Stops the parser at a head that is refused."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """HTTP/1.1 with bounds on what a client may send, and on how long it may take.
+
+    A connection is either worked for, or waits for its client: to send a request, to read an
+    answer, to leave. Who keeps the server waiting for too long is hung up on, and so is who has
+    done so for longest when there is no room for others.
+    """
+
+    limits: ClassVar[Limits] = Limits()
+
+    _timer: asyncio.TimerHandle | None = None
+    _waits_since: float | None = None
+    _is_complete = True
+    _is_answered = False
+    _is_slow_reader = False
+    _unparsed = 0
+    _refusal: tuple[int, str] | None = None
+
+    # The connection.
+
+    def connection_made(self, transport: Any) -> None:
+        """Wait for the first request, if there is room for one more client."""
+        super().connection_made(transport)
+        self._wait(self.limits.patience)
+        if len(self.connections) > self.limits.connections:
+            self._hang_up_on_slowest()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting for somebody who has gone."""
+        self._stop_waiting()
+        self.pipeline.clear()
+        super().connection_lost(exc)
+
+    # What comes in.
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what has come, as long as it leads to something.
+
+        Heads, trailers and the framing of chunks are counted until a piece of a body has come.
+        """
+        for start in range(0, len(data), _PIECE):
+            piece = data[start : start + _PIECE]
+            self._unparsed += len(piece)
+            super().data_received(piece)
+            if self.transport.is_closing():
+                return
+            if self._unparsed > self.limits.head_bytes:
+                most = size_text(self.limits.head_bytes)
+                self._refuse(431, f"head: it is larger than {most}. Send less.")
+                return
+        if self._is_answered and not self._is_complete:
+            self.flow.pause_reading()
+            self.loop.call_later(_PAUSE, self._resume_reading)
+
+    def _resume_reading(self) -> None:
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+
+    def on_message_begin(self) -> None:
+        """Wait for the rest of a head that has begun."""
+        super().on_message_begin()
+        self._unparsed, self._is_complete, self._is_answered = 0, False, False
+        self._wait(self.limits.patience)
+
+    def on_headers_complete(self) -> None:
+        """Leave it to the guard how long to wait for the body."""
+        if len(self.pipeline) >= _MOST_PIPELINED:
+            self._refusal = 400, "request: too many in a row. Wait for the answers."
+            raise _HeadError
+        self._stop_timer()
+        super().on_headers_complete()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a line of a head, or of what follows a body in chunks."""
+        if len(self.headers) >= _MOST_HEADERS:
+            self._refusal = 431, f"head: it has more than {_MOST_HEADERS} headers. Send fewer."
+            raise _HeadError
+        super().on_header(name, value)
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of a body."""
+        self._unparsed = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Stop waiting: the request is there."""
+        self._unparsed, self._is_complete = 0, True
+        self._stop_waiting()
+        super().on_message_complete()
+        self._wait_for_next()
+
+    # What goes out.
+
+    def pause_writing(self) -> None:
+        """Wait for a client that reads more slowly than it is answered."""
+        super().pause_writing()
+        self._is_slow_reader = True
+        self._wait(self.limits.time_for(self._unread()))
+        if sum(one._unread() for one in self._others()) + self._unread() > self.limits.unread:
+            self._hang_up_on_slowest(readers=True)
+
+    def resume_writing(self) -> None:
+        """Stop waiting: the client has read nearly everything."""
+        self._is_slow_reader = False
+        self._stop_waiting()
+        super().resume_writing()
+        self._wait_for_next()
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request."""
+        super().on_response_complete()
+        self._is_answered = True
+        self._wait_for_next()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no request as all errors are answered."""
+        self._refuse(*(self._refusal or (400, f"request: {msg.rstrip('.')}. Check what you send.")))
+
+    def _refuse(self, status: int, detail: str) -> None:
+        body = encoded(problem(status, detail))
+        headers = [
+            (b"content-type", MEDIA_TYPE.encode()),
+            (b"content-length", b"%d" % len(body)),
+            (b"connection", b"close"),
+            *SAFE_HEADERS,
+        ]
+        head = b"".join(b"%s: %s\r\n" % header for header in headers)
+        self.transport.write(STATUS_LINE[status] + head + b"\r\n" + body)
+        self.transport.close()
+
+    # Waiting.
+
+    def _wait(self, seconds: float) -> None:
+        self._stop_timer()
+        self._waits_since = self.loop.time()
+        self._timer = self.loop.call_later(seconds, self._hang_up)
+
+    def _wait_for_next(self) -> None:
+        """Wait for the next request, or for the rest of one that was answered early.
+
+        A client that is still sending would not read the answer if the line were cut at once.
+        """
+        if self.cycle.response_complete and not self._is_slow_reader:
+            self._wait(self.timeout_keep_alive if self._is_complete else self.limits.patience)
+
+    def _hang_up(self) -> None:
+        self._stop_waiting()
+        self.transport.abort()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _stop_waiting(self) -> None:
+        self._stop_timer()
+        self._waits_since = None
+
+    def _others(self) -> list[BoundedProtocol]:
+        return [
+            one for one in self.connections if isinstance(one, BoundedProtocol) and one is not self
+        ]
+
+    def _unread(self) -> int:
+        return self.transport.get_write_buffer_size()
+
+    def _hang_up_on_slowest(self, readers: bool = False) -> None:
+        """Make room: hang up on who has kept the server waiting longest, or else on this one."""
+        slow = {
+            one: one._waits_since
+            for one in self._others()
+            if one._waits_since is not None and (one._is_slow_reader or not readers)
+        }
+        min(slow, key=slow.__getitem__, default=self)._hang_up()
