@@ -128,7 +128,7 @@ def _cell(worth: Worth, rows: NDArray[np.bool_]) -> str:
 
 
 def _time(rows: int) -> None:
-    """Time the command on all sections, with n, ranks, notes and confidence limits."""
+    """Time the command on all sections, with n, ranks, messages and confidence limits."""
     with TemporaryDirectory() as folder:
         table, rated = Path(folder, "sections.csv"), Path(folder, "rated.parquet")
         numbered = f"select row_number() over () as section, * from '{SECTIONS}' where {_KNOWN}"

@@ -71,7 +71,7 @@ def _too_many(cells: NDArray[np.int64]) -> None:
 
     cost = Cost.of(work)
     print(f"{len(cells):,} items asked for with one participation: {cost}; said:")
-    print(*found[0].notes, sep="\n", flush=True)
+    print(*found[0].messages, sep="\n", flush=True)
 
 
 def _with_noise(cells: NDArray[np.int64]) -> None:

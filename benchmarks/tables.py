@@ -62,11 +62,11 @@ def _compare(path: Path, items: int, m: int) -> None:
     what = f"{_ROWS:,} rows, {items:,} items, {m} ratings"
     cases = {
         "estimate with interval": {"level": None, "ranks": False},
-        "with confidence interval, ranks, flags": {},
+        "with confidence interval, ranks, notes": {},
     }
     goals = {
         "estimate with interval": 1.15 if m == 5 else 1.6,
-        "with confidence interval, ranks, flags": 1.5 if m == 5 else 2.2,
+        "with confidence interval, ranks, notes": 1.5 if m == 5 else 2.2,
     }
     tasks = {"peer": {"peer": True}} | cases
     best: dict[str, dict[str, float]] = {}
@@ -110,7 +110,7 @@ def _spark(folder: Path) -> None:
     what = f"Spark, {min(_ROWS, 10**7):,} rows, 100,000 items"
     report(f"{what}, estimate with interval", got["interval"], _PEER, got["peer"],
            "goal: at most 1.15")  # fmt: skip
-    report(f"{what}, with confidence interval, ranks, flags", got["full"], _PEER, got["peer"],
+    report(f"{what}, with confidence interval, ranks, notes", got["full"], _PEER, got["peer"],
            "goal: at most 1.4")  # fmt: skip
 
 

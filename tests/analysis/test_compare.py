@@ -136,7 +136,7 @@ def test_separate_is_made_of_two_estimates(stated: dict[str, Any]) -> None:
         (a.lower + a.upper - b.lower - b.upper) / 2, abs=1e-12
     )
     for one, wanted in ((found.a, a), (found.b, b)):
-        for name in ("method", "flags"):
+        for name in ("method", "notes"):
             assert getattr(one, name) == getattr(wanted, name)
         for name in ("estimate", "lower", "upper", "ci_lower", "ci_upper"):
             assert getattr(one, name) == pytest.approx(getattr(wanted, name), abs=1e-12)

@@ -98,7 +98,7 @@ def test_the_estimate_is_that_of_double_sampling(
     assert seen.values[0] <= found.ci_lower <= found.estimate + slack
     assert found.estimate - slack <= found.ci_upper <= seen.values[-1]
     assert (found.asked, found.n_answers, found.n_silent) == (k, k, silent.sum())
-    assert found.flags == ()
+    assert found.notes == ()
     if k == silent.sum() and covers == "people":
         assert found.ci_upper - found.ci_lower == pytest.approx(0, abs=slack)
 
@@ -128,7 +128,7 @@ def test_missing_answers_leave_the_interval_of_the_core(
         assert mine == pytest.approx((first + silent * theirs) / n, abs=slack)
     assert found.ci_lower <= found.lower + slack
     assert found.upper - slack <= found.ci_upper
-    assert found.flags == core.flags
+    assert found.notes == core.notes
 
 
 @given(histograms(), st.data())
@@ -156,7 +156,7 @@ def test_nobody_missing_needs_no_assumption_and_somebody_does() -> None:
     assert "0.5" in some.words
     # One missing answer changes little: no jump from one formula to another.
     assert some.ci_lower == pytest.approx(alone.ci_lower, abs=0.25)
-    assert follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=30, floor=0.9).flags == (
+    assert follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=30, floor=0.9).notes == (
         *("low_response", "refuted"),
     )
 
@@ -407,7 +407,7 @@ def test_nothing_to_ask() -> None:
 
 def test_a_refuted_assumption_settles_nothing() -> None:
     plan = plan_follow_up(HOTEL, 2400, floor=0.9, width=0.3)
-    assert "refuted" in plan.now.flags
+    assert "refuted" in plan.now.notes
     assert plan.now.ci_upper - plan.now.ci_lower < 0.3
     assert all(one.ask for one in plan.scenarios)
     low, _, high = plan_follow_up(HOTEL, 2400, floor=0.9, above=3.5).scenarios

@@ -205,12 +205,12 @@ def test_items_unlike_the_audited_ones_are_flagged(n_known: bool) -> None:
             seen, assumption=audit.assumption, n=people.sum(axis=1) if n_known else None
         )
         assert found.method == "pooled"
-        return float(np.mean(["unlike_audited" in flags for flags in found.flags]))
+        return float(np.mean(["unlike_audited" in notes for notes in found.notes]))
 
     assert flagged(*items(300, usual, 0.0)) < 0.12
     assert flagged(*items(300, worse, 0.0)) > 0.7
     # One histogram is told the same, and another estimate of it is not.
     one = uh.estimate([60, 1, 0, 0, 0], assumption=audit.assumption, n=200 if n_known else None)
-    assert "unlike_audited" in one.flags
+    assert "unlike_audited" in one.notes
     plain = uh.estimate([60, 1, 0, 0, 0], assumption=audit.assumption, method="average")
-    assert "unlike_audited" not in plain.flags
+    assert "unlike_audited" not in plain.notes

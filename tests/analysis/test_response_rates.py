@@ -54,8 +54,8 @@ def test_rates_that_are_all_or_nothing_do_not_drift() -> None:
 def test_a_larger_floor_is_what_estimate_calls_refuted(seen: int, n: int) -> None:
     most = float(response_rates(seen, n).largest_floor[0])
     for floor, refuted in ((min(1.0, most * 1.01), True), (most * 0.99, False)):
-        flags = build_question([seen, 0], floor=floor, n=n).answer(["midpoint"])[0].flags
-        assert ("refuted" in flags) == refuted
+        notes = build_question([seen, 0], floor=floor, n=n).answer(["midpoint"])[0].notes
+        assert ("refuted" in notes) == refuted
 
 
 def test_one_n_for_all() -> None:

@@ -36,18 +36,18 @@ def test_rows_are_estimates(quiet: str, n: int | None, covers: str) -> None:
         one = uh.estimate(COUNTS, float(q), method=found.method, **asked)
         for name in NUMBERS:
             assert getattr(found, name)[row] == pytest.approx(getattr(one, name), abs=1e-12)
-        assert found.flags[row] == one.flags
-        assert one.flags == ()  # no response rate contradicts a ratio
+        assert found.notes[row] == one.notes
+        assert one.notes == ()  # no response rate contradicts a ratio
 
 
 def test_floors_above_the_response_rate_are_refuted_and_narrow_nothing() -> None:
     found = sweep(COUNTS, floor=[1, 0.6, 0.4, 0.2], n=2400, level=0.9)
-    assert ["refuted" in flags for flags in found.flags] == [True, True, False, False]
+    assert ["refuted" in notes for notes in found.notes] == [True, True, False, False]
     for row, q in enumerate(found.q):
         one = uh.estimate(COUNTS, floor=q, n=2400, level=0.9)
         ratio = uh.estimate(COUNTS, q, level=0.9)
         for name in NUMBERS:
-            expected = getattr(ratio if "refuted" in one.flags else one, name)
+            expected = getattr(ratio if "refuted" in one.notes else one, name)
             assert getattr(found, name)[row] == pytest.approx(expected, abs=1e-12)
     with pytest.raises(AssumptionError, match="floor: stated together"):
         sweep(COUNTS, [0.5], floor=[0.5], n=2400)
@@ -121,7 +121,7 @@ def test_the_grid_of_nobody_in_particular() -> None:
     found = sweep(COUNTS)
     assert found.q.tolist() == list(GRID)
     assert found.lower[0] == found.upper[0] == pytest.approx(4.14)
-    assert len(found.flags) == len(GRID)
+    assert len(found.notes) == len(GRID)
 
 
 def test_a_claim_changes_where_it_breaks_down() -> None:

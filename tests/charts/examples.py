@@ -57,7 +57,7 @@ def ranked(names: list[Any], column: str = "hotel") -> list[dict[str, Any]]:
                 "best_rank": i + 1 - i % 2,
                 "worst_rank": i + 2 - i % 2,
                 "tier": i // 2 + 1,
-                "flags": ["no_ratings"] if i == 1 else [],
+                "notes": ["no_ratings"] if i == 1 else [],
             }
         )
     return rows

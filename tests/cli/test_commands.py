@@ -37,13 +37,13 @@ def test_json_is_the_contract(run: Any) -> None:
     assert "0.3 times as often" in document["assumption"]["words"]
     (one,) = document["estimates"]
     assert list(one) == [
-        *("method", "estimate", "lower", "upper", "ci_lower", "ci_upper", "flags"),
+        *("method", "estimate", "lower", "upper", "ci_lower", "ci_upper", "notes"),
     ]
     expected = uh.estimate([120, 30, 45, 200, 605], 0.3)
     assert one["method"] == "paa"
     assert one["estimate"] == expected.estimate
     assert (one["lower"], one["ci_upper"]) == (expected.lower, expected.ci_upper)
-    assert one["flags"] == []
+    assert one["notes"] == []
 
 
 def test_all_methods_with_n(run: Any) -> None:

@@ -54,7 +54,7 @@ def test_json_is_the_contract(run: Any) -> None:
         assert (row["name"], row["counts"], row["n"]) == (name, counts, n)
         assert (row["method"], row["estimate"]) == (one.method, one.estimate)
         assert (row["lower"], row["ci_upper"]) == (one.lower, one.ci_upper)
-        assert row["flags"] == list(one.flags) == []
+        assert row["notes"] == list(one.notes) == []
     assert document["assumption"]["q"] == 0.5
 
 

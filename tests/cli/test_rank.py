@@ -57,7 +57,7 @@ RANK = ["--item", "hotel", "--rating", "stars", "--q", "0.6", "--k", "2", "--abo
 COLUMNS = [
     *("hotel", "n_ratings", "n", "average", "estimate", "lower", "upper", "ci_lower", "ci_upper"),
     *("best_rank", "worst_rank", "ci_best_rank", "ci_worst_rank", "average_rank", "tier"),
-    *("top", "ci_top", "breakdown_q", "flags"),
+    *("top", "ci_top", "breakdown_q", "notes"),
 ]
 
 
@@ -90,7 +90,7 @@ def test_screen(run: Any, stays: Path) -> None:
     words = [word.strip() for word in re.split(r"\s{2,}", heading)]
     assert words[1:] == [
         *("ratings", "average", "place by it", "estimate", "interval", "possible places"),
-        *("with noise", "tier", "top 2", "above 3.5 if q >", "flags"),
+        *("with noise", "tier", "top 2", "above 3.5 if q >", "notes"),
     ]
     order = sorted(COUNTS, key=lambda name: -WANTED[name,]["ci_lower"])
     assert [re.split(r"\s{2,}", line)[0] for line in lines] == order
@@ -194,9 +194,9 @@ def same_rows(rows: list[dict[str, Any]]) -> None:
     found = rows_by(rows, ["hotel"])
     assert found.keys() == WANTED.keys()
     for key, row in WANTED.items():
-        flags = found[key]["flags"]
-        text = " ".join(flags) if isinstance(flags, list) else flags or ""
-        same({**found[key], "flags": text}, row, key)
+        notes = found[key]["notes"]
+        text = " ".join(notes) if isinstance(notes, list) else notes or ""
+        same({**found[key], "notes": text}, row, key)
 
 
 def test_json(run: Any, stays: Path) -> None:
@@ -213,7 +213,7 @@ def test_json(run: Any, stays: Path) -> None:
         "assumption",
         "words",
         "meanings",
-        "notes",
+        "messages",
         "rows",
     ]
     assert (found["k"], found["level"]) == (2, 0.95)

@@ -50,7 +50,7 @@ def test_json_is_the_contract(run: Any) -> None:
         one = uh.estimate(HISTOGRAM, row["q"])
         for name in ("estimate", "lower", "upper", "ci_lower", "ci_upper"):
             assert row[name] == pytest.approx(getattr(one, name), abs=1e-12)
-        assert row["flags"] == []
+        assert row["notes"] == []
     assert document["claim"] == {
         "above": 3.5,
         "breakdown_q": uh.breakdown(HISTOGRAM, above=3.5),
@@ -77,7 +77,7 @@ def test_every_way_to_ask(run: Any, words: list[str], asked: dict[str, Any]) -> 
     for row, one in enumerate(document["rows"]):
         assert one["ci_lower"] == pytest.approx(found.ci_lower[row], abs=1e-12)
         assert one["upper"] == pytest.approx(found.upper[row], abs=1e-12)
-        assert one["flags"] == list(found.flags[row])
+        assert one["notes"] == list(found.notes[row])
     shown = run("sweep", *COUNTS, *words)
     assert (shown.code, shown.err) == (0, "")
     assert shown.out.count("━") > 20

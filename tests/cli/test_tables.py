@@ -31,7 +31,7 @@ from tests.tables.oracle import answers, expected, rows_by, same
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
 COLUMNS = [
     *("hotel", "n_ratings", "n", "average", "estimate", "lower", "upper", "ci_lower", "ci_upper"),
-    *("best_rank", "worst_rank", "ci_best_rank", "ci_worst_rank", "flags"),
+    *("best_rank", "worst_rank", "ci_best_rank", "ci_worst_rank", "notes"),
 ]
 STARS = {
     "Astoria": [5, 5, 5, 1, 5],
@@ -84,9 +84,9 @@ def same_rows(rows: list[dict[str, Any]], wanted: Any = None) -> None:
     assert len(found) == len(rows)
     assert found.keys() == wanted.keys()
     for key, row in wanted.items():
-        flags = found[key]["flags"]
-        text = " ".join(flags) if isinstance(flags, list) else flags or ""
-        same({**found[key], "flags": text}, row, key)
+        notes = found[key]["notes"]
+        text = " ".join(notes) if isinstance(notes, list) else notes or ""
+        same({**found[key], "notes": text}, row, key)
 
 
 def names_on(screen: str) -> list[str]:
@@ -140,8 +140,8 @@ def test_json(run: Any, stays: Path) -> None:
     rows = json.loads(done.out)
     assert all(list(row) == COLUMNS for row in rows)
     few = {row["hotel"] for row in rows if row["n_ratings"] < 10}
-    assert {row["hotel"] for row in rows if row["flags"] == ["few_ratings"]} == few
-    assert all(row["flags"] == [] for row in rows if row["hotel"] not in few)
+    assert {row["hotel"] for row in rows if row["notes"] == ["few_ratings"]} == few
+    assert all(row["notes"] == [] for row in rows if row["hotel"] not in few)
     assert [row["hotel"] for row in rows] == ORDER
     same_rows(rows)
 
@@ -161,8 +161,8 @@ def test_dropped_rows_are_told(run: Any, tmp_path: Path) -> None:
     words = ["rate", path, *RATE, "--nulls", "drop", "--off-scale", "drop"]
     done = run(*words, "--json")
     assert done.code == 0
-    flags = {row["hotel"]: row["flags"] for row in json.loads(done.out)}
-    assert flags == {"A": ["few_ratings", "rows_dropped"], "B": ["few_ratings"]}
+    notes = {row["hotel"]: row["notes"] for row in json.loads(done.out)}
+    assert notes == {"A": ["few_ratings", "rows_dropped"], "B": ["few_ratings"]}
     assert "1 rating was left out, not on the scale 1 to 5" in done.err
     assert "1 row was left out, without a rating" in done.err
     shown = run(*words)
@@ -173,7 +173,7 @@ def test_dropped_rows_are_told(run: Any, tmp_path: Path) -> None:
     assert written.out == ""
     assert "2 rows written" in written.err
     assert "not on the scale" in written.err
-    assert [json.loads(line)["flags"] for line in output.read_text().splitlines()] == [
+    assert [json.loads(line)["notes"] for line in output.read_text().splitlines()] == [
         ["few_ratings", "rows_dropped"],
         ["few_ratings"],
     ]

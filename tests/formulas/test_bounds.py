@@ -214,7 +214,7 @@ def test_q_of_one_is_exactly_the_average(histogram: Histogram, quiet: str) -> No
 def test_at_a_floor_equal_to_the_response_rate_the_interval_is_the_average() -> None:
     found = uh.estimate([120, 30, 45, 200, 605], floor=0.4, n=2500)
     np.testing.assert_allclose([found.lower, found.upper], 4.14, rtol=1e-14)
-    assert found.flags == ()
+    assert found.notes == ()
 
 
 @pytest.mark.parametrize(
@@ -228,8 +228,8 @@ def test_a_contradicted_assumption_is_read_as_a_ratio_and_says_so(
     expected = uh.estimate([10, 20, 30], **ratio)
     for name in ("lower", "upper", "estimate", "ci_lower", "ci_upper"):
         assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-12)
-    assert found.flags == ("low_response", "refuted")
-    assert uh.estimate([10, 20, 30], **ratio, n=1000).flags == ()
+    assert found.notes == ("low_response", "refuted")
+    assert uh.estimate([10, 20, 30], **ratio, n=1000).notes == ()
 
 
 def test_too_high_a_response_rate_is_no_reason_to_narrow_either() -> None:
@@ -237,7 +237,7 @@ def test_too_high_a_response_rate_is_no_reason_to_narrow_either() -> None:
     found = uh.estimate([10, 20, 30], participation=box, n=61)
     expected = uh.estimate([10, 20, 30], participation=box)
     assert (found.lower, found.upper) == (expected.lower, expected.upper)
-    assert found.flags == ("high_response", "refuted")
+    assert found.notes == ("high_response", "refuted")
 
 
 def test_how_n_narrows_in_numbers() -> None:

@@ -110,7 +110,7 @@ def test_never_narrower_when_q_falls(
         found.append(uh.estimate(histogram.counts, **stated, n=n, scale=histogram.values))
     narrow, wide = found
     # Where the response rate contradicts a floor, n is left out, and says nothing about q.
-    assume("low_response" not in narrow.flags)
+    assume("low_response" not in narrow.notes)
     assert wide.ci_lower <= narrow.ci_lower + TINY
     assert narrow.ci_upper <= wide.ci_upper + TINY
 

@@ -23,12 +23,12 @@ def test_p_value_and_largest_floor(seen: int, unseen: int, q: float) -> None:
 
 @given(st.integers(1, 400), st.integers(0, 400), st.floats(0.01, 0.99))
 def test_refuted_exactly_when_the_test_rejects(seen: int, unseen: int, q: float) -> None:
-    flags = uh.estimate([seen, 0], floor=q, n=seen + unseen).flags
+    notes = uh.estimate([seen, 0], floor=q, n=seen + unseen).notes
     p_value = binomtest(seen, seen + unseen, q, alternative="less").pvalue
     # The flag uses a closed form that is right to the third digit of the p-value.
     assume(abs(p_value - 0.05) > 0.002)
-    assert ("refuted" in flags) == (p_value < 0.05)
-    assert ("low_response" in flags) == (seen / (seen + unseen) < q * (1 - 1e-11))
+    assert ("refuted" in notes) == (p_value < 0.05)
+    assert ("low_response" in notes) == (seen / (seen + unseen) < q * (1 - 1e-11))
 
 
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
@@ -45,15 +45,15 @@ def test_closed_form_of_the_test_decides_as_the_exact_one(level: float) -> None:
 
 
 def test_everybody_answers_is_refuted_by_one_silent_person() -> None:
-    assert "refuted" in uh.estimate([3, 6], floor=1.0, n=10).flags
-    assert uh.estimate([3, 6], floor=1.0, n=9).flags == ("few_ratings",)
+    assert "refuted" in uh.estimate([3, 6], floor=1.0, n=10).notes
+    assert uh.estimate([3, 6], floor=1.0, n=9).notes == ("few_ratings",)
 
 
 @given(st.integers(1, 400), st.integers(0, 4000), st.floats(0.01, 1.0))
 def test_no_response_rate_refutes_a_ratio(seen: int, unseen: int, q: float) -> None:
     question = uh.build_question([seen, 1], q, n=seen + 1 + unseen)
     assert question.response() is None
-    assert {*question.answer(["midpoint"])[0].flags} <= {"few_ratings"}
+    assert {*question.answer(["midpoint"])[0].notes} <= {"few_ratings"}
 
 
 def test_too_many_answers_refute_a_box_below_one() -> None:
@@ -71,11 +71,11 @@ def test_many_items_at_once_give_what_one_gives() -> None:
     together = uh.estimate(counts, floor=0.4, n=n)
     for row in range(4):
         alone = uh.estimate(counts[row], floor=0.4, n=n[row])
-        assert together.flags[row] == alone.flags
+        assert together.notes[row] == alone.notes
         assert together.estimate[row] == alone.estimate
         assert together.ci_lower[row] == alone.ci_lower
         assert together.ci_upper[row] == alone.ci_upper
-    assert together.flags[1] == ("no_ratings", "refuted")
+    assert together.notes[1] == ("no_ratings", "refuted")
 
 
 @pytest.mark.parametrize("seen", [5, 50, 90, 99])
@@ -93,16 +93,16 @@ def test_a_box_is_refuted_from_both_sides(seen: int) -> None:
 @pytest.mark.parametrize("n", [100, 150, 400])
 def test_known_participation_fits_no_n_to_the_person(n: int) -> None:
     """The number who answer is random, so that only the test can tell."""
-    flags = uh.estimate([30, 40], g=[0.4, 0.5], n=n).flags
-    assert not {"low_response", "high_response"} & set(flags)
-    assert ("refuted" in flags) == (n != 150)
+    notes = uh.estimate([30, 40], g=[0.4, 0.5], n=n).notes
+    assert not {"low_response", "high_response"} & set(notes)
+    assert ("refuted" in notes) == (n != 150)
 
 
 def test_one_person_in_a_million_is_told_and_rounding_is_not() -> None:
     shares = np.arange(1, 100)
-    exact = [uh.estimate([int(s), 0], floor=s / 100, n=100).flags for s in shares]
-    assert not any("low_response" in flags for flags in exact)
-    assert "low_response" in uh.estimate([300_000, 0], floor=0.3, n=1_000_001).flags
+    exact = [uh.estimate([int(s), 0], floor=s / 100, n=100).notes for s in shares]
+    assert not any("low_response" in notes for notes in exact)
+    assert "low_response" in uh.estimate([300_000, 0], floor=0.3, n=1_000_001).notes
 
 
 def test_weights_count_as_many_people_as_they_are_worth() -> None:

@@ -45,7 +45,7 @@ def test_one_histogram_gets_the_numbers_that_it_gets_among_others(
         for name in NUMBERS:
             expected = getattr(among, name)[0]
             assert getattr(one, name) == pytest.approx(expected, rel=1e-12, abs=1e-12)
-        assert one.flags == among.flags[0]
+        assert one.notes == among.notes[0]
 
 
 @pytest.mark.parametrize("values", [[0, 1e200], [0, 1e-200]])
@@ -68,7 +68,7 @@ def test_turning_the_scale_over_mirrors_everything(
             assert getattr(here[method], one) == pytest.approx(
                 -getattr(there[method], other), abs=1e-9
             )
-        assert here[method].flags == there[method].flags
+        assert here[method].notes == there[method].notes
 
 
 @given(st.data(), histograms(), populations, st.floats(0.1, 50), st.floats(-20, 20))
@@ -97,7 +97,7 @@ def test_many_rows_give_what_each_row_gives(rows: list[Histogram], q: float) -> 
     for together in question.answer(["average", "spectral", "paa", "bea", "midpoint"]):
         for i in range(len(rows)):
             alone = uh.estimate(counts[i], qs[i], n=n[i], method=together.method)
-            assert together.flags[i] == alone.flags
+            assert together.notes[i] == alone.notes
             for name in NUMBERS:
                 assert getattr(together, name)[i] == pytest.approx(getattr(alone, name), abs=1e-12)
 
@@ -150,7 +150,7 @@ def test_nobody_rated(method: str, n: int | None) -> None:
     found = uh.estimate([0, 0, 0], **assumption, n=n, scale=[2, 3, 9], method=method)
     assert (found.estimate, found.lower, found.upper) == (5.5, 2, 9)
     assert (found.ci_lower, found.ci_upper) == (2, 9)
-    assert found.flags[0] == "no_ratings"
+    assert found.notes[0] == "no_ratings"
 
 
 def test_known_participation_reweights() -> None:
@@ -164,7 +164,7 @@ def test_known_participation_reweights() -> None:
 def test_an_estimate_outside_its_interval_is_flagged() -> None:
     found = uh.estimate([120, 30, 45, 200, 605], floor=0.3, n=2400, method="bea")
     assert found.estimate < found.lower
-    assert found.flags == ("outside_interval",)
+    assert found.notes == ("outside_bounds",)
 
 
 def test_without_a_level_there_is_no_confidence_interval() -> None:
@@ -227,8 +227,8 @@ def test_equal_weights_are_counts() -> None:
         assert found.estimate == pytest.approx(plain.estimate, rel=1e-12)
         assert found.ci_lower == pytest.approx(plain.ci_lower, abs=1e-5)
         assert found.ci_upper == pytest.approx(plain.ci_upper, abs=1e-5)
-        assert found.flags == ()
-    assert uh.estimate(counts, 0.4, effective=76).flags == ("weights_assumed",)
+        assert found.notes == ()
+    assert uh.estimate(counts, 0.4, effective=76).notes == ("weights_assumed",)
 
 
 def test_a_smaller_effective_size_is_less_certain() -> None:
@@ -398,6 +398,6 @@ def test_scales_of_too_many_values_are_refused(text: str) -> None:
 
 def test_few_ratings_are_flagged() -> None:
     found = uh.estimate([[0, 0, 0], [0, 0, 1], [3, 3, 3], [3, 3, 4]], 0.5)
-    assert [*found.flags] == [("no_ratings",), ("few_ratings",), ("few_ratings",), ()]
-    assert "few_ratings" in uh.estimate([10, 10], 0.5, effective=9.5).flags
-    assert "few_ratings" not in uh.estimate([10, 10], 0.5, effective=10).flags
+    assert [*found.notes] == [("no_ratings",), ("few_ratings",), ("few_ratings",), ()]
+    assert "few_ratings" in uh.estimate([10, 10], 0.5, effective=9.5).notes
+    assert "few_ratings" not in uh.estimate([10, 10], 0.5, effective=10).notes

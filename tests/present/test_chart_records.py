@@ -154,7 +154,7 @@ def test_a_ranking_is_sorted_cut_and_named() -> None:
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_a_ranking_of_a_frame(frame: type) -> None:
-    rows = [row | {"flags": " ".join(row["flags"])} for row in ranked(["A", "B", "C"])]
+    rows = [row | {"notes": " ".join(row["notes"])} for row in ranked(["A", "B", "C"])]
     found = ranking_picture(frame(rows), "hotel", "1:5")
     assert found.records == ranking_picture(ranked(["A", "B", "C"]), "hotel", "1:5").records
     assert found.records[1]["average"] is None
@@ -190,7 +190,7 @@ def test_regrets_keep_their_numbers() -> None:
 def test_few_ratings_do_not_come_first() -> None:
     rows = ranked(["Ash", "Birch", "Cedar"])
     rows[2] |= {"n_ratings": 1, "estimate": 5.0, "lower": 5.0, "upper": 5.0, "ci_lower": 1.2}
-    rows[2] |= {"ci_upper": 5.0, "flags": ["few_ratings"]}
+    rows[2] |= {"ci_upper": 5.0, "notes": ["few_ratings"]}
     for table in (rows, pd.DataFrame(rows), pl.DataFrame(rows)):
         found, total = chart_records.ranking_records(table, ["hotel"], 3)
         assert [row["name"] for row in found] == ["Ash", "Birch", "Cedar (1 rating)"]

@@ -23,7 +23,7 @@ FLAGGED = {"nobody's": [0] * 5}
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page with real drawings, flags, people and a claim."""
+    """A page with real drawings, notes, people and a claim."""
     target = tmp_path_factory.mktemp("page") / "page.html"
     counts = random_counts(ITEMS - 1) | FLAGGED
     table = table_of(counts, n=[2 * sum(cells) + 9 for cells in counts.values()])

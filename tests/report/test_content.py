@@ -129,7 +129,7 @@ def test_rows_are_those_of_rank() -> None:
     ranked.sort(key=lambda row: -row["ci_lower"])
     assert [row["hotel"] for row in found.rows] == [row["hotel"] for row in ranked]
     for row, wanted in zip(found.rows, ranked, strict=True):
-        assert row == wanted | {"flags": wanted["flags"].split()}
+        assert row == wanted | {"notes": wanted["notes"].split()}
 
 
 # Stories.
@@ -206,8 +206,8 @@ def test_sweep_with_people_counts_refutations() -> None:
     found = facts_about(table_of(COUNTS, n=n), floor=0.3, n="n").overturn
     assert found is not None
     for step in found.steps:
-        flags = uh.estimate(list(COUNTS.values()), floor=step.q, n=n).flags
-        assert step.refuted == sum("refuted" in one for one in flags)
+        notes = uh.estimate(list(COUNTS.values()), floor=step.q, n=n).notes
+        assert step.refuted == sum("refuted" in one for one in notes)
     assert found.steps[0].refuted == 5
 
 
@@ -522,8 +522,8 @@ def test_what_was_left_out_is_said() -> None:
     found = facts_about(rated, rating="stars", q=0.3, nulls="drop", off_scale="drop")
     assert (found.tally.rows, found.tally.counted) == (7, 4)
     assert (found.tally.nulls, found.tally.off_scale) == (2, 1)
-    assert found.flags == {"few_ratings": 2, "rows_dropped": 2}
-    assert len(found.notes) == 2
+    assert found.notes == {"few_ratings": 2, "rows_dropped": 2}
+    assert len(found.messages) == 2
     assert "7 rows read; 4 ratings counted." in data_words(found)
     assert not any("None was left out" in words for words in data_words(found))
 
@@ -531,10 +531,10 @@ def test_what_was_left_out_is_said() -> None:
 def test_flags_are_counted() -> None:
     counts = {**COUNTS, "Fir": [0] * 5}
     found = facts_about(table_of(counts, n=[400, 500, 500, 60, 90, 12]), q=0.5, n="n")
-    own = uh.estimate(list(counts.values()), 0.5, n=[400, 500, 500, 60, 90, 12]).flags
-    every = [flag for flags in own for flag in flags]
-    assert found.flags == {flag: every.count(flag) for flag in set(every)}
-    assert found.flags["no_ratings"] == 1
+    own = uh.estimate(list(counts.values()), 0.5, n=[400, 500, 500, 60, 90, 12]).notes
+    every = [flag for notes in own for flag in notes]
+    assert found.notes == {flag: every.count(flag) for flag in set(every)}
+    assert found.notes["no_ratings"] == 1
     assert found.numbers.fewest == 0
 
 
@@ -559,7 +559,7 @@ def test_windows_are_counted_in_rows() -> None:
 def test_items_with_the_same_number_of_ratings() -> None:
     found = facts_about(table_of({"A": [1, 0, 0, 0, 0], "B": [0, 0, 0, 0, 1]}), q=0.5)
     assert "The items have 1 rating each." in data_words(found)
-    assert found.flags == {"few_ratings": 2}
+    assert found.notes == {"few_ratings": 2}
     assert found.headline[0].endswith("Chance aside it is B (1 rating).")
     assert not found.stories
 

@@ -125,10 +125,10 @@ def test_numbers_in_the_table() -> None:
         assert words in page.text
     assert f"{first['lower']:.2f} to {first['upper']:.2f}" in page.text
     assert f"{first['ci_lower']:.2f} to {first['ci_upper']:.2f}" in page.text
-    # Two tiers or more, so that they are listed, and no flags, so that these are not.
+    # Two tiers or more, so that they are listed, and no notes, so that these are not.
     heads = [one.text.strip() for one in page.all("th") if one.attributes["scope"] == "col"]
     assert "tier" in heads
-    assert "flags" not in heads
+    assert "notes" not in heads
     assert "above 3.5 if q\xa0>" in heads
 
 

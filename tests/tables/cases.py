@@ -21,7 +21,7 @@ RESULT = {
     "n_ratings": pa.int64(), "n": pa.int64(), "average": pa.float64(), "estimate": pa.float64(),
     "lower": pa.float64(), "upper": pa.float64(), "ci_lower": pa.float64(),
     "ci_upper": pa.float64(), "best_rank": pa.int64(), "worst_rank": pa.int64(),
-    "ci_best_rank": pa.int64(), "ci_worst_rank": pa.int64(), "flags": pa.string(),
+    "ci_best_rank": pa.int64(), "ci_worst_rank": pa.int64(), "notes": pa.string(),
 }  # fmt: skip
 
 ORDER = {
@@ -133,8 +133,8 @@ def check_order(
 ) -> Any:
     source, where = engine.load(table)
     result = engine.rows(rank(source, list(item), **asked, **where))
-    columns = {name: kind for name, kind in RESULT.items() if name != "flags"}
-    return compare(engine, result, wanted, item, columns | ORDER | {"flags": RESULT["flags"]})
+    columns = {name: kind for name, kind in RESULT.items() if name != "notes"}
+    return compare(engine, result, wanted, item, columns | ORDER | {"notes": RESULT["notes"]})
 
 
 def compare(

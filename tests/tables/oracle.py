@@ -74,7 +74,7 @@ def answers(
             "ci_worst_rank": None
             if joint is None
             else len(keys) - int((joint.ci_upper < joint.ci_lower[i]).sum()),
-            "flags": " ".join(got.flags[i]),
+            "notes": " ".join(got.notes[i]),
         }
     return rows
 

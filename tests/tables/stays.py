@@ -23,7 +23,7 @@ FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
 COLUMNS = [
     *("n_ratings", "n", "average", "estimate", "lower", "upper", "ci_lower", "ci_upper"),
-    *("best_rank", "worst_rank", "ci_best_rank", "ci_worst_rank", "flags"),
+    *("best_rank", "worst_rank", "ci_best_rank", "ci_worst_rank", "notes"),
 ]
 
 

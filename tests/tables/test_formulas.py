@@ -223,7 +223,7 @@ def test_strata(database: Bench) -> None:
         whole = together(cells[None], np.array([n[key] for key in keys], float), q=0.2)
         assert row["ci_lower"] == pytest.approx(float(whole.ci_lower[0]), rel=1e-12)
         assert row["ci_upper"] == pytest.approx(float(whole.ci_upper[0]), rel=1e-12)
-        assert set(row["flags"].split()) == {f for _, p in mine for f in p["flags"].split()}
+        assert set(row["notes"].split()) == {f for _, p in mine for f in p["notes"].split()}
     sizes = pa.table(
         {
             "item": [item for item, _ in n],

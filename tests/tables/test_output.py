@@ -22,7 +22,7 @@ def write_table(table: pa.Table, target: Path) -> None:
     engine = DuckDB()
     try:
         engine.execute("set preserve_insertion_order = true")
-        write(engine, exp.select("*").from_(engine.register(table)), target, flags=False)
+        write(engine, exp.select("*").from_(engine.register(table)), target, notes=False)
     finally:
         engine.close()
 

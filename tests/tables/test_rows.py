@@ -328,7 +328,7 @@ def test_packed_counting_gives_way(
     asked.clear()
     dirty = pa.concat_tables([STAYS, pa.table({"hotel": ["Central"], "stars": [9]})])
     wanted = {key: dict(row) for key, row in WANTED.items()}
-    wanted["Central",]["flags"] = "rows_dropped"
+    wanted["Central",]["notes"] = "rows_dropped"
     with pytest.warns(uh.DroppedRowsWarning, match="1 rating was left out, not on the scale"):
         check(dirty, wanted, off_scale="drop")
     refused(dirty, "1 rating is not on the scale", uh.DataError)

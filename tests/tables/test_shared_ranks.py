@@ -121,7 +121,7 @@ def test_too_many_items_are_said_to_be_ranked_apart(monkeypatch: pytest.MonkeyPa
     try:
         assert not job.request.shared
         assert job.crowd is None
-        assert any("Ranks are those of separate participation" in note for note in job.notes)
+        assert any("Ranks are those of separate participation" in note for note in job.messages)
         result = job.opened.engine.keep("result", job.query)
         assert any(
             "under separate participation" in one for one in Findings(job, result).sentences()
@@ -142,7 +142,7 @@ def test_somebody_who_waits_gets_ranks_without_sampling_error_sooner() -> None:
     try:
         assert job.crowd is not None
         assert job.crowd.with_error is None
-        assert any("Ranks ignore sampling error" in note for note in job.notes)
+        assert any("Ranks ignore sampling error" in note for note in job.messages)
     finally:
         job.close()
 

@@ -83,11 +83,11 @@ def test_nulls_and_off_scale_by_choice(engine: Bench) -> None:
         )
     }
     for key in dropped:
-        plain[key]["flags"] = f"{plain[key]['flags']} rows_dropped".strip()
+        plain[key]["notes"] = f"{plain[key]['notes']} rows_dropped".strip()
     with pytest.warns(uh.DroppedRowsWarning) as told:
         check(engine, dirty, plain, rating="rating", q=0.3, nulls="drop", off_scale="drop")
-    notes = {str(w.message).split()[0] for w in told if w.category is uh.DroppedRowsWarning}
-    assert notes == {str(off), str(given.count(None))}
+    messages = {str(w.message).split()[0] for w in told if w.category is uh.DroppedRowsWarning}
+    assert messages == {str(off), str(given.count(None))}
 
 
 def test_nulls_as_people_who_said_nothing(engine: Bench) -> None:
@@ -102,7 +102,7 @@ def test_nulls_as_people_who_said_nothing(engine: Bench) -> None:
     wanted = expected(dirty, ["item"], "rating", FIVE, q=0.5, n=people)
     for key, many in silent.items():
         if many:
-            wanted[key]["flags"] = f"{wanted[key]['flags']} nulls_counted".strip()
+            wanted[key]["notes"] = f"{wanted[key]['notes']} nulls_counted".strip()
     with pytest.warns(uh.DroppedRowsWarning, match="people who said nothing"):
         check(engine, dirty, wanted, rating="rating", q=0.5, nulls="nonresponse")
 
@@ -118,7 +118,7 @@ def check_second_tables(engine: Bench, method: str) -> None:
     wanted = answers(keys, cells_of(table, keys), FIVE, q=q, n=n, method=method)
     asked: dict[str, Any] = {"n": "guests", "n_table": hotels, "q_table": voices, "method": method}
     found = check(engine, table, wanted, rating="rating", **asked)
-    assert found[("nobody",)]["flags"].startswith("no_ratings")
+    assert found[("nobody",)]["notes"].startswith("no_ratings")
 
 
 def test_second_tables(engine: Bench) -> None:

@@ -119,7 +119,7 @@ def test_view(dialect: str) -> None:
     text = uh.sql("hotel", "stars", dialect=dialect, table="stays", create_view="rated", q=0.3)
     found = rows_by(run_view(dialect, text, table), ["hotel"])
     wanted = expected(table, ["hotel"], "stars", FIVE, q=0.3)
-    wanted["Central",]["flags"] = "rows_dropped"
+    wanted["Central",]["notes"] = "rows_dropped"
     assert found.keys() == wanted.keys()
     for key, row in wanted.items():
         same(found[key], row | NO_ERROR, key)
@@ -127,9 +127,9 @@ def test_view(dialect: str) -> None:
         *("hotel", "stars"), dialect=dialect, table="stays", create_view="rated", q=0.3, n="guests"
     )
     found = rows_by(run_view(dialect, text, table), ["hotel"])
-    flags = {key[0]: row["flags"].split() for key, row in found.items()}
-    assert [name for name in HOTELS if "n_below_ratings" in flags[name]] == ["Bellevue"]
-    assert [name for name in HOTELS if "rows_dropped" in flags[name]] == ["Central"]
+    notes = {key[0]: row["notes"].split() for key, row in found.items()}
+    assert [name for name in HOTELS if "n_below_ratings" in notes[name]] == ["Bellevue"]
+    assert [name for name in HOTELS if "rows_dropped" in notes[name]] == ["Central"]
     n = {(name,): many for name, many in people.items() if name != "Bellevue"}
     rest = table.filter(pa.compute.not_equal(table["hotel"], "Bellevue"))
     for key, row in expected(rest, ["hotel"], "stars", FIVE, q=0.3, n=n).items():

@@ -42,7 +42,7 @@ def test_weights(database: Bench, values: tuple[float, ...]) -> None:
         assert row["n_ratings"] == sum(map(len, mine))
         for name in ("estimate", "lower", "upper", "ci_lower", "ci_upper"):
             assert row[name] == pytest.approx(getattr(wanted, name), rel=1e-9)
-        assert row["flags"] == " ".join(wanted.flags)
+        assert row["notes"] == " ".join(wanted.notes)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_health_and_about(server: Served) -> None:
     assert server.get("/healthz").document == {"status": "ok", "version": uh.__version__}
     about = server.get("/api/v1/about").document
     assert about["presets"] == uh.PRESETS
-    assert about["flags"] == uh.NOTE_TEXTS
+    assert about["notes"] == uh.NOTE_TEXTS
     assert about["examples"]["Hotel A"] == [40, 5, 15, 35, 105]
 
 
@@ -384,7 +384,7 @@ def test_an_answer_has_no_nan(server: Served) -> None:
     reply = server.question("/estimate", {"counts": [0, 0], "q": 0.3, "n": 0})
     assert reply.status == 200
     assert "NaN" not in reply.text
-    assert reply.document["estimates"][0]["flags"] == ["no_ratings"]
+    assert reply.document["estimates"][0]["notes"] == ["no_ratings"]
 
 
 def test_the_schema_is_openapi(server: Served) -> None:

@@ -181,7 +181,7 @@ def _one_of(many: Estimate, row: int) -> Estimate:
     question = many.question
     assert question is not None  # it has just been answered
     own = replace(question, counts=question.counts.take(np.array([row])))
-    return Estimate(many.method, **numbers, flags=many.flags[row], question=own)
+    return Estimate(many.method, **numbers, notes=many.notes[row], question=own)
 
 
 LEAST_Q = 1e-4

@@ -111,7 +111,7 @@ def _shared_bounds(question: Question) -> tuple[float, float]:
     # Whatever holds with separate participation holds with a shared one too.
     low, high = _separate_bounds(question)
     lower, upper = max(least.bound, low), min(most.bound, high)
-    # No shared participation may fit the numbers of people; the flags of both items tell.
+    # No shared participation may fit the numbers of people; the notes of both items tell.
     return (lower, upper) if lower <= upper else (low, high)
 
 

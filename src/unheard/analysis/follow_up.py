@@ -52,7 +52,7 @@ class FollowUp:
         How many said nothing at first, how many of them were asked, and how many answered then.
     words
         The assumption about those asked, in words; empty if none was needed.
-    flags
+    notes
         What must be known before using the numbers, about the follow-up; see
         :data:`unheard.NOTE_TEXTS`.
     """
@@ -67,7 +67,7 @@ class FollowUp:
     asked: int
     n_answers: int
     words: str
-    flags: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def follow_up(
@@ -120,7 +120,7 @@ def follow_up(
     n_silent = int(seen.n_silent[0])
     drawn = _number_asked(asked, n_answers, n_silent)
     if drawn == n_answers:
-        silent, flags, words = all_answered(rows, seen), (), ""
+        silent, notes, words = all_answered(rows, seen), (), ""
         mean_silent = float(silent.interval[0][0])
     else:
         question = build_question(
@@ -136,7 +136,7 @@ def follow_up(
             level=level,
         )
         found = question.answer([question.middle_method()])[0]
-        silent, flags, words = _some_answered(question), found.flags, question.words
+        silent, notes, words = _some_answered(question), found.notes, question.words
         mean_silent = found.estimate
     interval, limits = seen.together(silent, drawn)
     lower, upper, ci_lower, ci_upper = (float(end[0]) for end in (*interval, *limits))
@@ -151,7 +151,7 @@ def follow_up(
         asked=drawn,
         n_answers=n_answers,
         words=words,
-        flags=flags,
+        notes=notes,
     )
 
 

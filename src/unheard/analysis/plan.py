@@ -218,7 +218,7 @@ def _for_claim(
 
 def _to_be_trusted(now: Estimate) -> bool:
     # A refuted assumption settles nothing.
-    return not {"low_response", "refuted"} & {*now.flags}
+    return not {"low_response", "refuted"} & {*now.notes}
 
 
 def _side(mean: float, target: float, values: Floats) -> str | None:

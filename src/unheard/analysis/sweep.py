@@ -34,8 +34,8 @@ class Sweep(Shows):
         Which estimate it is; for participation stated per rating the middle of the interval.
     estimate, lower, upper, ci_lower, ci_upper
         As in :class:`unheard.Estimate`, one entry for each q.
-    flags
-        A tuple of flags for each q.
+    notes
+        A tuple of notes for each q.
     question
         What was asked.
     """
@@ -47,7 +47,7 @@ class Sweep(Shows):
     upper: Floats
     ci_lower: Floats
     ci_upper: Floats
-    flags: list[tuple[str, ...]]
+    notes: list[tuple[str, ...]]
     question: Question | None = field(default=None, repr=False)
 
 
@@ -125,12 +125,12 @@ def sweep_of(question: Question, q: Sequence[float]) -> Sweep:
     method = "paa" if question.counts.n is None else "midpoint"
     asked = question.at(falling, np.zeros(len(falling), np.intp))
     (found,) = asked.answer([method])
-    low, high, flags = found.ci_lower.copy(), found.ci_upper.copy(), list(found.flags)
+    low, high, notes = found.ci_lower.copy(), found.ci_upper.copy(), list(found.notes)
     # What a larger q leaves open, a smaller one does too; see decide.breakdown on unequal limits.
     # A q that the response rate contradicts says nothing about the others.
     holds = falling <= largest_q(question)[0]
     low[holds] = np.minimum.accumulate(low[holds])
     high[holds] = np.maximum.accumulate(high[holds])
     return Sweep(
-        falling, method, found.estimate, found.lower, found.upper, low, high, flags, question
+        falling, method, found.estimate, found.lower, found.upper, low, high, notes, question
     )

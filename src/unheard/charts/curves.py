@@ -109,7 +109,7 @@ def draw_sweep(
     entries = [("line", "estimate"), ("band", "interval")]
     entries.append(("noise band", confidence_words(level)))
     layers = [*_bands(rows, plane, look), *_ends(words[1:], plane, look)]
-    if ruled_out := [row["q"] for row in rows if "low_response" in row["flags"]]:
+    if ruled_out := [row["q"] for row in rows if "low_response" in row["notes"]]:
         layers.insert(0, _ruled_out(ruled_out, plane, look))
         entries.append(("tier", "fewer people responded than the floor allows"))
     if claim:

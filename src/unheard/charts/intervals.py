@@ -73,8 +73,8 @@ def told(row: Mapping[str, Any], width: float, level: float | None) -> dict[str,
     said["interval"] = range_text(row["lower"], row["upper"], width)
     if row["ci_lower"] is not None:
         said[confidence_words(level)] = range_text(row["ci_lower"], row["ci_upper"], width)
-    if row.get("flags"):
-        said["note"] = "; ".join(NOTE_TEXTS.get(flag, flag) for flag in row["flags"])
+    if row.get("notes"):
+        said["note"] = "; ".join(NOTE_TEXTS.get(flag, flag) for flag in row["notes"])
     return said
 
 

@@ -84,14 +84,14 @@ def _(result: Estimate) -> Picture:
 @words.register
 def _(result: Estimate) -> str:
     question, many = result.question, np.size(result.estimate)
-    flags = dict.fromkeys(flag for row in _rows(result) for flag in row[-1])
-    notes = [f"{flag}: {NOTE_TEXTS[flag]}." for flag in flags]
+    notes = dict.fromkeys(flag for row in _rows(result) for flag in row[-1])
+    messages = [f"{flag}: {NOTE_TEXTS[flag]}." for flag in notes]
     if question is None:
-        return " ".join(notes)
+        return " ".join(messages)
     if many == 1:
-        return " ".join([chart_records.estimate_words(question, [result]), *notes])
+        return " ".join([chart_records.estimate_words(question, [result]), *messages])
     more = [f"{plural(many - _SHOWN, 'more row')}."] if many > _SHOWN else []
-    return " ".join([*more, *notes, f"Assumption: {question.words}"])
+    return " ".join([*more, *messages, f"Assumption: {question.words}"])
 
 
 @cells.register
@@ -99,21 +99,21 @@ def _(result: Estimate) -> Cells:
     question = result.question
     level = None if question is None else question.level
     width = 1.0 if question is None else question.counts.scale.width
-    table = [["", *_headings(level, result.ci_lower is not None), "flags"]]
-    for place, (*numbers, flags) in enumerate(_rows(result)):
+    table = [["", *_headings(level, result.ci_lower is not None), "notes"]]
+    for place, (*numbers, notes) in enumerate(_rows(result)):
         name = result.method if np.ndim(result.estimate) == 0 else str(place)
-        table.append([name, *_numbers(numbers, width), " ".join(flags)])
+        table.append([name, *_numbers(numbers, width), " ".join(notes)])
     return table
 
 
 def _rows(result: Estimate) -> list[tuple[Any, ...]]:
-    """Return the first rows of an estimate: its numbers and flags."""
+    """Return the first rows of an estimate: its numbers and notes."""
     columns = [result.estimate, result.lower, result.upper, result.ci_lower, result.ci_upper]
     if np.ndim(result.estimate) == 0:
-        return [(*columns, result.flags)]
+        return [(*columns, result.notes)]
     shown = range(min(len(result.estimate), _SHOWN))
     return [
-        (*(None if column is None else column[i] for column in columns), result.flags[i])
+        (*(None if column is None else column[i] for column in columns), result.notes[i])
         for i in shown
     ]
 
@@ -167,9 +167,9 @@ def _(result: Sweep) -> Cells:
     level = None if result.question is None else result.question.level
     width = 1.0 if result.question is None else result.question.counts.scale.width
     columns = (result.estimate, result.lower, result.upper, result.ci_lower, result.ci_upper)
-    table = [["q", *_headings(level, True), "flags"]]
-    for q, *numbers, flags in zip(result.q, *columns, result.flags, strict=True):
-        table.append([f"{q:.3g}", *_numbers(numbers, width), " ".join(flags)])
+    table = [["q", *_headings(level, True), "notes"]]
+    for q, *numbers, notes in zip(result.q, *columns, result.notes, strict=True):
+        table.append([f"{q:.3g}", *_numbers(numbers, width), " ".join(notes)])
     return table
 
 
@@ -223,7 +223,7 @@ def _(result: Audit) -> Cells:
 def _table(table: Cells) -> str:
     """Write cells as a table whose headings are told as such to those who hear it."""
     if not any(row[-1] for row in table[1:]):
-        table = [row[:-1] for row in table]  # no flags
+        table = [row[:-1] for row in table]  # no notes
     head, *body = table
     cell = 'style="text-align:right;padding:2px 10px"'
     heads = "".join(f'<th scope="col" {cell}>{escape(text)}</th>' for text in head)

@@ -78,7 +78,7 @@ def show_estimate(question: Question, found: Sequence[Estimate]) -> None:
     """Show one histogram: its bars, the intervals on the scale, the numbers in words."""
     console = make_console()
     screen = Screen(question, found, text_width(console), ink_for(console))
-    parts = (screen.histogram(), screen.drawing(), screen.notes(), screen.summary())
+    parts = (screen.histogram(), screen.drawing(), screen.messages(), screen.summary())
     console.print(screen.size())
     for part in parts:
         lines = list(part)
@@ -102,7 +102,7 @@ class Screen:
         self.counts, self.scale = question.counts, question.counts.scale
         rated = bool(self.counts.n_ratings[0])
         self.average = question.answer(["average"])[0].estimate if rated else None
-        self.flags = tuple(dict.fromkeys(flag for one in found for flag in one.flags))
+        self.notes = tuple(dict.fromkeys(flag for one in found for flag in one.notes))
 
     def size(self) -> Text:
         """How many ratings, from how many people."""
@@ -159,18 +159,18 @@ class Screen:
             legend.append(mark, style).append(f" {words}   ")
         yield legend
 
-    def flag_notes(self) -> Iterable[Text]:
-        """Yield what the flags mean."""
-        for flag in self.flags:
-            who = [one.method for one in self.found if flag in one.flags]
-            about = f" ({', '.join(who)})" if flag == "outside_interval" else ""
+    def note_lines(self) -> Iterable[Text]:
+        """Yield what the notes mean."""
+        for flag in self.notes:
+            who = [one.method for one in self.found if flag in one.notes]
+            about = f" ({', '.join(who)})" if flag == "outside_bounds" else ""
             yield from self._paragraph("Note: ", "bold red", f"{NOTE_TEXTS[flag]}{about}.")
 
-    def notes(self) -> Iterable[Text]:
+    def messages(self) -> Iterable[Text]:
         """Yield what must be known before using the numbers."""
-        yield from self.flag_notes()
+        yield from self.note_lines()
         response = self.question.response()
-        if response is not None and {"low_response", "high_response", "refuted"} & {*self.flags}:
+        if response is not None and {"low_response", "high_response", "refuted"} & {*self.notes}:
             p_value = float(response.p_value[0])
             chance = f"{p_value:.2g}" if p_value > 1e-300 else "below 1e-300"
             words = (

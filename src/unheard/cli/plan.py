@@ -204,7 +204,7 @@ def document(question: Question, found: FollowUp | Plan) -> dict[str, Any]:
         "goal": found.goal,
         "target": found.target,
         "power": found.power,
-        "now": now | {"flags": list(found.now.flags)},
+        "now": now | {"notes": list(found.now.notes)},
         "scenarios": [asdict(one) for one in found.scenarios],
     }
 
@@ -236,7 +236,7 @@ class Page:
         """Yield how many to ask."""
         yield self._size(plan.n_silent)
         yield ""
-        yield from self._notes(plan.now.flags)
+        yield from self._messages(plan.now.notes)
         level = f"{self.question.level * 100:.6g}% confidence interval"
         now = self._range(plan.now.ci_lower, plan.now.ci_upper)
         yield from self._paragraph("Now:  ", f"{now} ({level}, by the assumption alone)")
@@ -306,7 +306,7 @@ class Page:
         answered = "all" if found.n_answers == found.asked else f"{found.n_answers:,}"
         yield f"Follow-up: {found.asked:,} of the silent were asked, {answered} of them answered"
         yield ""
-        yield from self._notes(found.flags)
+        yield from self._messages(found.notes)
         rows = []
         if any(question.counts):
             first = zip(question.scale.values, question.counts, strict=True)
@@ -335,8 +335,8 @@ class Page:
             f"{self.question.n:,.0f} people; {silent}"
         )
 
-    def _notes(self, flags: Iterable[str]) -> Iterator[str]:
-        for flag in flags:
+    def _messages(self, notes: Iterable[str]) -> Iterator[str]:
+        for flag in notes:
             yield from self._paragraph("Note: ", f"{NOTE_TEXTS[flag]}.")
             yield ""
 

@@ -98,10 +98,10 @@ class ShownOrder(Shown):
         if order.claim is not None:
             heading = f"{order.claim.side} if q >"
             columns.append((heading, True, lambda row: q_cell(row["breakdown_q"])))
-        columns.append(("flags", False, lambda row: row["flags"]))
+        columns.append(("notes", False, lambda row: row["notes"]))
         return columns
 
-    def _notes(self, console: Any, rows: list[dict[str, Any]], width: int) -> None:
+    def _messages(self, console: Any, rows: list[dict[str, Any]], width: int) -> None:
         crowd, item = self.job.crowd, self.request.item
         if crowd is not None:
             from unheard.cli.estimate_screen import can_show
@@ -110,7 +110,7 @@ class ShownOrder(Shown):
             marks = FINE if can_show(console, "".join(FINE)) else PLAIN
             for place, line in enumerate(pair_lines(crowd, listed, marks, width)):
                 console.print(line if place else f"\n{line}", markup=False)
-        super()._notes(console, rows, width)
+        super()._messages(console, rows, width)
 
     def _lines(self, rows: list[dict[str, Any]]) -> list[str]:
         found = self.findings

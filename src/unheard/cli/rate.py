@@ -84,7 +84,7 @@ def answer(
         shown = make(job, result, None if counts_only else sort, top)
         if target is not None:
             with watched("writing", engine.fraction):
-                write(engine, shown.everything(), target, flags=not counts_only)
+                write(engine, shown.everything(), target, notes=not counts_only)
         if given["to_table"] is not None:
             with watched("writing", engine.fraction):
                 engine.create(given["to_table"], shown.everything())

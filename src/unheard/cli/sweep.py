@@ -120,14 +120,14 @@ def _show(
             found.upper[row],
             found.ci_lower[row],
             found.ci_upper[row],
-            flags,
+            notes,
         )
-        for row, flags in enumerate(found.flags)
+        for row, notes in enumerate(found.notes)
     ]
     width, scale = text_width(console), question.counts.scale
     screen = Screen(question, rows, width, ink_for(console))
     cells = [
-        ["q", "estimate", "interval", f"{(question.level or 0) * 100:.6g}% confidence", "flags"]
+        ["q", "estimate", "interval", f"{(question.level or 0) * 100:.6g}% confidence", "notes"]
     ]
     cells += [
         [
@@ -135,7 +135,7 @@ def _show(
             rating_text(one.estimate, scale.width),
             range_text(one.lower, one.upper, scale.width),
             range_text(one.ci_lower, one.ci_upper, scale.width),
-            " ".join(one.flags),
+            " ".join(one.notes),
         ]
         for one in rows
     ]
@@ -146,7 +146,7 @@ def _show(
         for line in paragraph(sentence, width)
     ]
     console.print(screen.size())
-    for part in (map(stripped, screen.drawing()), table, screen.flag_notes(), words):
+    for part in (map(stripped, screen.drawing()), table, screen.note_lines(), words):
         lines = list(part)
         if lines:
             console.print()

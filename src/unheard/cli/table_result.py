@@ -1,4 +1,4 @@
-"""A table that was worked out, shown or printed: its first rows, their flags, the assumption."""
+"""A table that was worked out, shown or printed: its first rows, their notes, the assumption."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class Shown:
 
     def closing(self, words: str) -> None:
         """Say on standard error what was done to rows."""
-        for line in (words, *self.job.notes):
+        for line in (words, *self.job.messages):
             if line:
                 click.echo(line, err=True)
 
     def on_screen(self) -> None:
-        """Show the first rows, what their flags mean, and the assumption."""
+        """Show the first rows, what their notes mean, and the assumption."""
         from rich.text import Text
 
         from unheard.cli.estimate_screen import make_console, text_width
@@ -76,7 +76,7 @@ class Shown:
             console.print(
                 "The table has no rows." if not self.job.found.rows else "No rows are left."
             )
-            for note in self.job.notes:
+            for note in self.job.messages:
                 console.print(f"Note: {note}", markup=False)
             return
         what = "rows" if self.request.compared_within or not self.sort else "items"
@@ -91,7 +91,7 @@ class Shown:
         more = self.total - len(rows)
         if more:
             console.print(f"\n[dim]{more:,} more rows; --top shows more, -o FILE writes all.[/]")
-        self._notes(console, rows, text_width(console))
+        self._messages(console, rows, text_width(console))
 
     def _sorted(self) -> str:
         """Say by what the rows are sorted."""
@@ -116,7 +116,7 @@ class Shown:
         if request.ranks:
             prefix = "ci_" if request.noise else ""
             columns.append(("rank", False, lambda row: places_text(row, prefix)))
-        columns.append(("flags", False, lambda row: row["flags"]))
+        columns.append(("notes", False, lambda row: row["notes"]))
         return columns
 
     def _names(self) -> Columns:
@@ -133,7 +133,7 @@ class Shown:
                 columns.append(("people", True, lambda row: f"{row['n']:,}"))
         return columns
 
-    def _notes(self, console: Any, rows: list[dict[str, Any]], width: int) -> None:
+    def _messages(self, console: Any, rows: list[dict[str, Any]], width: int) -> None:
         from textwrap import wrap
 
         console.print()
@@ -145,14 +145,14 @@ class Shown:
         """What is said below the rows."""
         from unheard.present.order_sentences import assumption_words
 
-        notes = [f"Note: {note}" for note in self.job.notes]
+        messages = [f"Note: {note}" for note in self.job.messages]
         if not self.sort:
-            return notes
-        raised = dict.fromkeys(flag for row in rows for flag in row["flags"].split())
+            return messages
+        raised = dict.fromkeys(flag for row in rows for flag in row["notes"].split())
         crowd = [ONE_CROWD] if self.request.shared and self.request.order is None else []
         return [
             *(f"{flag}: {NOTE_TEXTS[flag]}." for flag in raised),
-            *notes,
+            *messages,
             *crowd,
             f"Assumption: {assumption_words(self.job)}",
         ]

@@ -7,7 +7,7 @@ from enum import IntFlag
 import numpy as np
 
 
-class Flag(IntFlag):
+class Note(IntFlag):
     """What a reader of the result must know."""
 
     NO_RATINGS = 1
@@ -15,7 +15,7 @@ class Flag(IntFlag):
     LOW_RESPONSE = 4
     HIGH_RESPONSE = 8
     REFUTED = 16
-    OUTSIDE_INTERVAL = 32
+    OUTSIDE_BOUNDS = 32
     UNLIKE_AUDITED = 64
     WEIGHTS_ASSUMED = 128
 
@@ -33,7 +33,7 @@ NOTE_TEXTS = {
     "high_response": "more people responded than the assumption allows: n was left out, and only "
     "the ratios that the assumption implies were used",
     "refuted": "the response rate refutes the assumption; chance alone does not explain it",
-    "outside_interval": "an estimate lies outside everything that the assumption allows",
+    "outside_bounds": "an estimate lies outside everything that the assumption allows",
     "unlike_audited": "this item is unlike those audited: the confidence interval holds for items "
     "like them, and at no stated level for this one",
     "weights_assumed": "the effective sample size takes survey weights to be unrelated to the "
@@ -44,10 +44,10 @@ NOTE_TEXTS = {
 }
 
 
-def flag_names(code: int) -> tuple[str, ...]:
-    """Spell out a combination of flags."""
-    return tuple(str(flag.name).lower() for flag in Flag if code & flag)
+def note_names(code: int) -> tuple[str, ...]:
+    """Spell out a combination of notes."""
+    return tuple(str(flag.name).lower() for flag in Note if code & flag)
 
 
-FLAG_NAMES = np.empty(2 ** len(Flag), dtype=object)
-FLAG_NAMES[:] = [flag_names(code) for code in range(len(FLAG_NAMES))]
+NOTE_NAMES = np.empty(2 ** len(Note), dtype=object)
+NOTE_NAMES[:] = [note_names(code) for code in range(len(NOTE_NAMES))]

@@ -23,7 +23,7 @@ from unheard.formulas.evaluate import (
 from unheard.formulas.operations import NUMPY, PLAIN, Column, Floats, Operations, by_blocks
 from unheard.model.assumption import Assumption, best_guess, fixed_box, preset
 from unheard.model.histograms import Histograms
-from unheard.model.notes import FEW, FLAG_NAMES, Flag, flag_names
+from unheard.model.notes import FEW, NOTE_NAMES, Note, note_names
 from unheard.model.response import Response, response
 from unheard.model.results import Estimate
 from unheard.model.scale import Scale
@@ -113,10 +113,10 @@ class Question:
         lower, upper, *found = self._columns(chosen)
         shared = (None, None) if self.level is None else (found.pop(0), found.pop(0))
         estimates, own = found[: len(chosen)], found[len(chosen) :]
-        flags = self._flags()
+        notes = self._notes()
         records = []
         for method, estimate in zip(chosen, estimates, strict=True):
-            limits, raised = shared, flags + self._outside(estimate, lower, upper)
+            limits, raised = shared, notes + self._outside(estimate, lower, upper)
             if method == "pooled":
                 raised = raised + self._unlike()
             if ESTIMATORS[method].limits is not None and self.level is not None:
@@ -125,19 +125,19 @@ class Question:
         return records
 
     def _outside(self, values: Floats, lower: Floats, upper: Floats) -> NDArray[np.int64]:
-        """Flag estimates outside the interval, unless rounding alone put them there."""
+        """Note estimates outside the interval, unless rounding alone put them there."""
         slack = OUTSIDE_SLACK * self.counts.scale.width
         outside = (values < lower - slack) | (values > upper + slack)
-        return int(Flag.OUTSIDE_INTERVAL) * outside.astype(np.int64)
+        return int(Note.OUTSIDE_BOUNDS) * outside.astype(np.int64)
 
     def _unlike(self) -> NDArray[np.int64]:
-        """Flag items that the audit says nothing about."""
+        """Note items that the audit says nothing about."""
 
         def formula(items: Items, setting: Setting, ops: Operations) -> list[Column]:
             return [ops.where(unlike_audited(items, setting, ops), 1.0, 0.0)]
 
         unlike = (self.counts.n_ratings > 0) & (self._run(formula, 1)[0] > 0)
-        return int(Flag.UNLIKE_AUDITED) * unlike.astype(np.int64)
+        return int(Note.UNLIKE_AUDITED) * unlike.astype(np.int64)
 
     def intervals(self) -> list[Floats]:
         """Return lower, upper and, unless the level is None, the two confidence limits."""
@@ -235,33 +235,33 @@ class Question:
         # Nobody's lambda is never used, and zero has none.
         return np.where(seen > 0, implied_floor(q, seen, np.maximum(n, 1.0), NUMPY), 1.0)
 
-    def _flags(self) -> NDArray[np.int64]:
+    def _notes(self) -> NDArray[np.int64]:
         seen, size = self.counts.n_ratings, self.counts.size
         empty = seen == 0
         few = (seen if size is None else size) < FEW
-        flags = np.where(empty, int(Flag.NO_RATINGS), int(Flag.FEW_RATINGS) * few)
+        notes = np.where(empty, int(Note.NO_RATINGS), int(Note.FEW_RATINGS) * few)
         if self.counts.effective is not None and self.level is not None:
-            flags += int(Flag.WEIGHTS_ASSUMED) * ~empty
+            notes += int(Note.WEIGHTS_ASSUMED) * ~empty
         about = self.response()
         if about is not None:
-            flags += int(Flag.LOW_RESPONSE) * (about.too_low & ~empty)
-            flags += int(Flag.HIGH_RESPONSE) * (about.too_high & ~empty)
-            flags += int(Flag.REFUTED) * about.refuted
-        return flags
+            notes += int(Note.LOW_RESPONSE) * (about.too_low & ~empty)
+            notes += int(Note.HIGH_RESPONSE) * (about.too_high & ~empty)
+            notes += int(Note.REFUTED) * about.refuted
+        return notes
 
     def _record(
         self,
         method: str,
         numbers: tuple[Floats, Floats, Floats],
         limits: tuple[Floats, Floats] | tuple[None, None],
-        flags: NDArray[np.int64],
+        notes: NDArray[np.int64],
     ) -> Estimate:
         if not self.counts.single:
             low_limits, high_limits = limits
-            return Estimate(method, *numbers, low_limits, high_limits, FLAG_NAMES[flags], self)
+            return Estimate(method, *numbers, low_limits, high_limits, NOTE_NAMES[notes], self)
         estimate, lower, upper = (float(x[0]) for x in numbers)
         low, high = (None if x is None else float(x[0]) for x in limits)
-        return Estimate(method, estimate, lower, upper, low, high, flag_names(int(flags[0])), self)
+        return Estimate(method, estimate, lower, upper, low, high, note_names(int(notes[0])), self)
 
 
 _SQUARE = "square_"

@@ -68,8 +68,8 @@ class Shows:
 class Estimate(Shows):
     """An estimate with everything that qualifies it.
 
-    One histogram gives plain numbers and a tuple of flags; an (N, m) array of histograms gives
-    arrays of length N, and for ``flags`` an array of N tuples. In a notebook it shows itself.
+    One histogram gives plain numbers and a tuple of notes; an (N, m) array of histograms gives
+    arrays of length N, and for ``notes`` an array of N tuples. In a notebook it shows itself.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Estimate(Shows):
         Interval: everything the mean can be under the assumption, noise aside.
     ci_lower, ci_upper
         Confidence interval: the same with sampling noise; None if none was asked for.
-    flags
+    notes
         What must be known before using the numbers; :data:`NOTE_TEXTS` explains each.
     question
         What was asked: the counts, the assumption, the settings.
@@ -93,5 +93,5 @@ class Estimate(Shows):
     upper: Numbers
     ci_lower: Numbers
     ci_upper: Numbers
-    flags: Any
+    notes: Any
     question: Question | None = field(default=None, repr=False)

@@ -109,7 +109,7 @@ def estimate_words(question: Question, found: Sequence[Estimate]) -> str:
     estimates = ", ".join(f"{rating_text(one.estimate, width)} ({one.method})" for one in plain)
     if plain:
         said.append(f"Estimate {estimates}; {_intervals(plain[0], question.level, width)}.")
-        said += [f"Note: {NOTE_TEXTS[flag]}." for flag in plain[0].flags]
+        said += [f"Note: {NOTE_TEXTS[flag]}." for flag in plain[0].notes]
     return " ".join([*said, f"Assumption: {question.words}"])
 
 
@@ -121,7 +121,7 @@ def _plain(one: Estimate) -> Estimate:
     numbers: dict[str, Any] = {
         name: None if column is None else float(column[0]) for name, column in columns.items()
     }
-    return replace(one, **numbers, flags=one.flags[0])
+    return replace(one, **numbers, notes=one.notes[0])
 
 
 def _intervals(one: Any, level: float | None, width: float) -> str:
@@ -211,10 +211,10 @@ def comparison_records(comparison: Comparison, names: tuple[str, str]) -> Rows:
     items = [
         {
             "part": "items",
-            "name": _with_few(safe_name(document[key]["name"]), seen[key], document[key]["flags"]),
+            "name": _with_few(safe_name(document[key]["name"]), seen[key], document[key]["notes"]),
         }
         | {name: document[key][name] for name in NUMBERS}
-        | {"average": mean, "flags": document[key]["flags"]}
+        | {"average": mean, "notes": document[key]["notes"]}
         for key, mean in zip("ab", means, strict=True)
     ]
     ways = [
@@ -254,7 +254,7 @@ def ranking_records(rows: Records | Any, item: Sequence[str], top: int) -> tuple
     named = [
         {"name": _name(row, item)}
         | {name: _number(row.get(name)) for name in columns}
-        | {"flags": _flags(row.get("flags"))}
+        | {"notes": _notes(row.get("notes"))}
         for row in best
     ]
     return named, total
@@ -262,12 +262,12 @@ def ranking_records(rows: Records | Any, item: Sequence[str], top: int) -> tuple
 
 def _name(row: Mapping[str, Any], item: Sequence[str]) -> str:
     name = safe_name(", ".join("(none)" if row[x] is None else str(row[x]) for x in item))
-    return _with_few(name, row["n_ratings"], _flags(row.get("flags")))
+    return _with_few(name, row["n_ratings"], _notes(row.get("notes")))
 
 
-def _with_few(name: str, ratings: Any, flags: Sequence[str]) -> str:
+def _with_few(name: str, ratings: Any, notes: Sequence[str]) -> str:
     """Write beside a name how many ratings it rests on if they are few: bounds do not tell."""
-    return f"{name} ({plural(int(ratings), 'rating')})" if "few_ratings" in flags else name
+    return f"{name} ({plural(int(ratings), 'rating')})" if "few_ratings" in notes else name
 
 
 def _best(rows: Records | Any, top: int) -> tuple[Records, int]:
@@ -393,5 +393,5 @@ def _number(value: Any) -> Any:
     return None if isinstance(plain, float) and math.isnan(plain) else plain
 
 
-def _flags(flags: Any) -> list[str]:
-    return flags.split() if isinstance(flags, str) else list(flags or ())
+def _notes(notes: Any) -> list[str]:
+    return notes.split() if isinstance(notes, str) else list(notes or ())

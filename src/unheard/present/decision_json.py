@@ -28,8 +28,8 @@ def sweep_document(
     result["method"] = found.method
     columns = ("q", "estimate", "lower", "upper", "ci_lower", "ci_upper")
     result["rows"] = [
-        {name: float(getattr(found, name)[row]) for name in columns} | {"flags": list(flags)}
-        for row, flags in enumerate(found.flags)
+        {name: float(getattr(found, name)[row]) for name in columns} | {"notes": list(notes)}
+        for row, notes in enumerate(found.notes)
     ]
     result["claim"] = None
     if claim is not None and broken is not None:

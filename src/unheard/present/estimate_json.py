@@ -65,7 +65,7 @@ def _response_document(question: Question, added: Contribution) -> dict[str, Any
 def numbers_document(one: Estimate) -> dict[str, Any]:
     """Return what one estimate says, without the question that it answers."""
     columns = ("method", "estimate", "lower", "upper", "ci_lower", "ci_upper")
-    return {name: getattr(one, name) for name in columns} | {"flags": list(one.flags)}
+    return {name: getattr(one, name) for name in columns} | {"notes": list(one.notes)}
 
 
 def tidy(value: float) -> int | float:

@@ -32,7 +32,7 @@ def sweep_sentences(
 def comparison_sentences(
     found: Comparison, names: tuple[str, str], shared: bool | None = None
 ) -> Iterator[str]:
-    """Yield who is ahead and what would overturn it, what the flags mean, and the assumption.
+    """Yield who is ahead and what would overturn it, what the notes mean, and the assumption.
 
     Participation is shared, or each item has its own; both ways are said if neither is chosen.
     """
@@ -57,7 +57,7 @@ def comparison_sentences(
             "Shared participation: people with the same rating are equally likely to give it, "
             "whichever of the two they rate. Assume it where both have the same sort of crowd."
         )
-    flags = dict.fromkeys((*found.a.flags, *found.b.flags))
-    for flag in flags:
+    notes = dict.fromkeys((*found.a.notes, *found.b.notes))
+    for flag in notes:
         yield f"{flag}: {NOTE_TEXTS[flag]}."
     yield f"Assumption: {found.question.words}"

@@ -16,11 +16,11 @@ from unheard.tables.pipeline import Job
 
 
 def documents(engine: Engine, query: exp.Query) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a query: flags as a list, dates and other things JSON lacks as text."""
+    """Yield the rows of a query: notes as a list, dates and other things JSON lacks as text."""
     for batch in engine.arrow(query):
         for row in batch.to_pylist():
-            if "flags" in row:
-                row["flags"] = row["flags"].split()
+            if "notes" in row:
+                row["notes"] = row["notes"].split()
             yield {name: _plain(value) for name, value in row.items()}
 
 
@@ -45,5 +45,5 @@ def order_document(job: Job, findings: Findings) -> dict[str, Any]:
         "assumption": {"words": assumption_words(job)},
         "words": findings.sentences(),
         "meanings": findings.meanings(),
-        "notes": job.notes,
+        "messages": job.messages,
     }

@@ -46,9 +46,9 @@ def contribution_of_n(question: Question, found: Estimate) -> Contribution | Non
 
 def _words(found: Estimate, lower: float, upper: float, rate: float, width: float) -> str:
     share = f"{rate * 100:.3g}%"
-    if "no_ratings" in found.flags:
+    if "no_ratings" in found.notes:
         return "Nobody responded, so n says nothing about the ratings."
-    if {"low_response", "high_response"} & {*found.flags}:
+    if {"low_response", "high_response"} & {*found.notes}:
         return f"n is not used: a response rate of {share} contradicts the assumption."
     if max(abs(found.lower - lower), abs(found.upper - upper)) > _SAME * width:
         before, after = (

@@ -21,7 +21,7 @@ from unheard.present.table_json import documents
 from unheard.report.changes import Story, item_name, stories
 from unheard.report.crowd import MOST_DRAWN, Standings, crowd_words, standings_of
 from unheard.report.headline import NAMED, headline
-from unheard.report.order_queries import Numbers, best_of, kept, numbers, raised_flags, with_best
+from unheard.report.order_queries import Numbers, best_of, kept, numbers, raised_notes, with_best
 from unheard.report.overturn import Leading, Overturn, objection, overturn
 from unheard.tables.pipeline import Job
 from unheard.tables.request import Request
@@ -78,9 +78,9 @@ class Facts:
         What other assumptions would do; None if that was not looked at.
     no_overturn
         Why not, in a sentence.
-    flags
-        Flags, and how many items each is raised for.
     notes
+        Flags, and how many items each is raised for.
+    messages
         What was done to rows that could not be used as they were.
     """
 
@@ -102,8 +102,8 @@ class Facts:
     stories: list[Story]
     overturn: Overturn | None
     no_overturn: str | None
-    flags: dict[str, int]
-    notes: list[str]
+    notes: dict[str, int]
+    messages: list[str]
 
     @property
     def scale(self) -> Scale:
@@ -143,7 +143,7 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
     with kept(job) as given:
         at, result = with_best(*given)
         request, engine = at.request, at.opened.engine
-        found, flags = numbers(at, result), raised_flags(engine, result)
+        found, notes = numbers(at, result), raised_notes(engine, result)
         listed = sorted_rows(result, request, sort_column(request, None)).limit(MOST_ROWS)
         rows = list(documents(engine, listed))
         findings, first = Findings(at, result), _may_be_first(at, result)
@@ -175,7 +175,7 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
             within=_within(request),
             noise=request.noise,
             width=request.scale.width,
-            refuted=flags.get("refuted", 0),
+            refuted=notes.get("refuted", 0),
         ),
         findings=words,
         meanings=findings.meanings(tiers=has_tiers(rows)),
@@ -186,8 +186,8 @@ def facts_of(job: Job, *, source: str, command: str | None, title: str | None) -
         stories=changes,
         overturn=other,
         no_overturn=against,
-        flags=flags,
-        notes=job.notes,
+        notes=notes,
+        messages=job.messages,
     )
 
 
@@ -254,7 +254,7 @@ def facts_document(facts: Facts) -> dict[str, Any]:
         "sweep": None if other is None else [asdict(step) for step in other.steps],
         "claims": None if other is None else [asdict(one) for one in other.tested],
         "no_sweep": facts.no_overturn,
-        "quality": asdict(facts.tally) | {"flags": facts.flags, "notes": facts.notes},
+        "quality": asdict(facts.tally) | {"notes": facts.notes, "messages": facts.messages},
         "rows": facts.rows,
         "rows_left_out": facts.left_out,
     }
@@ -283,7 +283,7 @@ def computed(facts: Facts) -> list[str]:
 
 def flag_words(facts: Facts) -> list[tuple[str, int, str]]:
     """Return each flag raised, for how many items, and what it means."""
-    return [(flag, many, NOTE_TEXTS[flag]) for flag, many in facts.flags.items()]
+    return [(flag, many, NOTE_TEXTS[flag]) for flag, many in facts.notes.items()]
 
 
 def row_word(request: Request) -> str:
@@ -318,7 +318,7 @@ def data_words(facts: Facts) -> list[str]:
         said.append(f"The {what}s have {span} each.")
     if found.people is not None and not request.compared_within:
         said.append(f"{plural(tally.counted, 'answer')} from {found.people:,} people.")
-    if not facts.flags:
+    if not facts.notes:
         said.append("No item is flagged.")
     return said
 

@@ -67,7 +67,7 @@ def page_of(facts: Facts) -> str:
         "ticks": ticks(facts.scale, ends),
         "about": about(facts),
         "data": data_words(facts),
-        "flags": flag_words(facts),
+        "notes": flag_words(facts),
         "computed": computed(facts),
         "level": f"{(facts.request.level or 0) * 100:.6g}%",
         "named": named_words(facts),

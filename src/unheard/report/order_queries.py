@@ -202,12 +202,12 @@ def _surely(name: str) -> exp.Condition:
     return column(name).eq(exp.Literal.string("surely"))
 
 
-def raised_flags(engine: Engine, result: exp.Expr) -> dict[str, int]:
+def raised_notes(engine: Engine, result: exp.Expr) -> dict[str, int]:
     """Count the items that each flag is raised for."""
     many = exp.alias_(exp.Count(this=exp.Star()), MANY)
-    query = exp.select(column("flags"), many).from_(result.copy()).group_by(column("flags"))
+    query = exp.select(column("notes"), many).from_(result.copy()).group_by(column("notes"))
     found: dict[str, int] = {}
     for row in engine.rows(query):
-        for flag in (row["flags"] or "").split():
+        for flag in (row["notes"] or "").split():
             found[flag] = found.get(flag, 0) + int(row[MANY])
     return dict(sorted(found.items(), key=lambda pair: -pair[1]))

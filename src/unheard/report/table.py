@@ -129,8 +129,8 @@ def columns(facts: Facts, ends: Ends) -> list[Column]:
             f"The mean is {side} as long as q is larger than this, noise aside",
             lambda row: q_cell(row["breakdown_q"]),
         ): claim is not None,
-        Column("flags", "Explained under The data", lambda row: " ".join(row["flags"])): bool(
-            facts.flags
+        Column("notes", "Explained under The data", lambda row: " ".join(row["notes"])): bool(
+            facts.notes
         ),
     }
     return [one for one, wanted in made.items() if wanted]

@@ -152,7 +152,7 @@ def read_audit(
         table = job.opened.engine.arrow(job.people).read_all()
     finally:
         job.close()
-    for words in job.notes:
+    for words in job.messages:
         note(words)
     cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
     names = [table[name].to_pylist() for name in layout.keys]

@@ -140,7 +140,7 @@ def rate(
         Of the same kind as ``source``; an Arrow table for files and databases. Columns: those of
         the item, ``n_ratings``, ``n``, ``average``, ``estimate``, ``lower``, ``upper``,
         ``ci_lower``, ``ci_upper``, ``best_rank``, ``worst_rank``, ``ci_best_rank``,
-        ``ci_worst_rank`` (ranks that allow for sampling error, of all items together), ``flags``
+        ``ci_worst_rank`` (ranks that allow for sampling error, of all items together), ``notes``
         (names with spaces between).
 
     Examples
@@ -199,7 +199,7 @@ def rank(
     Returns
     -------
     frame
-        As :func:`rate` returns it, ranks included, with further columns before the flags:
+        As :func:`rate` returns it, ranks included, with further columns before the notes:
         ``average_rank``, the rank by the plain average; ``tier``, 1 for the best, items of
         different tiers cannot change places; ``top``, whether an item is among the k best:
         ``surely``, ``possibly`` or ``no``; ``ci_best_rank``, ``ci_worst_rank`` and ``ci_top``, the
@@ -228,7 +228,7 @@ def _answered(
     """Run a request and return what a query of the job gives, as the kind of frame that came in."""
     job = prepare(source, request, where)
     try:
-        for note in job.notes:
+        for note in job.messages:
             warnings.warn(note, DroppedRowsWarning, stacklevel=3)
         return job.opened.back(query(job))
     finally:
@@ -422,6 +422,6 @@ def _header(request: Request) -> str:
         "Columns: n_ratings, n (people, if known), average of those who answered,",
         f"estimate ({request.method}), lower and upper (everything the assumption allows),",
         "ci_lower and ci_upper (with sampling noise), best_rank and worst_rank (possible ranks),",
-        "flags (what must be known before using the numbers).",
+        "notes (what must be known before using the numbers).",
     ]
     return "".join(f"-- {part}\n" for line in lines for part in wrap(line, 92))

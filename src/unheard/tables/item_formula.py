@@ -24,7 +24,7 @@ from unheard.tables.sql.expressions import Operand
 from unheard.tables.sql.reserved_names import BALANCE, N_NULL, N_ROWS, N, Q, reserve
 
 FLAG = reserve("flag_")
-"""How columns of flags begin."""
+"""How columns of notes begin."""
 
 
 def setting_of(request: Request) -> Setting:
@@ -79,14 +79,14 @@ def rated(request: Request, unchecked: bool, source: Source) -> dict[str, Operan
         outputs["n"] = n
     if request.order is not None and request.order.claim is not None:
         outputs["breakdown_q"] = _breakdown(request, request.order.claim, items, source)
-    flags = _flags(request, unchecked, source, items, outputs)
+    notes = _notes(request, unchecked, source, items, outputs)
     if request.strata:
         part = Answer(estimate, lower, upper, None, None)
         added = terms(items, setting_of(request), part, source)
         sums = {sum_column(i): term for i, term in enumerate(added)}
         sums[sum_column("ratings")] = weighted(request.scale.values, counts)
         outputs = sums | {"n_ratings": outputs["n_ratings"]}
-    raised: dict[str, Operand] = {flag_column(name): flag for name, flag in flags.items()}
+    raised: dict[str, Operand] = {flag_column(name): flag for name, flag in notes.items()}
     return outputs | raised
 
 
@@ -129,13 +129,13 @@ def _balance(request: Request, source: Source, counts: Sequence[Any], n: Any, q:
     return large if request.n is not None else source.where(n >= float(LIMIT_FROM), large, small)
 
 
-def _flags(
+def _notes(
     request: Request, unchecked: bool, source: Source, items: Items, found: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What a reader must know of each item, as columns of 0 and 1."""
     seen = found["n_ratings"]
     few = source.where(seen < float(FEW), 1.0, 0.0)
-    flags: dict[str, Any] = {
+    notes: dict[str, Any] = {
         "no_ratings": source.where(seen > 0.0, 0.0, 1.0),
         "few_ratings": source.where(seen > 0.0, few, 0.0),
     }
@@ -152,31 +152,31 @@ def _flags(
         for name, flag in (("low_response", heard.too_low), ("high_response", heard.too_high)):
             if isinstance(flag, float):
                 continue
-            flags[name] = source.where(seen > 0.0, flag, 0.0)
-        flags["refuted"] = heard.refuted
+            notes[name] = source.where(seen > 0.0, flag, 0.0)
+        notes["refuted"] = heard.refuted
     if items.n is not None and unchecked:
-        flags["n_below_ratings"] = source.where(seen > items.n, 1.0, 0.0)
+        notes["n_below_ratings"] = source.where(seen > items.n, 1.0, 0.0)
     middle = "midpoint" if request.n_known else "paa"
     if request.method != middle:
         slack = OUTSIDE_SLACK * request.scale.width
         below = found["lower"] - found["estimate"] > slack
         above = found["estimate"] - found["upper"] > slack
-        flags["outside_interval"] = source.where(below, 1.0, source.where(above, 1.0, 0.0))
+        notes["outside_bounds"] = source.where(below, 1.0, source.where(above, 1.0, 0.0))
     if request.method == "pooled":
         unlike = source.where(unlike_audited(items, setting_of(request), source), 1.0, 0.0)
-        flags["unlike_audited"] = source.where(seen > 0.0, unlike, 0.0)
+        notes["unlike_audited"] = source.where(seen > 0.0, unlike, 0.0)
     if request.rating:
         rows, empty = source.column(N_ROWS), source.column(N_NULL)
         dropped = rows - seen
         if request.nulls == "nonresponse":
             dropped = dropped - empty
-            flags["nulls_counted"] = source.where(empty > 0.0, 1.0, 0.0)
+            notes["nulls_counted"] = source.where(empty > 0.0, 1.0, 0.0)
         if unchecked or "drop" in (request.nulls, request.off_scale):
-            flags["rows_dropped"] = source.where(dropped > 0.0, 1.0, 0.0)
-    return flags
+            notes["rows_dropped"] = source.where(dropped > 0.0, 1.0, 0.0)
+    return notes
 
 
-def combined_strata(request: Request, flags: Sequence[str], source: Source) -> dict[str, Operand]:
+def combined_strata(request: Request, notes: Sequence[str], source: Source) -> dict[str, Operand]:
     """Put the strata of an item together by the core's formula."""
     setting = setting_of(request)
     q = None if request.q_column is not None else _stated_q(request, source)
@@ -193,4 +193,4 @@ def combined_strata(request: Request, flags: Sequence[str], source: Source) -> d
     }
     if request.level is not None:
         outputs |= {"ci_lower": whole.ci_lower, "ci_upper": whole.ci_upper}
-    return outputs | {name: source.column(name) for name in map(flag_column, flags)}
+    return outputs | {name: source.column(name) for name in map(flag_column, notes)}

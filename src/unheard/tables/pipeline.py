@@ -56,7 +56,7 @@ class Job:
         The query for the result; the counts it reads are already made.
     people
         The query for these counts, with n and q beside them.
-    notes
+    messages
         What was done to rows that could not be used as they were, in sentences.
     found
         How many rows were read and counted.
@@ -68,7 +68,7 @@ class Job:
     opened: Opened
     query: exp.Query
     people: exp.Query
-    notes: list[str]
+    messages: list[str]
     found: validate.Tally = field(repr=False)
     crowd: CrowdRanks | None = field(default=None, repr=False)
 
@@ -242,12 +242,12 @@ def prepare(
             given = _balances(request, opened, given, together)
             if opened.engine.computes():
                 given = replace(given, compute=opened.engine.compute)
-        crowd, notes = None, _notes(request, found)
+        crowd, messages = None, _messages(request, found)
         if request.min_ratings:
             items, ratings = _left_out(request, opened.engine, together)
             if items:
                 fewer = f"with fewer than {plural(request.min_ratings, 'rating')}"
-                notes.append(f"{_were(items, 'item')} left out, {fewer}.")
+                messages.append(f"{_were(items, 'item')} left out, {fewer}.")
             if request.window is None or request.window.steps == 1:
                 # A rating in several windows may be left out of some of them only.
                 found = replace(found, counted=found.counted - ratings)
@@ -256,14 +256,14 @@ def prepare(
             with watch("ranking", ranking):
                 made = _ranks(request, opened, given, together, Work(ranking.tell, effort))
             request, given = made.request, replace(given, ranks=made.kept)
-            crowd, notes = made.crowd, notes + made.notes
+            crowd, messages = made.crowd, messages + made.messages
         if request.duplicates == "latest":
             earlier = number_of_rows(opened.engine, opened.relation) - found.rows // len(
                 request.rating
             )
             if earlier:
-                notes.append(f"{_were(earlier, 'earlier rating')} left out for a later one.")
-        return Job(request, opened, rating(request, given), together, notes, found, crowd)
+                messages.append(f"{_were(earlier, 'earlier rating')} left out for a later one.")
+        return Job(request, opened, rating(request, given), together, messages, found, crowd)
     except BaseException:
         opened.engine.close()
         raise
@@ -389,7 +389,7 @@ class _Ranks:
     request: Request
     kept: exp.Expr | None = None
     crowd: CrowdRanks | None = None
-    notes: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
 
 def _ranks(
@@ -399,7 +399,7 @@ def _ranks(
 
     Too many items for one participation are ranked with separate ones: then the request says so.
     """
-    engine, notes = opened.engine, list[str]()
+    engine, messages = opened.engine, list[str]()
     compared = _compared(request, engine, together)
     if request.order is not None and request.order.k is not None and compared:
         check_k(request.order.k, compared)
@@ -416,15 +416,15 @@ def _ranks(
             if error.place != "shared":
                 raise
             request = replace(request, shared=False)
-            notes.append(f"Ranks are those of separate participation: {error.found}.")
+            messages.append(f"Ranks are those of separate participation: {error.found}.")
     if not (request.noise or engine.keeps or request.order):
-        return _Ranks(request, notes=notes)
+        return _Ranks(request, messages=messages)
     level = None
     if request.noise and request.level is not None:
         level = simultaneous_level(request.level, compared)
     keep = engine.keep if engine.repeats_steps else None
     kept = engine.keep("ranks", ranks(request, given, level, keep))
-    return _Ranks(request, kept, notes=notes)
+    return _Ranks(request, kept, messages=messages)
 
 
 def items_query(request: Request, together: exp.Query) -> exp.Select:
@@ -466,25 +466,25 @@ def _compared(request: Request, engine: Engine, together: exp.Query) -> int:
     return int(found[MANY] or 0)
 
 
-def _notes(request: Request, found: validate.Tally) -> list[str]:
-    notes = []
+def _messages(request: Request, found: validate.Tally) -> list[str]:
+    messages = []
     each = " (counted once for each rating column)" if request.attributes else ""
     scale = validate.describe_scale(request.scale.values)
     if found.off_scale:
-        notes.append(
+        messages.append(
             f"{_were(found.off_scale, 'rating')} left out, not on the scale {scale}{each}; "
             "flag rows_dropped."
         )
     if found.nulls and request.nulls == "drop":
-        notes.append(
+        messages.append(
             f"{_were(found.nulls, 'row')} left out, without a rating{each}; flag rows_dropped."
         )
     if found.nulls and request.nulls == "nonresponse":
-        notes.append(
+        messages.append(
             f"{_were(found.nulls, 'row')} taken as people who said nothing: no rating{each}; "
             "flag nulls_counted."
         )
-    return notes
+    return messages
 
 
 def _were(many: int, what: str) -> str:

@@ -42,7 +42,7 @@ RESULT_COLUMNS = (
     "worst_rank",
     "ci_best_rank",
     "ci_worst_rank",
-    "flags",
+    "notes",
 )
 """The columns of a result, after those that name the item."""
 
@@ -53,7 +53,7 @@ ORDER_COLUMNS = (
     "ci_top",
     "breakdown_q",
 )
-"""Further columns, before the flags, of a result about the order of the items."""
+"""Further columns, before the notes, of a result about the order of the items."""
 
 WITHIN_COLUMNS = ("attribute", "window_start", "window_end")
 """Further columns that name a row of a result, after those of the item."""

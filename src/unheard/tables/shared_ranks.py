@@ -80,7 +80,7 @@ def _pairs_among(ranking: SharedRanking | None, place: dict[int, int]) -> set[tu
 def shared_ranks(
     request: Request, engine: Engine, together: exp.Query, work: Work
 ) -> tuple[exp.Expr, CrowdRanks, list[str]]:
-    """Return a table of the engine's with the ranks of each item, the same in memory, and notes.
+    """Return a table of the engine's with the ranks of each item, the same in memory, and messages.
 
     Parameters
     ----------
@@ -101,16 +101,16 @@ def shared_ranks(
         table, names = table.take(order), [names[at] for at in order]
         question = replace(question, counts=question.counts.take(order))
     rank = partial(rank_shared, question, pairs=pairs, progress=work.progress, effort=work.effort)
-    plain, with_error, notes = rank(), None, []
+    plain, with_error, messages = rank(), None, []
     if request.noise:
         try:
             with_error = rank(noise=True)
         except OptionError as error:
             if error.place != "shared":
                 raise
-            notes.append(f"Ranks ignore sampling error: {error.found}.")
+            messages.append(f"Ranks ignore sampling error: {error.found}.")
     crowd = CrowdRanks(names, question, plain, with_error)
-    return engine.upload("ranks", _columns(table, request, crowd)), crowd, notes
+    return engine.upload("ranks", _columns(table, request, crowd)), crowd, messages
 
 
 def _columns(table: pa.Table, request: Request, crowd: CrowdRanks) -> pa.Table:

@@ -242,7 +242,7 @@ RESULT_TYPES = {
     "ci_best_rank": "int64",
     "ci_worst_rank": "int64",
     "ci_top": "string",
-    "flags": "string",
+    "notes": "string",
     "attribute": "string",
     "window_start": "date32",
     "window_end": "date32",

@@ -61,7 +61,7 @@ def _check_replaceable(path: Path) -> None:
         )
 
 
-def write(engine: Engine, query: exp.Query, path: Path, *, flags: bool) -> None:
+def write(engine: Engine, query: exp.Query, path: Path, *, notes: bool) -> None:
     """Write a result to a file whose ending tells the format.
 
     Parameters
@@ -70,18 +70,18 @@ def write(engine: Engine, query: exp.Query, path: Path, *, flags: bool) -> None:
         What to write, and where it is worked out.
     path
         The file; one that is there is replaced.
-    flags
-        Whether the result has a column of flags.
+    notes
+        Whether the result has a column of notes.
     """
     if isinstance(engine, DuckDB):
-        _copy(engine, query, path, flags)
+        _copy(engine, query, path, notes)
         return
     writer = DuckDB()
     try:
         # The rows come in order, and are to stay so.
         writer.execute("set preserve_insertion_order = true")
         rows = writer.register(engine.arrow(query))
-        _copy(writer, exp.select("*").from_(rows), path, flags)
+        _copy(writer, exp.select("*").from_(rows), path, notes)
     finally:
         writer.close()
 
@@ -106,16 +106,16 @@ def beside(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def _copy(engine: DuckDB, query: exp.Query, path: Path, flags: bool) -> None:
+def _copy(engine: DuckDB, query: exp.Query, path: Path, notes: bool) -> None:
     settings = _FORMATS[path.suffix.lower()]
     text = engine.text(query)
     if "csv" in settings:
         text = _without_formulas(engine, text)
-    elif flags and "json" in settings:
-        # In JSON the flags are a list, as in the answers to single histograms.
+    elif notes and "json" in settings:
+        # In JSON the notes are a list, as in the answers to single histograms.
         text = (
-            "select * replace (case when flags = '' then [] else string_split(flags, ' ') end "
-            f"as flags) from ({text})"
+            "select * replace (case when notes = '' then [] else string_split(notes, ' ') end "
+            f"as notes) from ({text})"
         )
     with beside(path) as partial:
         place = quote_text(str(partial))

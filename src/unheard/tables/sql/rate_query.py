@@ -1,4 +1,4 @@
-"""From counts to results, as one query: the closed forms, strata, ranks and flags."""
+"""From counts to results, as one query: the closed forms, strata, ranks and notes."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Prepared:
         Carries formulas out beside the engine; otherwise they are written into the query.
     unchecked
         Whether the rows may contradict what is asked, because nobody looked at them before: then
-        flags tell.
+        notes tell.
     """
 
     counts: exp.Expr
@@ -116,14 +116,14 @@ class Prepared:
 
 def rating(request: Request, given: Prepared) -> exp.Select:
     """Write the query from counts to results."""
-    steps, latest, flags = _answered(request, given)
+    steps, latest, notes = _answered(request, given)
     if request.ranks:
         if given.ranks is None:
             ranked = add_ranks(request, steps, latest)
         else:
             ranked = steps.add("ranks", exp.select("*").from_(given.ranks.copy()))
         latest = add_columns(request, steps, latest, ranked, rank_columns(request))
-    return steps.closing(_final(request, latest, flags))
+    return steps.closing(_final(request, latest, notes))
 
 
 def ranks(
@@ -164,16 +164,16 @@ def _answered(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]
     alone = replace(request, n_table=None, q_table=None)
     formula = partial(rated, alone, given.unchecked)
     steps, latest, names = _carry_out(formula, request.groups, given, steps, latest, "rated")
-    flags = [name.removeprefix(FLAG) for name in names if name.startswith(FLAG)]
+    notes = [name.removeprefix(FLAG) for name in names if name.startswith(FLAG)]
     if request.strata:
-        latest = _add_strata(request, steps, latest, flags)
-        formula = partial(combined_strata, alone, flags)
+        latest = _add_strata(request, steps, latest, notes)
+        formula = partial(combined_strata, alone, notes)
         keys = request.result_keys
         steps, latest, _ = _carry_out(formula, keys, given, steps, latest, "combined")
     if request.min_ratings:
         enough = exp.select("*").from_(latest).where(column("n_ratings") >= request.min_ratings)
         latest = steps.add("enough", enough, "Items with enough ratings.")
-    return steps, latest, flags
+    return steps, latest, notes
 
 
 def people(request: Request, given: Prepared) -> exp.Select:
@@ -290,19 +290,19 @@ def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -
                 for made_name, made in step
             ]
         ).from_(latest, copy=False)
-        words = "Estimate, intervals and flags." if final else ""
+        words = "Estimate, intervals and notes." if final else ""
         if index == 1 and not final:
             words = "The closed forms, step by step: what is used twice has a name."
         latest = steps.add(name if final else f"{name}_{index}", query, words)
     return latest
 
 
-def _add_strata(request: Request, steps: Steps, latest: str, flags: Sequence[str]) -> str:
-    """Add up over the strata of an item: sizes, sums and ratings; flags are those of any."""
+def _add_strata(request: Request, steps: Steps, latest: str, notes: Sequence[str]) -> str:
+    """Add up over the strata of an item: sizes, sums and ratings; notes are those of any."""
     keys = request.result_keys
     count = number_of_terms(setting_of(request))
     names = [*map(sum_column, range(count)), sum_column("ratings"), "n_ratings"]
-    raised = [flag_column(name) for name in flags]
+    raised = [flag_column(name) for name in notes]
     summed = (
         exp.select(*map(column, keys))
         .select(*(exp.alias_(exp.Sum(this=column(name)), name) for name in names))
@@ -313,7 +313,7 @@ def _add_strata(request: Request, steps: Steps, latest: str, flags: Sequence[str
     return steps.add("strata", summed, "Groups of known size put together.")
 
 
-def _final(request: Request, latest: str, flags: Sequence[str]) -> exp.Select:
+def _final(request: Request, latest: str, notes: Sequence[str]) -> exp.Select:
     """Put the columns of the contract in their order and types."""
     null = exp.null()
     n: exp.Expr = null
@@ -332,14 +332,14 @@ def _final(request: Request, latest: str, flags: Sequence[str]) -> exp.Select:
         rank = column(name) if name in made else null
         selected.append(exp.alias_(exp.cast(rank, "bigint"), name))
     selected += order_columns(request)
-    selected.append(exp.alias_(_flag_text(flags), "flags"))
+    selected.append(exp.alias_(_flag_text(notes), "notes"))
     return exp.select(*selected).from_(latest)
 
 
-def _flag_text(flags: Sequence[str]) -> exp.Expr:
-    """Spell the flags that are raised, with spaces between."""
+def _flag_text(notes: Sequence[str]) -> exp.Expr:
+    """Spell the notes that are raised, with spaces between."""
     text: exp.Expr | None = None
-    for name in flags:
+    for name in notes:
         spelled = (
             exp.case()
             .when(column(flag_column(name)).eq(number(1)), exp.Literal.string(f" {name}"))

@@ -17,7 +17,7 @@ def sort_column(request: Request, sort: str | None) -> str:
     if sort is None:
         return "lower" if request.level is None else "ci_lower"
     more = ORDER_COLUMNS if request.order is not None else ()
-    columns = ("item", *(name for name in (*RESULT_COLUMNS, *more) if name != "flags"))
+    columns = ("item", *(name for name in (*RESULT_COLUMNS, *more) if name != "notes"))
     if sort not in columns:
         raise OptionError("sort", f"{sort!r} found", f"Choose one of {', '.join(columns)}")
     return sort

@@ -126,7 +126,7 @@ async def about(request: Request) -> About:
         preset_words=PRESET_WORDS,
         quiet=list(QUIET),
         methods={one.name: one.words for one in ESTIMATORS.values()},
-        flags=NOTE_TEXTS,
+        notes=NOTE_TEXTS,
         examples={name: list(counts) for name, counts in HOTELS.items()},
         limits=request.app.state.limits.told(),
     )

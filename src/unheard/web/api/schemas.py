@@ -287,7 +287,7 @@ class About(BaseModel):
     preset_words: dict[str, str]
     quiet: list[str]
     methods: dict[str, str]
-    flags: dict[str, str]
+    notes: dict[str, str]
     examples: dict[str, list[int]]
     limits: dict[str, float]
 
@@ -309,7 +309,7 @@ class OneEstimate(BaseModel):
     upper: float
     ci_lower: float | None
     ci_upper: float | None
-    flags: list[str]
+    notes: list[str]
 
 
 class EstimateDocument(BaseModel):
@@ -336,7 +336,7 @@ class SweepRow(BaseModel):
     upper: float
     ci_lower: float
     ci_upper: float
-    flags: list[str]
+    notes: list[str]
 
 
 class SweepDocument(BaseModel):
@@ -408,7 +408,7 @@ class OrderDocument(BaseModel):
     assumption: Assumption
     words: list[str]
     meanings: list[str]
-    notes: list[str]
+    messages: list[str]
     rows: list[dict[str, Any]]
 
 

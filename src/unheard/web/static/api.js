@@ -68,7 +68,7 @@ export async function ask(path, question, settings = {}) {
 
 let told = null;
 
-/** What the server says about itself: presets, words of the flags, examples, limits. */
+/** What the server says about itself: presets, words of the notes, examples, limits. */
 export function about() {
   told ??= send("about").then((response) => response.json());
   told.catch(() => (told = null)); // asked again next time

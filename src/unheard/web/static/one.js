@@ -135,7 +135,7 @@ function showAnswer(answer, told) {
   sayAssumption(answer.assumption.words);
   byId("one-headline").replaceChildren(...headline(answer, found, mean));
   byId("one-figures").replaceChildren(...figures(answer, found, mean, told));
-  const notes = found.flags.map((flag) => sentence(told.flags[flag] ?? flag));
+  const notes = found.notes.map((flag) => sentence(told.notes[flag] ?? flag));
   if (answer.response) notes.push(answer.response.words);
   fillNotes(byId("one-notes"), notes);
 }
@@ -144,7 +144,7 @@ function showAnswer(answer, told) {
 function headline({ scale, n_ratings: seen }, found, mean) {
   const width = widthOf(scale);
   if (seen === 0) return ["Nobody has rated this: the mean can be anything on the scale."];
-  if (found.flags.some((flag) => MISFITS.includes(flag))) {
+  if (found.notes.some((flag) => MISFITS.includes(flag))) {
     return ["The number of people and the assumption do not fit together."];
   }
   const strong = (value) => el("strong", {}, ratingText(value, width));
@@ -190,7 +190,7 @@ function csvRows({ asked, answer }) {
     n: answer.n,
     average: average(answer.counts, answer.scale),
     ...found,
-    flags: found.flags.join(" "),
+    notes: found.notes.join(" "),
     level: answer.level,
     q: asked.q,
     quiet: asked.quiet,

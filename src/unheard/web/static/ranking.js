@@ -140,9 +140,9 @@ function columnsOf({ rows, scale, level, k }, items) {
     places("With noise", "ci_best_rank", "ci_worst_rank"),
     whole("Tier", "tier"),
   );
-  if (rows.some((row) => row.flags.length)) {
-    const flags = (row) => row.flags.join(" ");
-    columns.push({ title: "Flags", text: flags, key: flags });
+  if (rows.some((row) => row.notes.length)) {
+    const notes = (row) => row.notes.join(" ");
+    columns.push({ title: "Flags", text: notes, key: notes });
   }
   return columns;
 }

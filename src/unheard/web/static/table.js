@@ -247,10 +247,10 @@ function showAnswer({ answer, items }, told, ranking) {
   byId("table-headline").textContent = first;
   fillParagraphs(byId("table-words"), rest);
   fillParagraphs(byId("table-meanings"), answer.meanings);
-  const flags = new Set(answer.rows.flatMap((row) => row.flags));
+  const notes = new Set(answer.rows.flatMap((row) => row.notes));
   fillNotes(byId("table-notes"), [
-    ...answer.notes,
-    ...[...flags].map((flag) => `${flag}: ${told.flags[flag] ?? flag}.`),
+    ...answer.messages,
+    ...[...notes].map((flag) => `${flag}: ${told.notes[flag] ?? flag}.`),
   ]);
   ranking.show(answer, items);
 }
