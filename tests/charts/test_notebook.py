@@ -124,7 +124,7 @@ shown = result._repr_mimebundle_()["text/html"]
 assert "<table" in shown and ">1,000 ratings" in shown and "<svg" not in shown, shown
 try:
     result.chart().svg()
-except uh.MissingEngineError as error:
+except uh.MissingLibraryError as error:
     print(error)
 """
 

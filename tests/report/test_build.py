@@ -104,7 +104,7 @@ def test_missing_libraries_are_named(module: str, words: str) -> None:
         "import pyarrow as pa, unheard as uh\n"
         "table = pa.table({'hotel': ['A', 'B'], 'stars': [5, 1]})\n"
         "try:\n    uh.make_report(table, 'hotel', 'stars', q=0.6)\n"
-        "except uh.MissingEngineError as error:\n    print(error)\n"
+        "except uh.MissingLibraryError as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert words in done.stdout

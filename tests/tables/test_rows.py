@@ -28,6 +28,7 @@ from tests.tables.stays import (
     stays,
 )
 from unheard.tables.sql import count_query
+from unheard.tables.sql.packed_counts import Packing
 
 # Columns.
 
@@ -44,7 +45,7 @@ from unheard.tables.sql import count_query
         ("hotel", "rating", r"rating: .* no column 'rating'\. It has"),
         ("n", "stars", "item: 'n' is also the name of a column of the result"),
         ("estimate", "stars", "item: 'estimate' is also the name"),
-        ("Flags", "stars", "item: 'Flags' is also the name"),
+        ("Notes", "stars", "item: 'Notes' is also the name"),
         (["hotel", "hotel"], "stars", "item: 'hotel' named twice"),
         ([], "stars", "item: no column named"),
         ("hotel", None, "rating: no column named"),
@@ -318,7 +319,7 @@ def test_packed_counting_gives_way(
         return original(*given, packed=packed, **more)
 
     monkeypatch.setattr("unheard.tables.pipeline.counting", watched)
-    monkeypatch.setattr("unheard.tables.sql.packed_counts.Packing.most", property(lambda _: most))
+    monkeypatch.setattr(Packing, "most", property(lambda _: most))
     path = tmp_path / "stays.csv"
     path.write_bytes(as_csv(STAYS))
     for source in (STAYS, path):

@@ -199,7 +199,7 @@ def test_the_page_says_what_n_adds(visit: Visit) -> None:
         page.get_by_label("People in all").first.fill(n)
         found = uh.estimate(COUNTS, q=0.3, n=int(n.replace(",", "")))
         headline(page, f"{found.lower:.2f} and {found.upper:.2f}")
-        expect(page.locator("#one-messages")).to_contain_text(words)
+        expect(page.locator("#one-notes")).to_contain_text(words)
 
 
 def test_a_floor_is_stated_under_more_and_can_be_refuted(visit: Visit) -> None:
@@ -213,8 +213,8 @@ def test_a_floor_is_stated_under_more_and_can_be_refuted(visit: Visit) -> None:
     headline(page, f"{found.lower:.2f} and {found.upper:.2f}")
     page.get_by_label("Least probability to respond").fill("0.6")
     expect(page.locator("#one-headline")).to_contain_text("do not fit together")
-    expect(page.locator("#one-messages")).to_contain_text(uh.NOTE_TEXTS["refuted"][1:])
-    expect(page.locator("#one-messages")).to_contain_text("n is not used")
+    expect(page.locator("#one-notes")).to_contain_text(uh.NOTE_TEXTS["refuted"][1:])
+    expect(page.locator("#one-notes")).to_contain_text("n is not used")
     page.get_by_label("Least probability to respond").fill("")
     found = uh.estimate(COUNTS, q=0.3, n=2400)
     headline(page, f"{found.lower:.2f} and {found.upper:.2f}")
@@ -414,7 +414,7 @@ def test_nothing_stands_in_the_way_of_anybody(visit: Visit, view: str, scheme: s
     if view == "one":
         page.locator("#one-n").fill("2400")
         page.locator("#q").fill("0.9")
-        expect(page.locator("#one-messages")).to_be_visible()
+        expect(page.locator("#one-notes")).to_be_visible()
     found = Axe().run(page).response["violations"]
     serious = [one for one in found if one["impact"] in SERIOUS]
     assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in serious] == []

@@ -245,7 +245,7 @@ def test_ratings_off_the_scale_and_empty_ones(visit: Visit) -> None:
     setting(page, "Empty ratings").select_option("people who were asked and said nothing")
     expect(alert).to_be_empty()
     shows_ranking(page, "Oak", "Ash")
-    expect(page.locator("#table-messages")).to_contain_text("nulls_counted")
+    expect(page.locator("#table-notes")).to_contain_text("nulls_counted")
     expect(page.locator(".ranking thead")).to_contain_text("People")
 
 
