@@ -36,13 +36,13 @@ class DoubleSum:
 
 def run() -> None:
     n, q = 1000, 0.3
-    ours = seconds(lambda: uh.a_star(n, q), 20)
+    ours = seconds(lambda: uh.bea_a_star(n, q), 20)
     answers: list[float] = []
     theirs = seconds(lambda: answers.append(DoubleSum(n, q).maximiser()), 1)
     report(f"a* at n={n:,}", ours, "the double sum on 999 points", theirs, "goal: at most 0.01")
-    print(f"  a* {float(uh.a_star(n, q)):.9f}, by the double sum {answers[0]:.9f}")
-    far = seconds(lambda: uh.a_star(10**9, q), 20)
+    print(f"  a* {float(uh.bea_a_star(n, q)):.9f}, by the double sum {answers[0]:.9f}")
+    far = seconds(lambda: uh.bea_a_star(10**9, q), 20)
     report("a* at n=10^9", far, "at n=1,000", ours, "goal: at most 1")
     sizes = np.arange(1, 100_001)
-    many = seconds(lambda: uh.balance(sizes, q), 2)
+    many = seconds(lambda: uh.bea_lambda(sizes, q), 2)
     print(f"  all n from 1 to 100,000: {many:.2f} s")

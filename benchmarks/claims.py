@@ -20,7 +20,7 @@ from scipy.optimize import brentq
 import unheard as uh
 from benchmarks.sections import MISSING, SECTIONS, Sections
 from benchmarks.timing import replace_table
-from unheard.analysis.ranking import ranking, simultaneous_level
+from unheard.analysis.ranking import rank_intervals, simultaneous_level
 from unheard.analysis.shared_pairs import Crowd
 from unheard.analysis.shared_ranking import SharedRanking, rank_shared
 from unheard.analysis.shared_tests import Trials
@@ -246,5 +246,5 @@ def _settled_apart(question: Question) -> float:
     items = question.counts.rows
     cells, q = np.asarray(question.counts.cells), question.assumption.q
     found = uh.estimate(cells, q, level=simultaneous_level(LEVEL, items))
-    ranked = ranking(found.ci_lower, found.ci_upper)
+    ranked = rank_intervals(found.ci_lower, found.ci_upper)
     return float((items - ranked.worst_rank).sum() / (items * (items - 1) / 2))

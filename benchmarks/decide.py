@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 import unheard as uh
 from benchmarks.timing import report, seconds
-from unheard.analysis.breakdown import breakdown
-from unheard.analysis.ranking import ranking, simultaneous_level
+from unheard.analysis.breakdown import find_breakdown
+from unheard.analysis.ranking import rank_intervals, simultaneous_level
 
 _Q, _THRESHOLD, _K = 0.3, 3.5, 100
 
@@ -48,14 +48,14 @@ def _ranked(cells: NDArray[np.int64], level: float | None) -> Callable[[], objec
     def work() -> object:
         found = uh.estimate(cells, _Q, level=level)
         if level is not None:
-            ranking(found.ci_lower, found.ci_upper, k=_K)
-        return ranking(found.lower, found.upper, k=_K)
+            rank_intervals(found.ci_lower, found.ci_upper, k=_K)
+        return rank_intervals(found.lower, found.upper, k=_K)
 
     return work
 
 
 def _broken(cells: NDArray[np.int64], noise: bool) -> Callable[[], object]:
-    return lambda: breakdown(cells, above=_THRESHOLD, noise=noise)
+    return lambda: find_breakdown(cells, above=_THRESHOLD, noise=noise)
 
 
 def _growth(cells: NDArray[np.int64], level: float | None, whole: float) -> None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import unheard as uh
 from benchmarks.timing import Cost, report, seconds
-from unheard.analysis.ranking import ranking, simultaneous_level
-from unheard.analysis.shared_claims import shared_breakdown
+from unheard.analysis.ranking import rank_intervals, simultaneous_level
+from unheard.analysis.shared_claims import find_shared_breakdown
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.model.question import build_question
 from unheard.tables.pipeline import Job, prepare, read_request
@@ -87,7 +87,7 @@ def _pairs(cells: NDArray[np.int64]) -> None:
     i, j = np.nonzero(~np.eye(len(cells), dtype=bool))
     for quiet in ("any", "low"):
         question = build_question(cells, _Q, quiet=quiet)
-        ours = seconds(partial(shared_breakdown, question, i, j), 1)
+        ours = seconds(partial(find_shared_breakdown, question, i, j), 1)
         theirs = seconds(_shared(cells, quiet, noise=False), 3)
         what = f"breakdown q of {len(i):,} pairs, {quiet}"
         report(what, ours, "ranking the items at one q", theirs, "no goal")
@@ -97,8 +97,8 @@ def _separate(cells: NDArray[np.int64], quiet: str, level: float | None) -> Call
     def work() -> object:
         found = uh.estimate(cells, _Q, quiet=quiet, level=level)
         if level is None:
-            return ranking(found.lower, found.upper)
-        return ranking(found.ci_lower, found.ci_upper)
+            return rank_intervals(found.lower, found.upper)
+        return rank_intervals(found.ci_lower, found.ci_upper)
 
     return work
 

@@ -30,7 +30,7 @@ from unheard.errors import (
     SourceError,
     UnheardError,
 )
-from unheard.formulas.bea import a_star, balance, lower_bound
+from unheard.formulas.bea import bea_a_star, bea_lambda, regret_lower_bound
 from unheard.formulas.estimators import ESTIMATORS
 from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
 from unheard.model.assumption import PRESETS, Assumption
@@ -45,18 +45,18 @@ from unheard.model.scale import Scale
 
 if TYPE_CHECKING:
     from unheard.analysis.assumption_file import read_assumption, write_assumption
-    from unheard.analysis.breakdown import breakdown
+    from unheard.analysis.breakdown import find_breakdown
     from unheard.analysis.calibrate import Audit, calibrate
     from unheard.analysis.compare import Comparison, compare
-    from unheard.analysis.follow_up import follow_up
-    from unheard.analysis.plan import plan_follow_up
-    from unheard.analysis.ranking import Ranking, ranking, top_k_breakdown
-    from unheard.analysis.response_rates import response_rates
-    from unheard.analysis.shared_claims import shared_breakdown, shared_top_k_breakdown
+    from unheard.analysis.follow_up import FollowUp, combine_follow_up
+    from unheard.analysis.plan import Plan, plan_follow_up
+    from unheard.analysis.ranking import Ranking, find_top_k_breakdown, rank_intervals
+    from unheard.analysis.response_rates import ResponseRates, check_response_rates
+    from unheard.analysis.shared_claims import find_shared_breakdown, find_shared_top_k_breakdown
     from unheard.analysis.shared_ranking import SharedRanking, rank_shared
     from unheard.analysis.sweep import Sweep, sweep
     from unheard.report import make_report
-    from unheard.tables import DroppedRowsWarning, counts, rank, rate, sql
+    from unheard.tables import DroppedRowsWarning, count_ratings, rank, rate, write_sql
 
 METHODS = tuple(ESTIMATORS)
 """Names of the methods that :func:`estimate` knows."""
@@ -65,18 +65,18 @@ _LATER = {
     name: module
     for module, names in {
         "unheard.analysis.calibrate": ("Audit", "calibrate"),
-        "unheard.analysis.breakdown": ("breakdown",),
+        "unheard.analysis.breakdown": ("find_breakdown",),
         "unheard.analysis.compare": ("Comparison", "compare"),
-        "unheard.analysis.follow_up": ("follow_up",),
-        "unheard.analysis.plan": ("plan_follow_up",),
-        "unheard.analysis.ranking": ("Ranking", "ranking", "top_k_breakdown"),
-        "unheard.analysis.response_rates": ("response_rates",),
-        "unheard.analysis.shared_claims": ("shared_breakdown", "shared_top_k_breakdown"),
+        "unheard.analysis.follow_up": ("FollowUp", "combine_follow_up"),
+        "unheard.analysis.plan": ("Plan", "plan_follow_up"),
+        "unheard.analysis.ranking": ("Ranking", "rank_intervals", "find_top_k_breakdown"),
+        "unheard.analysis.response_rates": ("ResponseRates", "check_response_rates"),
+        "unheard.analysis.shared_claims": ("find_shared_breakdown", "find_shared_top_k_breakdown"),
         "unheard.analysis.shared_ranking": ("SharedRanking", "rank_shared"),
         "unheard.analysis.assumption_file": ("read_assumption", "write_assumption"),
         "unheard.analysis.sweep": ("Sweep", "sweep"),
         "unheard.report": ("make_report",),
-        "unheard.tables": ("DroppedRowsWarning", "counts", "rank", "rate", "sql"),
+        "unheard.tables": ("DroppedRowsWarning", "count_ratings", "rank", "rate", "write_sql"),
     }.items()
     for name in names
 }
@@ -95,16 +95,19 @@ __all__ = [
     "DataError",
     "DroppedRowsWarning",
     "Estimate",
+    "FollowUp",
     "Histograms",
     "InputError",
     "MethodError",
     "MissingLibraryError",
     "OptionError",
+    "Plan",
     "PopulationError",
     "QueryError",
     "Question",
     "Ranking",
     "Response",
+    "ResponseRates",
     "Scale",
     "ScaleError",
     "SharedRanking",
@@ -112,30 +115,30 @@ __all__ = [
     "Sweep",
     "UnheardError",
     "__version__",
-    "a_star",
-    "balance",
-    "breakdown",
+    "bea_a_star",
+    "bea_lambda",
     "build_question",
     "calibrate",
+    "check_response_rates",
+    "combine_follow_up",
     "compare",
-    "counts",
+    "count_ratings",
     "estimate",
-    "follow_up",
-    "lower_bound",
+    "find_breakdown",
+    "find_shared_breakdown",
+    "find_shared_top_k_breakdown",
+    "find_top_k_breakdown",
     "make_report",
     "plan_follow_up",
     "rank",
+    "rank_intervals",
     "rank_shared",
-    "ranking",
     "rate",
     "read_assumption",
-    "response_rates",
-    "shared_breakdown",
-    "shared_top_k_breakdown",
-    "sql",
+    "regret_lower_bound",
     "sweep",
-    "top_k_breakdown",
     "write_assumption",
+    "write_sql",
 ]
 
 

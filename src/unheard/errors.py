@@ -3,112 +3,303 @@
 ::
 
     UnheardError
-    ├── MissingEngineError               a library that an engine needs is not installed
-    ├── QueryError                       an engine refused a query; it is attached
-    └── InputError (also a ValueError)   something given by the caller cannot be used
+    ├── MissingLibraryError              a library that is needed is not installed
+    ├── QueryError                       an engine refused a query, which is attached
+    └── InputError (also a ValueError)   an argument or a table cannot be used
         ├── ScaleError                   the values a rating may take
         ├── CountsError                  counts per rating
         ├── PopulationError              n, the number of people
-        ├── ParticipationError           q, direction, box, known g
-        ├── MethodError                  which estimate was asked for
+        ├── AssumptionError              q, direction, bounds or known participation
+        ├── MethodError                  the method asked for
         ├── ColumnError                  columns of a table
         ├── SourceError                  a table that cannot be found, opened or read
         ├── DataError                    rows of a table
         └── OptionError                  level, target and other settings
 
-Every message has three parts: the place, what was found there, and what to do about it.
+An input error is data: which argument is wrong, what was given, what to do. Its sentences name
+arguments by reference, so that each surface (Python, command line, REST, page) can write them
+as its users know them.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from string import Formatter
+from typing import Protocol, TypeAlias
 
 
 class UnheardError(Exception):
     """Base of every error raised on purpose."""
 
 
+@dataclass(frozen=True)
+class Reference:
+    """An argument mentioned in a message.
+
+    Attributes
+    ----------
+    argument
+        Its name in Python, such as ``"off_scale"``.
+    index
+        Which element of it: ``(2,)`` for ``counts[2]``.
+    value
+        The value it is given in the message, as in ``off_scale='drop'``; None for none.
+    """
+
+    argument: str
+    index: tuple[int, ...] = ()
+    value: str | None = None
+
+
+Part: TypeAlias = str | Reference
+
+
+class Surface(Protocol):
+    """How the users of one surface know the arguments."""
+
+    def write_reference(self, reference: Reference) -> str:
+        """Write an argument, or an argument with a value."""
+
+
+class PythonSurface:
+    """Arguments as they are written in Python."""
+
+    def write_reference(self, reference: Reference) -> str:
+        """Write ``q``, ``counts[2]`` or ``nulls='drop'``."""
+        index = f"[{', '.join(map(str, reference.index))}]" if reference.index else ""
+        value = "" if reference.value is None else f"={reference.value!r}"
+        return f"{reference.argument}{index}{value}"
+
+
+PYTHON = PythonSurface()
+
+_LONGEST_VALUE = 60
+
+
 class InputError(UnheardError, ValueError):
-    """Something given by the caller cannot be used.
+    """An argument or a table cannot be used.
 
     Parameters
     ----------
-    place
-        What the caller would call the thing that is wrong: ``"counts[2]"``, ``"q"``.
-    found
-        What was found there.
-    remedy
-        What to do about it.
+    argument
+        The Python name of the argument at fault.
+    problem
+        What is wrong, as a sentence without its period. ``{argument}`` stands for the argument,
+        ``{q}`` for another one, ``{nulls:drop}`` for one with a value; other names in braces
+        stand for ``data``.
+    hint
+        What to do, as a sentence without its period, written in the same way.
+    value
+        What was given, if that helps: the message then ends in "; got 1.3".
+    index
+        Which element of the argument is at fault.
+    examples
+        Values that would do; the hint then ends in "such as 0.3 or reviews".
+    code
+        A name for programs to go by; by default that of the kind of error.
+    **data
+        What the sentences mention in braces.
+
+    Examples
+    --------
+    >>> print(InputError("q", problem="{argument} must be in (0, 1]", value=1.3, examples=(0.3,),
+    ...                  hint="Use a number"))
+    q must be in (0, 1]; got 1.3. Use a number such as 0.3.
     """
 
-    def __init__(self, place: str, found: str, remedy: str) -> None:
-        self.place = place
-        self.found = found
-        self.remedy = remedy
-        super().__init__(f"{place}: {found}. {remedy}.")
+    code = "invalid_input"
 
-    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str]]:
+    def __init__(
+        self,
+        argument: str,
+        found: str | None = None,
+        remedy: str | None = None,
+        *,
+        problem: str = "",
+        hint: str = "",
+        value: object = None,
+        index: int | Sequence[int] = (),
+        examples: Sequence[object] = (),
+        code: str | None = None,
+        **data: object,
+    ) -> None:
+        if found is not None:  # the old form: place, found, remedy
+            data |= {"found": found, "remedy": remedy}
+            problem, hint = "{argument}: {found}", "{remedy}"
+        self.argument = argument
+        self.problem = problem
+        self.hint = hint
+        self.value = value
+        self.index = (index,) if isinstance(index, int) else tuple(index)
+        self.examples = tuple(examples)
+        self.code = code or type(self).code
+        self.data = data
+        super().__init__(self.render())
+
+    def about(self, argument: str) -> InputError:
+        """Return the same error about another argument, which was given in place of this one."""
+        return _rebuild(type(self), dict(self.__dict__) | {"argument": argument})
+
+    @property
+    def place(self) -> str:
+        """Of the old form."""
+        return self.argument
+
+    @property
+    def found(self) -> str:
+        """Of the old form."""
+        return str(self.data.get("found"))
+
+    @property
+    def remedy(self) -> str:
+        """Of the old form."""
+        return str(self.data.get("remedy"))
+
+    def render(self, surface: Surface = PYTHON) -> str:
+        """Write the message as the users of a surface read it."""
+        return "".join(
+            part if isinstance(part, str) else surface.write_reference(part)
+            for part in self.parts()
+        )
+
+    def parts(self) -> list[Part]:
+        """Return the message as text and references to arguments."""
+        parts = list(self._fill(self.problem))
+        if self.value is not None:
+            parts.append(f"; got {write_value(self.value)}")
+        parts.append(".")
+        if self.hint:
+            parts += [" ", *self._fill(self.hint)]
+            if self.examples:
+                parts.append(f" such as {write_list(self.examples)}")
+            parts.append(".")
+        return parts
+
+    def _fill(self, template: str) -> Iterator[Part]:
+        """Replace what stands in braces by data and references."""
+        for text, name, detail, _ in Formatter().parse(template):
+            if text:
+                yield text
+            if name == "argument":
+                yield Reference(self.argument, self.index)
+            elif name in self.data:
+                yield format(self.data[name], detail or "")
+            elif name is not None:
+                value = Formatter().vformat(detail, (), self.data) if detail else None
+                yield Reference(name, value=value)
+
+    def __reduce__(self) -> tuple[object, tuple[type[InputError], Mapping[str, object]]]:
         """Survive the trip between processes, which rebuilds an error from its arguments."""
-        return type(self), (self.place, self.found, self.remedy)
+        return _rebuild, (type(self), dict(self.__dict__))
+
+
+def _rebuild(kind: type[InputError], fields: Mapping[str, object]) -> InputError:
+    data = fields["data"]
+    assert isinstance(data, dict)
+    rest = {name: value for name, value in fields.items() if name != "data"}
+    return kind(**rest | data)  # type: ignore[arg-type]
+
+
+def write_value(value: object) -> str:
+    """Write what was given, briefly: text in quotes, numbers without noise."""
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    text = value if isinstance(value, Given) else repr(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
+
+
+class Given(str):
+    """What was given, already in words: "shape (0,)" instead of a value in quotes."""
+
+    __slots__ = ()
+
+
+def write_list(values: Sequence[object], last: str = "or") -> str:
+    """Write a list as a sentence does: a, b or c."""
+    *before, final = [str(value) for value in values]
+    return f"{', '.join(before)} {last} {final}" if before else final
 
 
 class ScaleError(InputError):
     """The scale is not an ordered list of at least two different finite values."""
 
+    code = "invalid_scale"
+
 
 class CountsError(InputError):
     """The counts cannot be counts."""
 
+    code = "invalid_counts"
+
 
 class PopulationError(InputError):
-    """The number of people contradicts the counts, or is no number of people."""
+    """The number of people contradicts the counts, or is not a number of people."""
+
+    code = "invalid_n"
 
 
 class AssumptionError(InputError):
-    """The assumption about who answers is missing, malformed or contradicts itself."""
+    """The assumption about who responds is missing, malformed or contradicts itself."""
+
+    code = "invalid_assumption"
 
 
 class MethodError(InputError):
-    """The method does not exist, or needs something that was not given."""
+    """The method does not exist, or requires something that was not given."""
+
+    code = "invalid_method"
 
 
 class OptionError(InputError):
-    """A setting lies outside what it may be."""
+    """An option has a value that it cannot have."""
+
+    code = "invalid_option"
 
 
 class ColumnError(InputError):
-    """A column is missing, named twice, or holds something else than it should."""
+    """A column is missing, named twice, or of the wrong type."""
+
+    code = "invalid_column"
 
 
 class SourceError(InputError):
     """A table cannot be found, opened or read."""
 
+    code = "unreadable_source"
+
 
 class DataError(InputError):
     """Rows of a table cannot be used as they are."""
 
+    code = "invalid_rows"
+
 
 class MissingLibraryError(UnheardError):
-    """A library that an engine needs is not installed.
+    """A library that is needed is not installed.
 
     Parameters
     ----------
-    what
-        What needs it.
+    purpose
+        What requires it, as the start of a sentence: "Drawing a chart".
     package
         The library.
     extra
         The extra of this package that brings it.
     """
 
-    def __init__(self, what: str, package: str, extra: str) -> None:
-        self.what, self.package, self.extra = what, package, extra
+    code = "missing_library"
+
+    def __init__(self, purpose: str, package: str, extra: str) -> None:
+        self.purpose, self.package, self.extra = purpose, package, extra
         super().__init__(
-            f"{what} needs {package}, which is not installed. "
+            f"{purpose} requires {package}, which is not installed. "
             f"Install it with: pip install 'unheard[{extra}]'"
         )
 
     def __reduce__(self) -> tuple[type[MissingLibraryError], tuple[str, str, str]]:
         """Survive the trip between processes."""
-        return type(self), (self.what, self.package, self.extra)
+        return type(self), (self.purpose, self.package, self.extra)
 
 
 class QueryError(UnheardError):
@@ -118,16 +309,18 @@ class QueryError(UnheardError):
     ----------
     engine
         Which engine.
-    words
+    message
         What it said.
     sql
         The query.
     """
 
-    def __init__(self, engine: str, words: str, sql: str) -> None:
-        self.engine, self.words, self.sql = engine, words, sql
-        super().__init__(f"{engine} says: {words}")
+    code = "query_failed"
+
+    def __init__(self, engine: str, message: str, sql: str) -> None:
+        self.engine, self.message, self.sql = engine, message, sql
+        super().__init__(f"{engine} reports: {message}")
 
     def __reduce__(self) -> tuple[type[QueryError], tuple[str, str, str]]:
         """Survive the trip between processes."""
-        return type(self), (self.engine, self.words, self.sql)
+        return type(self), (self.engine, self.message, self.sql)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import Floats, Histogram, assumptions, histograms
-from unheard.analysis.breakdown import Claim, breakdown, breakdown_of, largest_q
+from unheard.analysis.breakdown import Claim, breakdown_of, find_breakdown, largest_q
 from unheard.errors import OptionError
 from unheard.model.question import Question, build_question
 from unheard.model.scale import Scale
@@ -89,13 +89,13 @@ def test_the_largest_q_is_where_the_number_of_people_just_fits(
 
 def test_breakdown_in_numbers() -> None:
     # Above 3.5: (120 * 2.5 + 30 * 1.5 + 45 * 0.5) / (200 * 0.5 + 605 * 1.5).
-    found = breakdown([120, 30, 45, 200, 605], above=3.5)
+    found = find_breakdown([120, 30, 45, 200, 605], above=3.5)
     assert found == pytest.approx(367.5 / 1007.5, rel=1e-15)
     # Nothing seen below 4, so nobody silent can be thought to be there.
-    assert breakdown([0, 0, 0, 3, 1], above=3.5) == 0
-    assert np.isnan(breakdown([0, 0, 0, 3, 1], above=4.25))
+    assert find_breakdown([0, 0, 0, 3, 1], above=3.5) == 0
+    assert np.isnan(find_breakdown([0, 0, 0, 3, 1], above=4.25))
     # Every claim about an item without ratings is open.
-    many = breakdown(np.array([[0, 0], [1, 9]]), above=1.5)
+    many = find_breakdown(np.array([[0, 0], [1, 9]]), above=1.5)
     assert np.isnan(many[0])
     assert many[1] == pytest.approx(1 / 9, rel=1e-15)
 
@@ -111,7 +111,7 @@ def test_breakdown_in_numbers() -> None:
 )
 def test_claims_that_say_nothing_are_refused(claim: dict[str, Any], words: str) -> None:
     with pytest.raises(OptionError, match=words):
-        breakdown([1, 2, 3, 4, 5], **claim)
+        find_breakdown([1, 2, 3, 4, 5], **claim)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from unheard.analysis.follow_up import (
     Seen,
     _some_answered,
     all_answered,
-    follow_up,
+    combine_follow_up,
     people_at_ends,
 )
 from unheard.analysis.plan import _expected_limits, _settles, _smallest, plan_follow_up
@@ -88,7 +88,7 @@ def test_the_estimate_is_that_of_double_sampling(
     seen, silent, k = survey
     answers = np.random.default_rng(seed).multivariate_hypergeometric(silent, k)
     n = int(seen.counts.sum() + silent.sum())
-    found = follow_up(seen.counts, answers, n, scale=seen.values, covers=covers)
+    found = combine_follow_up(seen.counts, answers, n, scale=seen.values, covers=covers)
     people = np.repeat(seen.values, seen.counts)
     asked = np.repeat(seen.values, answers)
     expected = (people.sum() + silent.sum() * asked.mean()) / n
@@ -114,7 +114,7 @@ def test_missing_answers_leave_the_interval_of_the_core(
     asked = int(answers.sum()) + data.draw(st.integers(1, 30))
     silent = asked + data.draw(st.integers(0, 30))
     n = int(seen.counts.sum()) + silent
-    found = follow_up(
+    found = combine_follow_up(
         seen.counts, answers, n, asked=asked, scale=seen.values, covers=covers, **assumption
     )
     core = uh.estimate(answers, n=asked, scale=seen.values, **assumption)
@@ -147,22 +147,22 @@ def test_the_people_at_the_ends_have_the_means_of_the_ends(
 
 
 def test_nobody_missing_needs_no_assumption_and_somebody_does() -> None:
-    alone = follow_up(HOTEL, [3, 1, 4, 6, 2], 2400)
-    assert alone == follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=16, q=0.1, quiet="low")
+    alone = combine_follow_up(HOTEL, [3, 1, 4, 6, 2], 2400)
+    assert alone == combine_follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=16, q=0.1, quiet="low")
     assert alone.words == ""
     with pytest.raises(uh.AssumptionError, match="none stated"):
-        follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=17)
-    some = follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=17, q=0.5)
+        combine_follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=17)
+    some = combine_follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=17, q=0.5)
     assert "0.5" in some.words
     # One missing answer changes little: no jump from one formula to another.
     assert some.ci_lower == pytest.approx(alone.ci_lower, abs=0.25)
-    assert follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=30, floor=0.9).notes == (
+    assert combine_follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=30, floor=0.9).notes == (
         *("low_response", "refuted"),
     )
 
 
 def test_equal_answers_do_not_make_certain() -> None:
-    found = follow_up([0, 0, 0, 0, 50], [0, 0, 0, 0, 8], 500)
+    found = combine_follow_up([0, 0, 0, 0, 50], [0, 0, 0, 0, 8], 500)
     assert found.estimate == 5
     assert found.ci_lower < 3.9
     assert found.ci_upper == 5
@@ -239,7 +239,7 @@ def test_rows_say_what_the_function_says() -> None:
     rows = np.array([[3, 1, 4, 6, 2], [0, 0, 0, 0, 16]], float)
     together = seen.together(_some_answered(uh.build_question(rows, 0.3, n=30)), 30)
     for index, answers in enumerate(rows):
-        one = follow_up(HOTEL, answers, 2400, asked=30, q=0.3)
+        one = combine_follow_up(HOTEL, answers, 2400, asked=30, q=0.3)
         ends = [float(end[index]) for pair in together for end in pair]
         assert ends == pytest.approx([one.lower, one.upper, one.ci_lower, one.ci_upper])
 
@@ -490,7 +490,7 @@ def test_plans_refused(changes: dict[str, Any], error: type[Exception], words: s
 def test_follow_ups_refused(changes: dict[str, Any], error: type[Exception], words: str) -> None:
     given: dict[str, Any] = {"counts": HOTEL, "answers": [3, 1, 4, 6, 2], "n": 2400} | changes
     with pytest.raises(error, match=words):
-        follow_up(**given)
+        combine_follow_up(**given)
 
 
 # The command
@@ -548,14 +548,14 @@ def test_command_says_when_asking_is_no_help(words: list[str], shown: str) -> No
 def test_command_puts_answers_together() -> None:
     words = [*WORDS, "--follow-up", "3,1,4,6,2"]
     found = json.loads(run(*words, "--json"))
-    expected = follow_up(HOTEL, [3, 1, 4, 6, 2], 2400)
+    expected = combine_follow_up(HOTEL, [3, 1, 4, 6, 2], 2400)
     for name in ("estimate", "lower", "upper", "ci_lower", "ci_upper", "asked", "n_answers"):
         assert found[name] == getattr(expected, name)
     assert found["assumption"] is None
     shown = run(*words)
     assert f"{expected.ci_lower:.2f} to {expected.ci_upper:.2f}" in shown
     assert "No assumption was needed" in shown
-    some: FollowUp = follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=30, q=0.3)
+    some: FollowUp = combine_follow_up(HOTEL, [3, 1, 4, 6, 2], 2400, asked=30, q=0.3)
     shown = run(*words, "--asked", "30", "--q", "0.3")
     assert f"{some.lower:.2f} to {some.upper:.2f}" in shown
     assert "30 of the silent were asked, 16 of them answered" in shown

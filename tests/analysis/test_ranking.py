@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 import unheard as uh
 from tests.strategies import Floats, assumptions
 from unheard.analysis.breakdown import largest_q
-from unheard.analysis.ranking import average_rank, ranking, simultaneous_level, top_k_breakdown
+from unheard.analysis.ranking import (
+    average_rank,
+    find_top_k_breakdown,
+    rank_intervals,
+    simultaneous_level,
+)
 from unheard.model.question import Question, build_question
 
 BOOKS = Path(__file__).parents[3] / "shared" / "data" / "goodbooks" / "book_histograms.csv"
@@ -34,7 +39,7 @@ def intervals(draw: st.DrawFn) -> tuple[Floats, Floats]:
 def test_ranks_by_definition(ends: tuple[Floats, Floats], k: int) -> None:
     low, high = ends
     k = min(k, len(low))
-    found = ranking(low, high, k=k)
+    found = rank_intervals(low, high, k=k)
     assert found.surely is not None
     assert found.possibly is not None
     for i in range(len(low)):
@@ -52,7 +57,7 @@ def test_tiers_are_what_overlaps_join(ends: tuple[Floats, Floats]) -> None:
     joined = (low[:, None] <= high) & (low <= high[:, None])
     for _ in range(len(low)):
         joined = joined @ joined
-    tier = ranking(low, high).tier
+    tier = rank_intervals(low, high).tier
     assert (joined == (tier[:, None] == tier)).all()
     assert sorted(set(tier)) == list(range(1, tier.max() + 1))
     for i in range(len(low)):
@@ -63,7 +68,7 @@ def test_every_rank_between_best_and_worst_is_possible() -> None:
     rng = np.random.default_rng(1)
     low = rng.uniform(0, 1, 6)
     high = low + rng.uniform(0, 0.5, 6)
-    found = ranking(low, high)
+    found = rank_intervals(low, high)
     means = rng.uniform(low, high, size=(50_000, 6))
     ranks = 1 + (means[:, None, :] > means[:, :, None]).sum(axis=2)
     for i in range(6):
@@ -91,11 +96,11 @@ def test_average_rank_by_definition(average: list[float]) -> None:
 )
 def test_refused(asked: dict[str, Any], words: str) -> None:
     with pytest.raises(uh.OptionError, match=words):
-        ranking(**{"lower": [1, 2, 3], "upper": [3, 3, 3]} | asked)
+        rank_intervals(**{"lower": [1, 2, 3], "upper": [3, 3, 3]} | asked)
 
 
 def test_nothing_to_rank() -> None:
-    assert len(ranking([], []).tier) == 0
+    assert len(rank_intervals([], []).tier) == 0
     assert simultaneous_level(0.9, 0) == 0.9
 
 
@@ -134,7 +139,7 @@ def test_top_k_breakdown_against_a_scan(
 ) -> None:
     many = question.counts.rows
     item, k = data.draw(st.integers(0, many - 1)), data.draw(st.integers(1, many - 1))
-    found = top_k_breakdown(question, item, k, noise=noise)
+    found = find_top_k_breakdown(question, item, k, noise=noise)
     wavers = noise and question.assumption.per_rating
     for q in QS[largest_q(question).min() >= QS]:
         fewest, most = overtakers(question, item, float(q), noise)
@@ -148,20 +153,20 @@ def test_nothing_is_claimed_at_a_q_that_a_response_rate_rules_out() -> None:
     # The first two need a q above 0.38 to part, and a tenth of the third's people answered.
     cells = [[2, 3, 5, 30, 60], [5, 5, 15, 40, 35], [60, 20, 10, 5, 5]]
     plenty, few = (build_question(cells, floor=0.3, n=[200, 200, n]) for n in (150, 1000))
-    assert top_k_breakdown(plenty, 0, 1) == pytest.approx(23 / 60)
-    assert np.isnan(top_k_breakdown(few, 0, 1))
+    assert find_top_k_breakdown(plenty, 0, 1) == pytest.approx(23 / 60)
+    assert np.isnan(find_top_k_breakdown(few, 0, 1))
 
 
 def test_top_of_all_is_no_claim() -> None:
     question = build_question([[1, 5], [5, 1], [0, 0]], 0.3)
-    assert top_k_breakdown(question, 2, 3) == 0.0
-    assert np.isnan(top_k_breakdown(question, 0, 1))  # nobody rated the third
-    assert 0 < top_k_breakdown(question, 0, 2) < 1
+    assert find_top_k_breakdown(question, 2, 3) == 0.0
+    assert np.isnan(find_top_k_breakdown(question, 0, 1))  # nobody rated the third
+    assert 0 < find_top_k_breakdown(question, 0, 2) < 1
     for item, k, words in ((0, 4, "k: 4 found"), (3, 1, "item: 3 found")):
         with pytest.raises(uh.OptionError, match=words):
-            top_k_breakdown(question, item, k)
+            find_top_k_breakdown(question, item, k)
     with pytest.raises(uh.OptionError, match="level: None found"):
-        top_k_breakdown(build_question([[1, 5], [5, 1]], 0.3, level=None), 0, 1, noise=True)
+        find_top_k_breakdown(build_question([[1, 5], [5, 1]], 0.3, level=None), 0, 1, noise=True)
 
 
 # Books whose order is known: participation hides it, and nothing said of it may be wrong.
@@ -211,7 +216,7 @@ def test_noise_aside_nothing_said_is_wrong(books: Floats) -> None:
         seen = np.rint(books * g * 1e12)
         result = uh.estimate(seen, q * (1 - 1e-9), level=None)
         for k in (1, 10, 100):
-            found = ranking(result.lower, result.upper, k=k)
+            found = rank_intervals(result.lower, result.upper, k=k)
             assert found.surely is not None
             assert found.possibly is not None
             assert (rank[found.surely] <= k).all()
@@ -233,12 +238,12 @@ def test_noise_aside_a_breakdown_is_kept(books: Floats) -> None:
         question = build_question(np.rint(some * g * 1e12), q)
         for item in range(12):
             for k in (1, 3):
-                if top_k_breakdown(question, item, k) < q * (1 - 1e-6):
+                if find_top_k_breakdown(question, item, k) < q * (1 - 1e-6):
                     assert rank[item] <= k
                     kept += 1
             pair = question.counts.take(np.array([item, (item + 1) % 12]))
             pairs = Question(pair, question.assumption, None, "mean")
-            if top_k_breakdown(pairs, 0, 1) < q * (1 - 1e-6):
+            if find_top_k_breakdown(pairs, 0, 1) < q * (1 - 1e-6):
                 assert mean[item] > mean[(item + 1) % 12]
                 kept += 1
     assert kept > 50
@@ -261,7 +266,7 @@ def test_with_noise_few_runs_have_anything_wrong(
         for _ in range(8):
             seen = np.array([rng.multinomial(rng.integers(*ratings), share) for share in shares])
             result = uh.estimate(seen, q, level=level)
-            found = ranking(result.ci_lower, result.ci_upper, k=100)
+            found = rank_intervals(result.ci_lower, result.ci_upper, k=100)
             assert found.surely is not None
             assert found.possibly is not None
             first = rank <= 100

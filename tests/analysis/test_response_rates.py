@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2_contingency
 
-from unheard.analysis.response_rates import response_rates
+from unheard.analysis.response_rates import check_response_rates
 from unheard.errors import InputError, OptionError, PopulationError
 from unheard.model.question import build_question
 
@@ -26,7 +26,7 @@ def test_the_largest_floor_is_the_limit_of_clopper_and_pearson(
     size: tuple[int, int], level: float
 ) -> None:
     seen, n = size
-    found = response_rates(seen, n, level=level)
+    found = check_response_rates(seen, n, level=level)
     limits = binomtest(seen, n, alternative="less").proportion_ci(level, method="exact")
     assert found.largest_floor[0] == pytest.approx(limits.high, rel=1e-9)
     assert found.rate[0] == seen / n
@@ -41,25 +41,25 @@ def test_the_largest_floor_is_the_limit_of_clopper_and_pearson(
 def test_drift_is_pearsons_test(some: list[tuple[int, int]]) -> None:
     seen, n = np.array(some).T
     expected = chi2_contingency([seen, n - seen], correction=False).pvalue
-    assert response_rates(seen, n).drift_p == pytest.approx(expected, rel=1e-6, abs=1e-300)
+    assert check_response_rates(seen, n).drift_p == pytest.approx(expected, rel=1e-6, abs=1e-300)
 
 
 def test_rates_that_are_all_or_nothing_do_not_drift() -> None:
-    assert response_rates([0, 0, 0], [5, 9, 70]).drift_p == 1
-    assert response_rates([5, 9], [5, 9]).drift_p == 1
-    assert response_rates([5, 9], [5, 9]).largest_floor.tolist() == [1, 1]
+    assert check_response_rates([0, 0, 0], [5, 9, 70]).drift_p == 1
+    assert check_response_rates([5, 9], [5, 9]).drift_p == 1
+    assert check_response_rates([5, 9], [5, 9]).largest_floor.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(("seen", "n"), [(30, 100), (3, 400), (17, 18)])
 def test_a_larger_floor_is_what_estimate_calls_refuted(seen: int, n: int) -> None:
-    most = float(response_rates(seen, n).largest_floor[0])
+    most = float(check_response_rates(seen, n).largest_floor[0])
     for floor, refuted in ((min(1.0, most * 1.01), True), (most * 0.99, False)):
         notes = build_question([seen, 0], floor=floor, n=n).answer(["midpoint"])[0].notes
         assert ("refuted" in notes) == refuted
 
 
 def test_one_n_for_all() -> None:
-    assert response_rates([3, 5], 10).rate.tolist() == [0.3, 0.5]
+    assert check_response_rates([3, 5], 10).rate.tolist() == [0.3, 0.5]
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_one_n_for_all() -> None:
 def test_refused(words: dict[str, Any], error: type[InputError], message: str) -> None:
     asked: dict[str, Any] = {"n_ratings": [300, 80], "n": [1000, 1000]}
     with pytest.raises(error, match=message):
-        response_rates(**asked | words)
+        check_response_rates(**asked | words)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.strategies import Floats
-from unheard.analysis.shared_claims import shared_top_k_breakdown
+from unheard.analysis.shared_claims import find_shared_top_k_breakdown
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.errors import OptionError
 from unheard.model.question import Question, build_question
@@ -40,7 +40,7 @@ def test_top_k_against_a_scan(quiet: str, k: int) -> None:
     grid = np.geomspace(0.01, 1.0, 80)
     ratio = grid[1] / grid[0]
     for item in range(len(HOTELS)):
-        found = shared_top_k_breakdown(question, item, k)
+        found = find_shared_top_k_breakdown(question, item, k)
         seen = scanned(question, item, k, grid)
         if np.isnan(found) or np.isnan(seen):
             assert np.isnan(found) == np.isnan(seen), item
@@ -53,26 +53,26 @@ def test_top_k_against_a_scan(quiet: str, k: int) -> None:
 def test_an_item_without_ratings_may_be_anywhere() -> None:
     """It can be the best: so nobody is surely first, and it is surely in the top of all alone."""
     question = build_question(HOTELS, 0.5)
-    assert all(np.isnan(shared_top_k_breakdown(question, item, 1)) for item in range(6))
-    assert shared_top_k_breakdown(question, 4, 6) == 0
-    assert np.isnan(shared_top_k_breakdown(question, 4, 5))
+    assert all(np.isnan(find_shared_top_k_breakdown(question, item, 1)) for item in range(6))
+    assert find_shared_top_k_breakdown(question, 4, 6) == 0
+    assert np.isnan(find_shared_top_k_breakdown(question, 4, 5))
 
 
 def test_sampling_error_is_allowed_for() -> None:
     question = build_question([row for row in HOTELS if any(row)], 0.5)
-    plain = shared_top_k_breakdown(question, 0, 1)
-    noisy = shared_top_k_breakdown(question, 0, 1, noise=True)
+    plain = find_shared_top_k_breakdown(question, 0, 1)
+    noisy = find_shared_top_k_breakdown(question, 0, 1, noise=True)
     assert 0 < plain < noisy < 1
     # One item is first if it is above each of the others, tested for all pairs.
     above = rank_shared(question.at(noisy * 1.001), k=1, noise=True).surely
     assert above is not None
     assert above[0]
-    assert np.isnan(shared_top_k_breakdown(question, 4, 1, noise=True))
+    assert np.isnan(find_shared_top_k_breakdown(question, 4, 1, noise=True))
 
 
 def test_what_cannot_be_asked() -> None:
     question = build_question(HOTELS, 0.5)
     with pytest.raises(OptionError, match="at most as many as there are items"):
-        shared_top_k_breakdown(question, 0, 7)
+        find_shared_top_k_breakdown(question, 0, 7)
     with pytest.raises(OptionError, match="from 0 to 5"):
-        shared_top_k_breakdown(question, 6, 1)
+        find_shared_top_k_breakdown(question, 6, 1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import unheard as uh
 from tests.strategies import Floats, assumptions, box_of, scales
-from unheard.analysis.shared_claims import shared_breakdown
+from unheard.analysis.shared_claims import find_shared_breakdown
 from unheard.analysis.shared_extremes import shared_range
 from unheard.analysis.shared_pairs import Crowd
 from unheard.model.assumption import fixed_box
@@ -102,7 +102,7 @@ def test_breakdown_is_where_the_smallest_difference_is_zero(
     pair: tuple[dict[str, Any], Question],
 ) -> None:
     _, question = pair
-    (q,) = shared_breakdown(question, 0, 1)
+    (q,) = find_shared_breakdown(question, 0, 1)
     if np.isnan(q):
         assert least_difference(question.at(1.0)) < 1e-9
         return
@@ -117,17 +117,17 @@ def test_breakdown_is_where_the_smallest_difference_is_zero(
 def test_breakdown_by_hand() -> None:
     # With weights (1, w, w) the means are 8/3 and 3 - 2/(1 + 2w): equal at w = 5/2.
     question = build_question([[0, 1, 2], [1, 0, 2]], 0.5)
-    assert shared_breakdown(question, 0, 1)[0] == pytest.approx(2 / 5, rel=1e-12)
+    assert find_shared_breakdown(question, 0, 1)[0] == pytest.approx(2 / 5, rel=1e-12)
     # Equal averages: neither is above the other even at q = 1.
     equal = build_question([[0, 2, 1], [1, 0, 2]], 0.5)
-    assert np.isnan(shared_breakdown(equal, [0, 1], [1, 0])).all()
+    assert np.isnan(find_shared_breakdown(equal, [0, 1], [1, 0])).all()
 
 
 @pytest.mark.parametrize("quiet", ["any", "low", "high", "middle"])
 def test_one_that_shifts_every_rating_up_is_above_at_every_q(quiet: str) -> None:
     # Likelihood ratios that rise with the rating survive every reweighting.
     question = build_question([[1, 2, 4, 8], [8, 4, 2, 1]], 0.5, quiet=quiet)
-    np.testing.assert_array_equal(shared_breakdown(question, [0, 1], [1, 0]), [0, np.nan])
+    np.testing.assert_array_equal(find_shared_breakdown(question, [0, 1], [1, 0]), [0, np.nan])
 
 
 def test_a_scale_from_0_to_100_is_exact() -> None:
@@ -137,7 +137,7 @@ def test_a_scale_from_0_to_100_is_exact() -> None:
     question = build_question(cells, 0.5, scale="0:100")
     order = np.argsort(-(cells @ np.arange(101)))
     for i, j in pairwise(order):
-        (q,) = shared_breakdown(question, i, j)
+        (q,) = find_shared_breakdown(question, i, j)
         assert 0 < q < 1
         for at, sure in ((q * 1.0001, True), (q * 0.9999, False)):
             least, _ = shared_range(cells[i], cells[j], range(101), "any", min(at, 1.0), None)
@@ -147,18 +147,20 @@ def test_a_scale_from_0_to_100_is_exact() -> None:
 def test_ratings_that_neither_uses_do_not_matter() -> None:
     plain = build_question([[3, 4, 9], [5, 4, 6]], 0.3, scale=(1, 2, 5))
     longer = build_question([[3, 4, 0, 0, 9], [5, 4, 0, 0, 6], [0, 1, 1, 9, 0]], 0.3)
-    assert shared_breakdown(longer, 0, 1) == pytest.approx(shared_breakdown(plain, 0, 1), rel=1e-12)
+    assert find_shared_breakdown(longer, 0, 1) == pytest.approx(
+        find_shared_breakdown(plain, 0, 1), rel=1e-12
+    )
 
 
 def test_items_of_which_nothing_can_be_said() -> None:
     question = build_question([[3, 4, 9], [0, 0, 0], [6, 8, 18], [0, 0, 5]], 0.3)
-    found = shared_breakdown(question, [0, 1, 0, 2, 3, 3], [1, 0, 2, 0, 3, 0])
+    found = find_shared_breakdown(question, [0, 1, 0, 2, 3, 3], [1, 0, 2, 0, 3, 0])
     np.testing.assert_array_equal(found, [np.nan] * 5 + [0.0])
 
 
 def test_one_rating_used_by_all() -> None:
     question = build_question([[0, 4, 0], [0, 9, 0]], 0.3)
-    assert np.isnan(shared_breakdown(question, [0, 1], [1, 0])).all()
+    assert np.isnan(find_shared_breakdown(question, [0, 1], [1, 0])).all()
 
 
 def test_many_pairs_at_once_are_the_pairs_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,9 +169,9 @@ def test_many_pairs_at_once_are_the_pairs_one_by_one(monkeypatch: pytest.MonkeyP
     i, j = (x.ravel() for x in np.indices((12, 12)))
     for quiet in ("any", "low"):
         question = build_question(cells, 0.3, quiet=quiet)
-        together = shared_breakdown(question, i, j)
+        together = find_shared_breakdown(question, i, j)
         monkeypatch.setattr("unheard.analysis.shared_pairs._CELLS", 200)
-        np.testing.assert_allclose(shared_breakdown(question, i, j), together, rtol=1e-11)
+        np.testing.assert_allclose(find_shared_breakdown(question, i, j), together, rtol=1e-11)
         monkeypatch.undo()
 
 
@@ -183,11 +185,11 @@ def test_many_pairs_at_once_are_the_pairs_one_by_one(monkeypatch: pytest.MonkeyP
 )
 def test_refused(above: list[int], below: list[int], words: str) -> None:
     with pytest.raises(uh.OptionError, match=words):
-        shared_breakdown(build_question([[1, 5], [5, 1]], 0.3), above, below)
+        find_shared_breakdown(build_question([[1, 5], [5, 1]], 0.3), above, below)
 
 
 def test_one_q_for_all() -> None:
     cells = [[1, 5], [5, 1]]
     with pytest.raises(uh.AssumptionError, match="q: one per item found"):
-        shared_breakdown(build_question(cells, [0.3, 0.4]), 0, 1)
-    assert shared_breakdown(build_question(cells, [0.3, 0.3]), 0, 1) == 0
+        find_shared_breakdown(build_question(cells, [0.3, 0.4]), 0, 1)
+    assert find_shared_breakdown(build_question(cells, [0.3, 0.3]), 0, 1) == 0

@@ -17,7 +17,7 @@ from benchmarks.claims import thinnings, wrong_claims
 from benchmarks.sections import MISSING, SECTIONS, Sections
 from tests.strategies import Floats, assumptions, scales
 from unheard.analysis import dominance, shared_conditions
-from unheard.analysis.ranking import ranking
+from unheard.analysis.ranking import rank_intervals
 from unheard.analysis.shared_extremes import shared_range
 from unheard.analysis.shared_pairs import Crowd
 from unheard.analysis.shared_ranking import SharedRanking, rank_shared
@@ -238,7 +238,7 @@ def test_from_shared_to_separate() -> None:
     lower, upper = question.intervals()
     separate = (lower[:, None] > upper) & rated[:, None] & rated
     np.testing.assert_array_equal(tables_found[0], separate)
-    own = ranking(lower[rated], upper[rated])
+    own = rank_intervals(lower[rated], upper[rated])
     assert (len(own.tier) - own.worst_rank).sum() == separate.sum()
 
 

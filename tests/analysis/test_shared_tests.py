@@ -22,7 +22,7 @@ from benchmarks.sections import MISSING, SECTIONS, Sections
 from tests.analysis.test_shared_ranking import books, pair_table, random_items
 from tests.strategies import Floats
 from unheard.analysis import shared_ranking, shared_tests
-from unheard.analysis.shared_claims import shared_breakdown
+from unheard.analysis.shared_claims import find_shared_breakdown
 from unheard.analysis.shared_conditions import Plan
 from unheard.analysis.shared_pairs import Crowd
 from unheard.analysis.shared_ranking import rank_shared
@@ -213,8 +213,8 @@ def test_later_claims_count_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_breakdown_with_noise_is_where_claims_end(quiet: str) -> None:
     cells = np.array([[5, 10, 60, 200, 300], [20, 30, 90, 150, 160], [0, 0, 0, 0, 0]])
     question = build_question(cells, 0.5, quiet=quiet)
-    exact = shared_breakdown(question, [0, 1, 0], [1, 0, 2])
-    (q, *none) = shared_breakdown(question, [0, 1, 0], [1, 0, 2], noise=True)
+    exact = find_shared_breakdown(question, [0, 1, 0], [1, 0, 2])
+    (q, *none) = find_shared_breakdown(question, [0, 1, 0], [1, 0, 2], noise=True)
     assert exact[0] < q < 1
     assert np.isnan(none).all()
     for at, claimed in ((q * 1.01, 1), (q * 0.99, 0)):

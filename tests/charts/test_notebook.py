@@ -13,13 +13,13 @@ import unheard as uh
 from tests.charts.examples import COUNTS
 from unheard.charts import notebook
 from unheard.errors import MissingLibraryError, OptionError
-from unheard.model.results import Estimate, Shows
+from unheard.model.results import Estimate, Result
 from unheard.present.estimate_json import numbers_document
 
 A, B = (5, 10, 35, 120, 30), (30, 25, 45, 80, 20)
 
 
-def results() -> dict[str, Shows]:
+def results() -> dict[str, Result]:
     return {
         "estimate": uh.estimate(COUNTS, q=0.3),
         "one row": uh.estimate([COUNTS], q=0.3, level=None),
@@ -32,7 +32,7 @@ def results() -> dict[str, Shows]:
     }
 
 
-def parsed(result: Shows) -> ElementTree.Element:
+def parsed(result: Result) -> ElementTree.Element:
     """Return what a notebook shows, which must be well-formed."""
     bundle = result._repr_mimebundle_()
     assert bundle["text/plain"] == repr(result)
@@ -86,7 +86,7 @@ def test_pictures_take_what_is_to_be_marked() -> None:
     sweep = uh.sweep(COUNTS)
     marked = sweep.chart(above=3.5, q=0.3).records
     assert [row["part"] for row in marked][-2:] == ["claim", "chosen"]
-    assert marked[-2]["breakdown_q"] == uh.breakdown(COUNTS, above=3.5)
+    assert marked[-2]["breakdown_q"] == uh.find_breakdown(COUNTS, above=3.5)
     names = uh.compare(A, B, q=0.5).chart(names=("Alder", "Birch")).records
     assert [row["name"] for row in names][:2] == ["Alder", "Birch"]
 

@@ -410,7 +410,7 @@ def test_half_written_output_never_stays(
 
 
 def test_response_rate_of_counts(run: Any) -> None:
-    found = uh.response_rates(200, 900, level=0.9)
+    found = uh.check_response_rates(200, 900, level=0.9)
     words = ["calibrate", "--response-rate", "--n", "900", "--level", "0.9"]
     for typed in (TYPED, [",".join(TYPED)]):
         document = strict(run(*words, *typed, "--json").out)
@@ -436,7 +436,7 @@ def test_response_rate_of_a_table(run: Any) -> None:
     words = ["calibrate", "--response-rate", *TABLE, "--n-table", "guests.csv"]
     document = strict(run(*words, "--json").out)
     seen = {name: sum(counts) for name, counts in STAYS.items()}
-    found = uh.response_rates(list(seen.values()), list(guests.values()))
+    found = uh.check_response_rates(list(seen.values()), list(guests.values()))
     assert document["drift_p"] == pytest.approx(found.drift_p)
     rows = {row["hotel"]: row for row in document["rows"]}
     assert list(rows) == list(STAYS)

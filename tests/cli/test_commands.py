@@ -211,7 +211,7 @@ def test_regret_json_is_the_contract(run: Any) -> None:
     found = json.loads(run("regret", *shlex.split("--n 6 --m 3 --q 0.5 --method bea --json")).out)
     keys = ["method", "kind", "n", "m", "q", "regret", "p", "g", "lower_bound"]
     assert list(found)[:9] == keys
-    assert found["regret"] == pytest.approx(4 * float(uh.lower_bound(6, 0.5)))
+    assert found["regret"] == pytest.approx(4 * float(uh.regret_lower_bound(6, 0.5)))
     assert "exact sum over 84 histograms" in found["how"]
     several = run(
         "regret",

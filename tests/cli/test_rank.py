@@ -19,9 +19,9 @@ import pytest
 
 from tests.cli.typed import typing
 from tests.tables.oracle import expected, rows_by, same, with_order
-from unheard.analysis.breakdown import breakdown
-from unheard.analysis.ranking import simultaneous_level, top_k_breakdown
-from unheard.analysis.shared_claims import shared_top_k_breakdown
+from unheard.analysis.breakdown import find_breakdown
+from unheard.analysis.ranking import find_top_k_breakdown, simultaneous_level
+from unheard.analysis.shared_claims import find_shared_top_k_breakdown
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.model.estimate import estimate
 from unheard.model.question import build_question
@@ -51,7 +51,7 @@ WANTED = with_order(
     expected(STAYS, ["hotel"], "stars", FIVE, q=0.6),
     2,
     expected(STAYS, ["hotel"], "stars", FIVE, q=0.6, level=LEVELS[1]),
-    breakdown(CELLS, above=3.5),
+    find_breakdown(CELLS, above=3.5),
 )
 RANK = ["--item", "hotel", "--rating", "stars", "--q", "0.6", "--k", "2", "--above", "3.5"]
 COLUMNS = [
@@ -77,7 +77,9 @@ def stays(tmp_path: Path) -> Path:
 
 
 def standing(item: str, noise: bool) -> float:
-    return top_k_breakdown(build_question(CELLS, 0.6), list(COUNTS).index(item), 2, noise=noise)
+    return find_top_k_breakdown(
+        build_question(CELLS, 0.6), list(COUNTS).index(item), 2, noise=noise
+    )
 
 
 # What is shown.
@@ -369,7 +371,7 @@ def test_who_in_one_crowd(run: Any, stays: Path) -> None:
     found = json.loads(done.out)
     question = build_question(CELLS, 0.6)
     for name, noise in (("breakdown_q", False), ("ci_breakdown_q", True)):
-        wanted = shared_top_k_breakdown(question, 0, 1, noise=noise)
+        wanted = find_shared_top_k_breakdown(question, 0, 1, noise=noise)
         assert found["who"][name] == pytest.approx(wanted, abs=1e-9)
     assert found["who"]["ci_breakdown_q"] < standing("Alder", True)
     assert found["shared"] is True

@@ -53,8 +53,8 @@ def test_json_is_the_contract(run: Any) -> None:
         assert row["notes"] == []
     assert document["claim"] == {
         "above": 3.5,
-        "breakdown_q": uh.breakdown(HISTOGRAM, above=3.5),
-        "ci_breakdown_q": uh.breakdown(HISTOGRAM, above=3.5, noise=True),
+        "breakdown_q": uh.find_breakdown(HISTOGRAM, above=3.5),
+        "ci_breakdown_q": uh.find_breakdown(HISTOGRAM, above=3.5, noise=True),
     }
     plain = json.loads(run("sweep", *COUNTS, "--json").out)
     assert plain["claim"] is None

@@ -50,8 +50,8 @@ def bulk_sum(n: int, q: float, lam: float) -> float:
 )
 def test_reference_values(n: int, q: float, a_star: float, bound: float) -> None:
     digits = 8 if round(a_star, 8) == a_star else 14
-    assert round(float(uh.a_star(n, q)), digits) == round(a_star, digits)
-    assert round(float(uh.lower_bound(n, q)), 10) == bound
+    assert round(float(uh.bea_a_star(n, q)), digits) == round(a_star, digits)
+    assert round(float(uh.regret_lower_bound(n, q)), 10) == bound
 
 
 @given(st.integers(2, 60), st.floats(0.001, 1.0), st.floats(0.02, 0.98))
@@ -66,9 +66,9 @@ def test_the_integral_is_the_double_sum(n: int, q: float, a: float) -> None:
 def test_no_other_a_does_better(n: int, q: float) -> None:
     grid = 1 / (1 + q * np.exp(-np.linspace(-1, 4, 41)))
     best = max(double_sum(n, q, a) for a in grid)
-    bound = float(uh.lower_bound(n, q))
+    bound = float(uh.regret_lower_bound(n, q))
     assert best <= bound + 1e-15
-    assert bound == pytest.approx(double_sum(n, q, float(uh.a_star(n, q))), rel=1e-12)
+    assert bound == pytest.approx(double_sum(n, q, float(uh.bea_a_star(n, q))), rel=1e-12)
 
 
 @pytest.mark.parametrize("q", [0.02, 0.3, 0.7, 0.97])
@@ -76,14 +76,14 @@ def test_two_people_have_a_closed_form(q: float) -> None:
     found = minimize_scalar(
         lambda a: -double_sum(2, q, a), bounds=(1e-6, 1 - 1e-9), options={"xatol": 1e-12}
     )
-    assert float(uh.a_star(2, q)) == pytest.approx(found.x, abs=1e-6)
-    assert float(uh.lower_bound(2, q)) == pytest.approx(-found.fun, rel=1e-12)
+    assert float(uh.bea_a_star(2, q)) == pytest.approx(found.x, abs=1e-6)
+    assert float(uh.regret_lower_bound(2, q)) == pytest.approx(-found.fun, rel=1e-12)
 
 
 def test_one_person() -> None:
-    assert float(uh.a_star(1, 0.3)) == 1.0
-    assert float(uh.lower_bound(1, 0.3)) == pytest.approx(0.7 / 4)
-    assert float(uh.balance(1, 0.3)) == 0.0
+    assert float(uh.bea_a_star(1, 0.3)) == 1.0
+    assert float(uh.regret_lower_bound(1, 0.3)) == pytest.approx(0.7 / 4)
+    assert float(uh.bea_lambda(1, 0.3)) == 0.0
 
 
 @pytest.mark.parametrize("q", [1e-9, 1e-3, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 1 - 1e-9, 1.0])
@@ -102,23 +102,23 @@ def test_integral_limit_and_bulk_sum_meet(q: float) -> None:
     def rise(kappa: float) -> float:
         return bulk_sum(n, q, (kappa + h) / n) - bulk_sum(n, q, (kappa - h) / n)
 
-    assert brentq(rise, 1.5, 2.5) == pytest.approx(n * float(uh.balance(n, q)), abs=1e-4)
-    lam = float(uh.balance(n, q))
-    assert bulk_sum(n, q, lam) == pytest.approx(float(uh.lower_bound(n, q)), rel=1e-11)
+    assert brentq(rise, 1.5, 2.5) == pytest.approx(n * float(uh.bea_lambda(n, q)), abs=1e-4)
+    lam = float(uh.bea_lambda(n, q))
+    assert bulk_sum(n, q, lam) == pytest.approx(float(uh.regret_lower_bound(n, q)), rel=1e-11)
 
 
 def test_large_n_limits() -> None:
     """n*lambda tends to 2 for every fixed q, and to 1 where hardly anybody is unseen."""
-    assert round(3000 * float(uh.balance(3000, 0.3)), 4) == 2.0005
-    assert 1e9 * float(uh.balance(10**9, 0.3)) == pytest.approx(2, abs=1e-8)
-    assert 1e4 * float(uh.balance(10**4, 1 - 1e-9)) == pytest.approx(1, abs=1e-3)
+    assert round(3000 * float(uh.bea_lambda(3000, 0.3)), 4) == 2.0005
+    assert 1e9 * float(uh.bea_lambda(10**9, 0.3)) == pytest.approx(2, abs=1e-8)
+    assert 1e4 * float(uh.bea_lambda(10**4, 1 - 1e-9)) == pytest.approx(1, abs=1e-3)
 
 
 def test_many_sizes_at_once() -> None:
     n, q = np.array([[1, 2, 3], [50, 4000, 10**9]]), np.array([0.2, 0.5, 0.9])
-    together = uh.balance(n, q)
+    together = uh.bea_lambda(n, q)
     one_by_one: Floats = np.array(
-        [[float(uh.balance(x, y)) for x, y in zip(row, q, strict=True)] for row in n]
+        [[float(uh.bea_lambda(x, y)) for x, y in zip(row, q, strict=True)] for row in n]
     )
     np.testing.assert_array_equal(together, one_by_one)
 

@@ -194,9 +194,9 @@ def test_named_structures() -> None:
 def test_the_lemma_pair_attains_the_lower_bound() -> None:
     """[GKL25, lemma 3.2]: BEA is the best response, and its regret there is LB."""
     for n, q in ((7, 0.4), (15, 0.6)):
-        for structure in lemma_pair(float(uh.a_star(n, q)), q, 3):
+        for structure in lemma_pair(float(uh.bea_a_star(n, q)), q, 3):
             found = exact_regret("bea", structure, n, q, Scale.points(3))
-            assert found == pytest.approx(4 * float(uh.lower_bound(n, q)), rel=1e-12)
+            assert found == pytest.approx(4 * float(uh.regret_lower_bound(n, q)), rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["gap", "excess"])

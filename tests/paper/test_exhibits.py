@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from scipy.stats import expectile
 
 from unheard.errors import DataError
-from unheard.formulas.bea import a_star, balance
+from unheard.formulas.bea import bea_a_star, bea_lambda
 from unheard.model.estimate import estimate
 from unheard.model.example import HOTELS
 from unheard.paper import heat_maps, hotel_table, hotels, theorems, tracks
@@ -115,7 +115,7 @@ def test_heat_maps_exhibit() -> None:
 def test_bea_of_a_histogram_is_the_packages() -> None:
     counts = np.array([2000, 1000, 3000, 5000, 9000, 12000, 15820])
     shares = counts / counts.sum()
-    lam = float(balance(hotel_table.PEOPLE, hotel_table.Q))
+    lam = float(bea_lambda(hotel_table.PEOPLE, hotel_table.Q))
     ours = hotel_table.bea_at(shares, int(counts.sum()), lam)
     theirs = estimate(counts, floor=hotel_table.Q, n=hotel_table.PEOPLE, method="bea", level=None)
     assert ours == pytest.approx(theirs.estimate, abs=1e-12)
@@ -137,7 +137,7 @@ def fitting_histograms(rows: int) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize("reviews", hotel_table.REVIEWS)
 def test_no_histogram_beats_the_extremes_of_bea(reviews: int) -> None:
-    lam = float(balance(hotel_table.PEOPLE, hotel_table.Q))
+    lam = float(bea_lambda(hotel_table.PEOPLE, hotel_table.Q))
     least, most = (hotel_table.extreme_bea(reviews, largest=x) for x in (False, True))
     assert least.exact
     assert most.exact
@@ -195,7 +195,7 @@ def test_needed_a_gives_the_printed_bea() -> None:
 
 
 def test_sampled_objective_is_unbiased() -> None:
-    a = float(a_star(hotel_table.PEOPLE, hotel_table.Q)) + np.array([-5e-4, 0, 5e-4])
+    a = float(bea_a_star(hotel_table.PEOPLE, hotel_table.Q)) + np.array([-5e-4, 0, 5e-4])
     draws = 20_000
     means, spreads = hotel_table.sampled(a, draws, np.random.default_rng(2))
     # Five standard errors: by chance once in a million.

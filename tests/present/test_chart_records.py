@@ -108,7 +108,7 @@ def test_a_sweep_is_what_expectiles_say() -> None:
 
 def test_lines_meet_the_threshold_where_the_claim_breaks_down() -> None:
     question, claim = uh.build_question(COUNTS, 0.3), Claim(True, 3.5)
-    broken = [uh.breakdown(COUNTS, above=3.5, noise=noise) for noise in (False, True)]
+    broken = [uh.find_breakdown(COUNTS, above=3.5, noise=noise) for noise in (False, True)]
     rows = chart_records.sweep_records(question, sweep_of(question, [0.5]), claim, broken)
     by_q = {row["q"]: row for row in rows[:-1]}
     # Shortfall below the threshold over excess above it.

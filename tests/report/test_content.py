@@ -12,7 +12,7 @@ import pytest
 
 import unheard as uh
 from tests.report.made import COUNTS, NAMES, facts_about, random_counts, table_of
-from unheard.analysis.shared_claims import shared_top_k_breakdown
+from unheard.analysis.shared_claims import find_shared_top_k_breakdown
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.analysis.sweep import GRID
 from unheard.errors import DataError
@@ -227,12 +227,14 @@ def test_claims() -> None:
     question = uh.build_question(list(COUNTS.values()), 0.6)
     known = {one.claim: one for one in found.overturn.tested}
     first = known["Alder is first"]
-    assert first.breakdown_q == pytest.approx(uh.top_k_breakdown(question, 0, 1))
-    assert first.ci_breakdown_q == pytest.approx(uh.top_k_breakdown(question, 0, 1, noise=True))
+    assert first.breakdown_q == pytest.approx(uh.find_top_k_breakdown(question, 0, 1))
+    assert first.ci_breakdown_q == pytest.approx(
+        uh.find_top_k_breakdown(question, 0, 1, noise=True)
+    )
     assert (first.verdict(0.6), first.verdict(0.01)) == ("holds", "open")
     mean = known["the mean of Alder is above 3.5"]
-    assert mean.breakdown_q == pytest.approx(uh.breakdown(COUNTS["Alder"], above=3.5))
-    wanted = uh.breakdown(COUNTS["Alder"], above=3.5, noise=True)
+    assert mean.breakdown_q == pytest.approx(uh.find_breakdown(COUNTS["Alder"], above=3.5))
+    wanted = uh.find_breakdown(COUNTS["Alder"], above=3.5, noise=True)
     assert mean.ci_breakdown_q == pytest.approx(wanted)
     # Whoever cannot be there is not asked about.
     may = [row["hotel"] for row in found.rows if row["best_rank"] <= 2]
@@ -279,7 +281,7 @@ def test_leader() -> None:
     assert leader.question.counts.cells.tolist() == [COUNTS["Alder"]]
     assert leader.sweep.lower == pytest.approx(uh.sweep(COUNTS["Alder"], [*GRID]).lower)
     assert leader.broken is not None
-    assert leader.broken[0] == pytest.approx(uh.breakdown(COUNTS["Alder"], above=3.5))
+    assert leader.broken[0] == pytest.approx(uh.find_breakdown(COUNTS["Alder"], above=3.5))
 
 
 def test_noise_may_be_left_out() -> None:
@@ -493,9 +495,9 @@ def test_one_crowd_at_every_q() -> None:
         assert step.other_pairs_settled == pairs_settled(own)
     first = found.overturn.tested[0]
     assert first.claim == "Alder is first"
-    assert first.breakdown_q == pytest.approx(shared_top_k_breakdown(question, 0, 1), abs=1e-9)
+    assert first.breakdown_q == pytest.approx(find_shared_top_k_breakdown(question, 0, 1), abs=1e-9)
     assert first.ci_breakdown_q == pytest.approx(
-        shared_top_k_breakdown(question, 0, 1, noise=True), abs=1e-9
+        find_shared_top_k_breakdown(question, 0, 1, noise=True), abs=1e-9
     )
 
 

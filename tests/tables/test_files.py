@@ -133,14 +133,14 @@ def test_no_flipped_bit_of_a_gzip_file_goes_unnoticed(tmp_path: Path) -> None:
     packed = gzip.compress(rows[:400], mtime=0) + gzip.compress(rows[400:], mtime=0)
     path = tmp_path / "stays.csv.gz"
     path.write_bytes(packed)
-    right = uh.counts(path, "hotel", "stars")
+    right = uh.count_ratings(path, "hotel", "stars")
     refusals = 0
     for bit in range(0, 8 * len(packed), 37):
         flipped = bytearray(packed)
         flipped[bit // 8] ^= 1 << bit % 8
         path.write_bytes(flipped)
         try:
-            assert uh.counts(path, "hotel", "stars").equals(right), f"bit {bit}"
+            assert uh.count_ratings(path, "hotel", "stars").equals(right), f"bit {bit}"
         except uh.SourceError:
             refusals += 1
     assert refusals > 50
@@ -171,7 +171,7 @@ def zstd(content: bytes, checksum: bytes | None) -> bytes:
 def test_a_zstd_file_with_a_wrong_checksum(tmp_path: Path) -> None:
     path = tmp_path / "stays.csv.zst"
     path.write_bytes(zstd(as_csv(STAYS), None))
-    assert uh.counts(path, "hotel", "stars").num_rows
+    assert uh.count_ratings(path, "hotel", "stars").num_rows
     path.write_bytes(zstd(as_csv(STAYS), b"none"))
     refused(path, "checksum")
 

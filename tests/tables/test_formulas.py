@@ -136,7 +136,7 @@ def test_values_that_differ_late(database: Bench) -> None:
     table = ratings(36, values=values)
     wanted = expected(table, ["item"], "rating", values, q=0.3)
     source, where = database.load(table)
-    counted = database.rows(uh.counts(source, "item", "rating", scale=list(values), **where))
+    counted = database.rows(uh.count_ratings(source, "item", "rating", scale=list(values), **where))
     names = ["count_0.1234567", "count_0.1234568", "count_1000000", "count_1000001"]
     assert counted.column_names == ["item", *names, "n_rows", "n_null"]
     check(database, counted, wanted, counts=names, q=0.3)
@@ -170,7 +170,7 @@ def test_counts_above_the_largest(database: Bench) -> None:
     with pytest.raises(uh.DataError, match=rf"{words}\(for example item='over'\)\. A count is at"):
         uh.rate(source, "item", **asked, **where)
     with pytest.raises(uh.DataError, match=words):
-        uh.counts(source, "item", counts=["bad", "good"], **where)
+        uh.count_ratings(source, "item", counts=["bad", "good"], **where)
 
 
 def test_more_people_than_the_largest_count(database: Bench) -> None:
@@ -255,7 +255,7 @@ def test_text_through_the_engines_own_client(sql_engine: Bench, asked: dict[str,
     table = ratings(20)
     people = {"A": 40, "B": 60, "C": 90, "D": 5000, "E": 600, "F": 900, "alone": 3}
     table = table.append_column("guests", pa.array([people[i] for i in table["item"].to_pylist()]))
-    text = uh.sql("item", "rating", dialect=sql_engine.dialect, table="stays", **asked)
+    text = uh.write_sql("item", "rating", dialect=sql_engine.dialect, table="stays", **asked)
     core = dict(asked)
     if core.get("n") == "guests":
         core["n"] = {(k,): v for k, v in people.items()}

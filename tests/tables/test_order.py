@@ -24,7 +24,7 @@ from tests.tables.cases import (
 )
 from tests.tables.engines import SQL_BENCHES, Bench
 from tests.tables.oracle import answers, expected, rows_by, same, with_order
-from unheard.analysis.breakdown import breakdown
+from unheard.analysis.breakdown import find_breakdown
 from unheard.analysis.ranking import simultaneous_level
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.tables import rank
@@ -83,7 +83,7 @@ def test_order(
     threshold = {name: claim[name] for name in ("above", "below") if name in claim}
     if threshold:
         stated = {name: v for name, v in assumption.items() if name not in ("q", "method")}
-        found = breakdown(cells, n=people, **threshold, **stated)
+        found = find_breakdown(cells, n=people, **threshold, **stated)
         assert np.isnan(found).any()
         assert not np.isnan(found).all()
     with_order(wanted, claim.get("k"), joint, found)
@@ -139,7 +139,7 @@ def test_order_of_items_that_nobody_rated(database: Bench) -> None:
     cells = cells_of(table, keys)
     levels = (0.95, simultaneous_level(0.95, len(people)))
     rows, joint = (answers(keys, cells, FIVE, q=0.5, n=n, level=x) for x in levels)
-    found = breakdown(cells, n=list(people.values()), above=3.0)
+    found = find_breakdown(cells, n=list(people.values()), above=3.0)
     wanted = with_order(rows, 4, joint, found)
     check_order(database, table, wanted, rating="rating", n_table=hotels, q=0.5, k=4, above=3.0)
 

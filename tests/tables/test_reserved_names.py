@@ -134,9 +134,9 @@ def audit() -> None:
 
 
 def write_text() -> None:
-    uh.sql("hotel", "stars", dialect="duckdb", q=0.3, n="guests", level=None, **MONTHS)
-    uh.sql("hotel", "stars", dialect="duckdb", q_table="q", n_table="n", level=None)
-    uh.sql(
+    uh.write_sql("hotel", "stars", dialect="duckdb", q=0.3, n="guests", level=None, **MONTHS)
+    uh.write_sql("hotel", "stars", dialect="duckdb", q_table="q", n_table="n", level=None)
+    uh.write_sql(
         "hotel", "stars", dialect="duckdb", floor=0.3, n="n", method="bea", level=None, ranks=False
     )
 
@@ -152,7 +152,7 @@ RUNS: dict[str, Callable[[], Any]] = {
     "order": look_at_the_order,
     "audited": audit,
     "text": write_text,
-    "counts": lambda: uh.counts(STAYS, "hotel", "stars"),
+    "counts": lambda: uh.count_ratings(STAYS, "hotel", "stars"),
 }
 
 
@@ -290,7 +290,7 @@ def test_reserved_names_are_refused_everywhere(place: str, asked: dict[str, Any]
         uh.rate(STAYS, **given)
     tables: dict[str, Any] = {x: "people" for x in ("n_table", "q_table") if x in given}
     with pytest.raises(uh.ColumnError, match=words):
-        uh.sql(**given | tables, dialect="postgres")
+        uh.write_sql(**given | tables, dialect="postgres")
 
 
 @DATABASES
@@ -305,8 +305,8 @@ def test_reserved_names_are_refused_for_tables(tmp_path: Path, database: Any) ->
     for place in ("table", "n_table", "q_table"):
         asked: dict[str, Any] = {"q": 0.3, place: "uh_counts"}
         with pytest.raises(uh.OptionError, match=f"^{place}: {words}"):
-            uh.sql("hotel", "stars", dialect="duckdb", **asked)
-    text = uh.sql("hotel", "stars", dialect="duckdb", q=0.3, table="main.uh_counts")
+            uh.write_sql("hotel", "stars", dialect="duckdb", **asked)
+    text = uh.write_sql("hotel", "stars", dialect="duckdb", q=0.3, table="main.uh_counts")
     assert "FROM main.uh_counts" in text
 
 
@@ -315,7 +315,7 @@ def test_promised_names_are_refused_as_items(spell: Callable[[str], str]) -> Non
     calls: list[tuple[Callable[..., Any], dict[str, Any], tuple[str, ...]]] = [
         (uh.rate, {"q": 0.3}, (*RESULT_COLUMNS, *WITHIN_COLUMNS)),
         (rank, {"q": 0.3}, (*RESULT_COLUMNS, *WITHIN_COLUMNS, *ORDER_COLUMNS)),
-        (uh.counts, {}, ("count_1", "count_5", "n_rows", "n_null", "estimate")),
+        (uh.count_ratings, {}, ("count_1", "count_5", "n_rows", "n_null", "estimate")),
     ]
     for call, asked, names in calls:
         for name in map(spell, names):

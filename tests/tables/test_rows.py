@@ -133,7 +133,7 @@ def totals(third: Any) -> pa.Table:
         ([1, float("inf"), 2], "1 row holds", "c3=inf"),
     ],
 )
-@pytest.mark.parametrize("call", [uh.rate, uh.counts])
+@pytest.mark.parametrize("call", [uh.rate, uh.count_ratings])
 def test_counts_that_are_none(third: list[Any], many: str, example: str, call: Any) -> None:
     asked = {"q": 0.3} if call is uh.rate else {}
     with pytest.raises(uh.DataError, match=rf"{many} something that is no count \(.*{example}"):
@@ -350,7 +350,7 @@ def test_more_than_a_field_holds(kind: str, scale: str, rating: int, tmp_path: P
     if kind == "parquet":
         source = tmp_path / "stays.parquet"
         relation.write_parquet(str(source))
-    counted = uh.counts(source, "hotel", "stars", scale=scale)
+    counted = uh.count_ratings(source, "hotel", "stars", scale=scale)
     table = counted if kind == "parquet" else counted.to_arrow_table()
     top = int(scale.partition(":")[2])
     wanted = [
@@ -405,7 +405,7 @@ def test_unsorted_has_the_same_rows() -> None:
 
 def test_counts_tell_their_scale() -> None:
     films = pa.table({"film": ["A", "A", "B"], "stars": [0.5, 4.5, 5.0]})
-    made = uh.counts(films, "film", "stars", scale="0.5:5:0.5")
+    made = uh.count_ratings(films, "film", "stars", scale="0.5:5:0.5")
     names = [name for name in made.column_names if name.startswith("count_")]
     (first, _) = uh.rate(made, "film", counts=names, q=0.3, sort="item").to_pylist()
     assert first["average"] == 2.5

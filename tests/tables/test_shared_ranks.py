@@ -11,7 +11,7 @@ import pytest
 from sqlglot import exp
 
 from unheard.analysis import shared_conditions
-from unheard.analysis.shared_claims import shared_breakdown, shared_top_k_breakdown
+from unheard.analysis.shared_claims import find_shared_breakdown, find_shared_top_k_breakdown
 from unheard.analysis.shared_ranking import SharedRanking, rank_shared
 from unheard.model.question import build_question
 from unheard.present.order_sentences import Findings, pair_sentences
@@ -70,7 +70,7 @@ def test_pairs_are_named_with_the_q_that_ends_them() -> None:
     closest, apart = pair_sentences(crowd())
     question = build_question(list(COUNTS.values()), 0.4)
     q, with_error = (
-        float(shared_breakdown(question, [0], [1], noise=noise)[0]) for noise in (False, True)
+        float(find_shared_breakdown(question, [0], [1], noise=noise)[0]) for noise in (False, True)
     )
     # Dune is as close to Alder, but its only rating settles nothing.
     claim = f"Alder (4.72) is above Birch (3.96) {q_text(q, '')}"
@@ -179,7 +179,7 @@ def test_n_settles_no_less_for_one_crowd() -> None:
         found = rank_shared(known, noise=noise, pairs=True)
         assert found.pairs is not None
         assert found.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
-        ends = shared_breakdown(known, [0, 0, 1], [1, 2, 2], noise=noise)
+        ends = find_shared_breakdown(known, [0, 0, 1], [1, 2, 2], noise=noise)
         assert (ends < 0.3).all()
         for pair, q in zip(found.pairs.tolist(), ends, strict=True):
             for at, holds in ((q * 1.02 + 1e-6, True), (q * 0.9, False)):
@@ -187,4 +187,4 @@ def test_n_settles_no_less_for_one_crowd() -> None:
                     there = rank_shared(known.at(at), noise=noise, pairs=True).pairs
                     assert there is not None
                     assert (pair in there.tolist()) == holds
-    assert shared_top_k_breakdown(known, 0, 1) < 1e-3
+    assert find_shared_top_k_breakdown(known, 0, 1) < 1e-3

@@ -229,7 +229,7 @@ def test_sessions_that_can_make_no_tables(
         (uh.rate, {"q": 0.3, "table": stays}),
         (uh.rate, {"q_table": q_table, "n_table": people, "method": "bea", "table": stays}),
         (uh.rank, {"q": 0.3, "k": 1, "table": stays}),
-        (uh.counts, {"query": f"table {stays}; -- all of it"}),
+        (uh.count_ratings, {"query": f"table {stays}; -- all of it"}),
     ):
         found, wanted = (ask(url, "hotel", "stars", **settings) for url in (limited, owner))
         assert found.equals(wanted)

@@ -135,7 +135,7 @@ def test_counts_are_mergeable(engine: Bench) -> None:
     days = []
     for day in (first, second):
         source, where = engine.load(day)
-        days.append(engine.rows(uh.counts(source, "item", "rating", **where)))
+        days.append(engine.rows(uh.count_ratings(source, "item", "rating", **where)))
     stored = pa.concat_tables([day.cast(days[0].schema) for day in days])
     wanted = expected(table, ["item"], "rating", FIVE, q=0.3)
     names = [f"count_{v}" for v in range(1, 6)]

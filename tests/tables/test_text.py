@@ -32,7 +32,7 @@ NO_ERROR = {"ci_best_rank": None, "ci_worst_rank": None}
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("asked", ASKED, ids=str)
 def test_text_can_be_parsed(dialect: str, asked: dict[str, Any]) -> None:
-    text = uh.sql("hotel", "stars", dialect=dialect, table="stays", **asked)
+    text = uh.write_sql("hotel", "stars", dialect=dialect, table="stays", **asked)
     assert text.startswith("-- ")
     assert text.endswith(";\n")
     tree = sqlglot.parse_one(text, dialect=dialect)
@@ -54,16 +54,16 @@ def test_text_can_be_parsed(dialect: str, asked: dict[str, Any]) -> None:
 )
 def test_unknown_dialect(given: str, words: str) -> None:
     with pytest.raises(uh.OptionError, match=f"dialect: '{given}' found.*{words}"):
-        uh.sql("hotel", "stars", dialect=given, q=0.3)
+        uh.write_sql("hotel", "stars", dialect=given, q=0.3)
 
 
 def test_text_refuses_what_rate_refuses() -> None:
     with pytest.raises(uh.AssumptionError):
-        uh.sql("hotel", "stars", dialect="duckdb", q=1.5)
+        uh.write_sql("hotel", "stars", dialect="duckdb", q=1.5)
     with pytest.raises(uh.ColumnError, match="both rating and counts"):
-        uh.sql("hotel", "stars", counts=["a", "b"], dialect="duckdb", q=0.3)
+        uh.write_sql("hotel", "stars", counts=["a", "b"], dialect="duckdb", q=0.3)
     with pytest.raises(uh.OptionError, match=r"table: 'a\.b\.c\.d' has 4 parts"):
-        uh.sql("hotel", "stars", dialect="duckdb", q=0.3, table="a.b.c.d")
+        uh.write_sql("hotel", "stars", dialect="duckdb", q=0.3, table="a.b.c.d")
 
 
 def run_view(dialect: str, text: str, table: pa.Table) -> list[dict[str, Any]]:
@@ -88,7 +88,7 @@ def run_view(dialect: str, text: str, table: pa.Table) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
 @pytest.mark.parametrize("name", ["counts", "people", "rated"])
 def test_text_for_tables_named_like_steps_of_ours(dialect: str, name: str) -> None:
-    text = uh.sql("hotel", "stars", dialect=dialect, table=name, q=0.3)
+    text = uh.write_sql("hotel", "stars", dialect=dialect, table=name, q=0.3)
     columns = ", ".join(["hotel", *COLUMNS])
     if dialect == "duckdb":
         with duckdb.connect() as connection:
@@ -116,14 +116,16 @@ def test_view(dialect: str) -> None:
     at = [i for i, hotel in enumerate(STAYS["hotel"].to_pylist()) if hotel == "Central"]
     stars[at[0]], stars[at[1]] = 9, None
     table = table.set_column(1, "stars", pa.array(stars, pa.int64()))
-    text = uh.sql("hotel", "stars", dialect=dialect, table="stays", create_view="rated", q=0.3)
+    text = uh.write_sql(
+        "hotel", "stars", dialect=dialect, table="stays", create_view="rated", q=0.3
+    )
     found = rows_by(run_view(dialect, text, table), ["hotel"])
     wanted = expected(table, ["hotel"], "stars", FIVE, q=0.3)
     wanted["Central",]["notes"] = "rows_dropped"
     assert found.keys() == wanted.keys()
     for key, row in wanted.items():
         same(found[key], row | NO_ERROR, key)
-    text = uh.sql(
+    text = uh.write_sql(
         *("hotel", "stars"), dialect=dialect, table="stays", create_view="rated", q=0.3, n="guests"
     )
     found = rows_by(run_view(dialect, text, table), ["hotel"])

@@ -184,7 +184,7 @@ def test_rank_is_the_document_of_the_command(server: Served, command: Typed) -> 
 
 def test_counts_and_inspect(server: Served) -> None:
     found = server.table("/counts", STAYS, item="hotel", rating="stars").document
-    expected = uh.counts(str(ROOT / "docs/stays.csv"), "hotel", "stars").to_pylist()
+    expected = uh.count_ratings(str(ROOT / "docs/stays.csv"), "hotel", "stars").to_pylist()
     assert found == expected
     seen = server.table("/inspect", STAYS).document
     assert seen["rows"] == 120

@@ -237,7 +237,7 @@ def test_a_claim_and_what_overturns_it(visit: Visit) -> None:
     visit.expect_status(422)
     page = visit.open()
     page.get_by_label("Is the mean above").fill("3.5")
-    broken = uh.breakdown(COUNTS, above=3.5)
+    broken = uh.find_breakdown(COUNTS, above=3.5)
     expect(page.locator("#sweep-words")).to_contain_text(f"as long as q is above {broken:.3g}")
     page.get_by_label("Is the mean above").fill("nine")
     expect(page.locator("#sweep-problem")).to_contain_text("“nine” is not a number")

@@ -216,7 +216,7 @@ def base_boxes(assumption: Assumption, m: int) -> tuple[Box | None, Box | None]:
     return boxes(assumption.kind, 1.0, fixed_box(assumption), m)
 
 
-def breakdown(
+def find_breakdown(
     counts: ArrayLike,
     *,
     above: float | None = None,
@@ -251,9 +251,9 @@ def breakdown(
 
     Examples
     --------
-    >>> round(breakdown([120, 30, 45, 200, 605], above=3.5), 4)
+    >>> round(find_breakdown([120, 30, 45, 200, 605], above=3.5), 4)
     0.3648
-    >>> round(breakdown([120, 30, 45, 200, 605], above=3.5, noise=True), 4)
+    >>> round(find_breakdown([120, 30, 45, 200, 605], above=3.5, noise=True), 4)
     0.4332
     """
     question = inquire_at_one(

@@ -29,7 +29,7 @@ from unheard.formulas.operations import Floats
 from unheard.formulas.pooling import Pool
 from unheard.model.assumption import Assumption
 from unheard.model.histograms import Histograms
-from unheard.model.results import Shows
+from unheard.model.results import Result
 from unheard.model.scale import Scale
 
 OPEN_END = 1e-9
@@ -48,7 +48,7 @@ DIRECTION_LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Audit(Shows):
+class Audit(Result):
     """What an audit says about participation; it shows itself in notebooks.
 
     Attributes

@@ -24,7 +24,7 @@ from unheard.errors import CountsError, OptionError, PopulationError
 from unheard.formulas.operations import Floats
 from unheard.model.assumption import Assumption
 from unheard.model.question import Question, build_question
-from unheard.model.results import Estimate, Shows
+from unheard.model.results import Estimate, Result
 from unheard.model.scale import Scale
 
 
@@ -56,7 +56,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Shows):
+class Comparison(Result):
     """A against B; it shows itself in notebooks.
 
     Attributes

@@ -70,7 +70,7 @@ class FollowUp:
     notes: tuple[str, ...]
 
 
-def follow_up(
+def combine_follow_up(
     counts: ArrayLike,
     answers: ArrayLike,
     n: int,
@@ -109,7 +109,7 @@ def follow_up(
 
     Examples
     --------
-    >>> found = follow_up([120, 30, 45, 200, 605], [30, 11, 14, 20, 25], n=2400)
+    >>> found = combine_follow_up([120, 30, 45, 200, 605], [30, 11, 14, 20, 25], n=2400)
     >>> f"{found.estimate:.2f}, with noise {found.ci_lower:.2f} to {found.ci_upper:.2f}"
     '3.47, with noise 3.27 to 3.67'
     """

@@ -43,7 +43,7 @@ class Ranking:
     possibly: NDArray[np.bool_] | None
 
 
-def ranking(lower: ArrayLike, upper: ArrayLike, *, k: int | None = None) -> Ranking:
+def rank_intervals(lower: ArrayLike, upper: ArrayLike, *, k: int | None = None) -> Ranking:
     """Rank items whose means are only known within intervals, in O(N log N).
 
     Parameters
@@ -55,7 +55,7 @@ def ranking(lower: ArrayLike, upper: ArrayLike, *, k: int | None = None) -> Rank
 
     Examples
     --------
-    >>> found = ranking([3.9, 3.1, 1.5], [4.6, 4.2, 2.0], k=1)
+    >>> found = rank_intervals([3.9, 3.1, 1.5], [4.6, 4.2, 2.0], k=1)
     >>> found.best_rank, found.worst_rank, found.tier
     (array([1, 1, 3]), array([2, 2, 3]), array([1, 1, 2]))
     >>> found.surely, found.possibly
@@ -146,7 +146,7 @@ def simultaneous_level(level: float, items: int) -> float:
     return 1.0 - (1.0 - level) / max(items, 1)
 
 
-def top_k_breakdown(question: Question, item: int, k: int, *, noise: bool = False) -> float:
+def find_top_k_breakdown(question: Question, item: int, k: int, *, noise: bool = False) -> float:
     """Find how quiet people may be before an item is no longer surely among the k best.
 
     Parameters
@@ -171,9 +171,9 @@ def top_k_breakdown(question: Question, item: int, k: int, *, noise: bool = Fals
     --------
     >>> from unheard import build_question
     >>> hotels = build_question([[1, 0, 2, 10, 40], [9, 5, 5, 9, 12], [2, 6, 9, 20, 10]], 0.3)
-    >>> round(top_k_breakdown(hotels, 0, 1), 3)
+    >>> round(find_top_k_breakdown(hotels, 0, 1), 3)
     0.235
-    >>> round(top_k_breakdown(hotels, 0, 1, noise=True), 3)
+    >>> round(find_top_k_breakdown(hotels, 0, 1, noise=True), 3)
     0.762
     """
     items = question.counts.rows
@@ -188,7 +188,7 @@ def top_k_breakdown(question: Question, item: int, k: int, *, noise: bool = Fals
     least = 0.0
     if noise and question.assumption.per_rating:
         # These limits may move a little the wrong way as q rises, but lie outside the intervals.
-        least = top_k_breakdown(question, item, k)
+        least = find_top_k_breakdown(question, item, k)
         if np.isnan(least):
             return least
     return _breakdown(replace(question, level=level), item, k, np.array([least]))

@@ -19,7 +19,7 @@ from unheard.model.histograms import LARGEST_COUNT
 
 
 @dataclass(frozen=True, eq=False)
-class Rates:
+class ResponseRates:
     """Response rates, one for each item or window.
 
     Attributes
@@ -41,7 +41,9 @@ class Rates:
     drift_p: float
 
 
-def response_rates(n_ratings: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Rates:
+def check_response_rates(
+    n_ratings: ArrayLike, n: ArrayLike, *, level: float = 0.95
+) -> ResponseRates:
     """Say which floors response rates rule out, and whether the rates are the same everywhere.
 
     Parameters
@@ -54,7 +56,7 @@ def response_rates(n_ratings: ArrayLike, n: ArrayLike, *, level: float = 0.95) -
 
     Examples
     --------
-    >>> found = response_rates([300, 80], [1000, 1000])
+    >>> found = check_response_rates([300, 80], [1000, 1000])
     >>> [round(float(floor), 3) for floor in found.largest_floor]
     [0.325, 0.096]
     """
@@ -79,7 +81,7 @@ def response_rates(n_ratings: ArrayLike, n: ArrayLike, *, level: float = 0.95) -
     most = np.ones(len(rate))
     silent = unseen > 0
     most[silent] = betaincinv(seen[silent] + 1, unseen[silent], level)
-    return Rates(seen, people, rate, most, _drift(seen, people))
+    return ResponseRates(seen, people, rate, most, _drift(seen, people))
 
 
 def _sizes(values: ArrayLike, place: str) -> Floats:

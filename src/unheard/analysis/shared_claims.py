@@ -30,7 +30,7 @@ _GRID = 40
 """How many q are looked at, from 1 down, for one at which a claim with sampling error fails."""
 
 
-def shared_breakdown(
+def find_shared_breakdown(
     question: Question, above: ArrayLike, below: ArrayLike, *, noise: bool = False
 ) -> Floats:
     """Find how unequally people may respond before an item is no longer surely above another.
@@ -59,9 +59,9 @@ def shared_breakdown(
     >>> from unheard import build_question
     >>> counts = [[10, 20, 60, 80, 400], [30, 30, 20, 70, 50], [9, 30, 50, 50, 60]]
     >>> hotels = build_question(counts, 0.3)
-    >>> shared_breakdown(hotels, [0, 2, 1], [1, 1, 2]).round(3)
+    >>> find_shared_breakdown(hotels, [0, 2, 1], [1, 1, 2]).round(3)
     array([0.052, 0.376,   nan])
-    >>> shared_breakdown(hotels, 0, 1, noise=True).round(2)
+    >>> find_shared_breakdown(hotels, 0, 1, noise=True).round(2)
     array([0.11])
     """
     first, second = (_pair_side(side, question.counts.rows) for side in (above, below))
@@ -157,7 +157,9 @@ def _end_of_run(margin: Callable[[float], float], last: float) -> float:
     return last
 
 
-def shared_top_k_breakdown(question: Question, item: int, k: int, *, noise: bool = False) -> float:
+def find_shared_top_k_breakdown(
+    question: Question, item: int, k: int, *, noise: bool = False
+) -> float:
     """Find how unequally people may respond before an item is no longer surely among the k best.
 
     It is as long as N - k of the N items are surely below it.
@@ -171,7 +173,7 @@ def shared_top_k_breakdown(question: Question, item: int, k: int, *, noise: bool
     k
         How many are the best.
     noise
-        Whether to allow for sampling error, as in :func:`shared_breakdown`.
+        Whether to allow for sampling error, as in :func:`find_shared_breakdown`.
 
     Returns
     -------
@@ -183,8 +185,8 @@ def shared_top_k_breakdown(question: Question, item: int, k: int, *, noise: bool
     >>> from unheard import build_question
     >>> counts = [[10, 20, 60, 80, 400], [30, 30, 20, 70, 50], [9, 30, 50, 50, 60]]
     >>> hotels = build_question(counts, 0.3)
-    >>> round(shared_top_k_breakdown(hotels, 0, 1), 3), shared_top_k_breakdown(hotels, 1, 3)
-    (0.052, 0.0)
+    >>> [round(find_shared_top_k_breakdown(hotels, item, k), 3) for item, k in ((0, 1), (1, 3))]
+    [0.052, 0.0]
     """
     items = question.counts.rows
     check_k(k, items)
@@ -193,7 +195,7 @@ def shared_top_k_breakdown(question: Question, item: int, k: int, *, noise: bool
         return 0.0
     needed = items - k
     others = np.delete(np.arange(items), row)
-    plain = shared_breakdown(question, np.full(len(others), row), others)
+    plain = find_shared_breakdown(question, np.full(len(others), row), others)
     least = float(np.sort(plain)[needed - 1])  # what never holds comes last
     return _top_with_noise(question, int(row), needed, least) if noise else least
 

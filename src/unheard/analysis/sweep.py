@@ -14,7 +14,7 @@ from unheard.errors import AssumptionError, CountsError, OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.assumption import Assumption, preset
 from unheard.model.question import Question
-from unheard.model.results import Shows
+from unheard.model.results import Result
 from unheard.model.scale import Scale
 
 GRID = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -22,7 +22,7 @@ GRID = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep(Shows):
+class Sweep(Result):
     """The answers for one histogram, one for each q, largest q first; it shows itself in notebooks.
 
     Attributes

@@ -96,14 +96,14 @@ def _show_table(console: Console) -> None:
 
 def _show_claims(console: Console) -> None:
     """Show what would overturn a claim about each."""
-    from unheard.analysis.breakdown import breakdown
+    from unheard.analysis.breakdown import find_breakdown
     from unheard.cli.layout import paragraph
     from unheard.present.phrases import claim_text, never_text
 
     console.print("\n[bold]What would overturn it?[/]\n")
     never = never_text(Assumption.bounded(1.0))
     for name, counts in HOTELS.items():
-        found = [breakdown(counts, above=_GOOD, noise=noise) for noise in (False, True)]
+        found = [find_breakdown(counts, above=_GOOD, noise=noise) for noise in (False, True)]
         claim = f"{name} is above {_GOOD:g}"
         for line in paragraph(claim_text(claim, found[0], found[1], never), 80, indent=0):
             console.print(line)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from unheard.analysis.follow_up import FollowUp, follow_up
+from unheard.analysis.follow_up import FollowUp, combine_follow_up
 from unheard.analysis.plan import Plan, Scenario, plan_follow_up
 from unheard.cli.layout import aligned, paragraph
 from unheard.cli.options import (
@@ -140,7 +140,7 @@ def _combined(
     given = numbers(answers, "--follow-up", CountsError)
     drawn: Any = None if asked is None else tidy(number(asked, "--asked", PopulationError))
     try:
-        return follow_up(seen, given, asked=drawn, **shared)
+        return combine_follow_up(seen, given, asked=drawn, **shared)
     except InputError as error:
         # The library calls them answers, the command line --follow-up.
         place = error.place.replace("answers", "--follow-up", 1)

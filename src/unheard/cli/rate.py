@@ -123,7 +123,7 @@ def sql(**given: Any) -> None:
       unheard sql --dialect postgres --table stays --item hotel --rating stars --q 0.3
       unheard sql --dialect bigquery --table stays --item hotel --rating stars --q 0.3 --view rated
     """
-    from unheard.tables.entry_points import sql as write_sql
+    from unheard.tables.entry_points import write_sql
 
     text = write_sql(
         dialect=given["dialect"],

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from unheard.analysis.response_rates import Rates, response_rates
+from unheard.analysis.response_rates import ResponseRates, check_response_rates
 from unheard.cli.layout import aligned, paragraph
 from unheard.cli.options import check_no_options, read_counts, read_level
 from unheard.errors import OptionError, PopulationError
@@ -32,7 +32,7 @@ def show_rates(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> 
         people: Any = number(given["n"], "--n", PopulationError)
     else:
         names, keys, seen, people = _of_table(words, given)
-    found = response_rates(seen, people, level=read_level(given["level"]))
+    found = check_response_rates(seen, people, level=read_level(given["level"]))
     if as_json:
         click.echo(json.dumps(_document(names, keys, found), default=str, ensure_ascii=False))
     else:
@@ -74,7 +74,7 @@ def _of_table(
 
 
 def _document(
-    names: Sequence[str], keys: Sequence[tuple[Any, ...]], found: Rates
+    names: Sequence[str], keys: Sequence[tuple[Any, ...]], found: ResponseRates
 ) -> dict[str, Any]:
     rows = []
     for row, key in enumerate(keys):
@@ -90,7 +90,7 @@ def _document(
 
 
 def _show(
-    names: Sequence[str], keys: Sequence[tuple[Any, ...]], found: Rates, level: float
+    names: Sequence[str], keys: Sequence[tuple[Any, ...]], found: ResponseRates, level: float
 ) -> None:
     from unheard.cli.estimate_screen import make_console, text_width
 
@@ -112,7 +112,7 @@ def _show(
             console.print(line_, markup=False)
 
 
-def _sentences(found: Rates, level: float) -> list[str]:
+def _sentences(found: ResponseRates, level: float) -> list[str]:
     said = [
         "Those who respond least often do so no more often than people do on average: with "
         f"{level * 100:.6g}% confidence, nobody can claim a larger --floor than the largest floor. "

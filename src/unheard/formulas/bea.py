@@ -39,7 +39,7 @@ _NODES = np.arange(0, 12 + _STEP / 2, _STEP)
 _WEIGHTS = _STEP * np.where(_NODES == 0, 1.0, 2.0) / np.cosh(np.pi * _NODES)
 
 
-def balance(n: ArrayLike, q: ArrayLike) -> Floats:
+def bea_lambda(n: ArrayLike, q: ArrayLike) -> Floats:
     """Return lambda = log(a* q/(1 - a*)), elementwise.
 
     For one person BEA never needs it (an unseen person leaves both end counts at zero), and a* = 1
@@ -54,7 +54,7 @@ def balance(n: ArrayLike, q: ArrayLike) -> Floats:
 
     Examples
     --------
-    >>> round(float(3000 * balance(3000, 0.3)), 4)
+    >>> round(float(3000 * bea_lambda(3000, 0.3)), 4)
     2.0005
     """
     people, least = np.asarray(n, np.float64), np.asarray(q, np.float64)
@@ -75,31 +75,31 @@ def implied_floor(q: Column, seen: Column, n: Column, ops: Operations) -> Column
     return ops.divide(q * seen, n)
 
 
-def a_star(n: ArrayLike, q: ArrayLike) -> Floats:
+def bea_a_star(n: ArrayLike, q: ArrayLike) -> Floats:
     """Return a*, the mass on the quiet end in the worst pair of structures of [GKL25, lemma 3.2].
 
     Examples
     --------
-    >>> round(float(a_star(20, 0.3)), 8)
+    >>> round(float(bea_a_star(20, 0.3)), 8)
     0.78715981
     """
     people, least = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(q, np.float64))
-    return np.where(people <= 1, 1.0, 1 / (1 + least * np.exp(-balance(people, least))))
+    return np.where(people <= 1, 1.0, 1 / (1 + least * np.exp(-bea_lambda(people, least))))
 
 
-def lower_bound(n: ArrayLike, q: ArrayLike) -> Floats:
+def regret_lower_bound(n: ArrayLike, q: ArrayLike) -> Floats:
     """Return the least worst-case regret anybody can have on {0, 1} [GKL25, corollary 3.3].
 
     Multiply by the squared width of the scale for any other scale.
 
     Examples
     --------
-    >>> round(float(lower_bound(20, 0.3)), 10)
+    >>> round(float(regret_lower_bound(20, 0.3)), 10)
     0.0773017607
     """
     people, least = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(q, np.float64))
     single = people <= 1
-    value = bound_at(np.where(single, 2.0, people), least, balance(people, least))
+    value = bound_at(np.where(single, 2.0, people), least, bea_lambda(people, least))
     # One person: unseen with probability 1 - q at a = 1, and then nothing is known.
     return np.where(single, (1 - least) / 4, value)
 

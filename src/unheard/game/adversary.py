@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from unheard.formulas.bea import a_star, lower_bound
+from unheard.formulas.bea import bea_a_star, regret_lower_bound
 from unheard.formulas.operations import Floats
 from unheard.game.outcomes import all_histograms
 from unheard.game.players import Rule, rule_answers, rule_name
@@ -200,7 +200,7 @@ def worst_case(
         q,
         value,
         _structure(space, best),
-        scale.width**2 * float(lower_bound(n, q)),
+        scale.width**2 * float(regret_lower_bound(n, q)),
         len(starts),
     )
 
@@ -227,7 +227,7 @@ def worst_cases(
 
 def known_bad(n: int, q: float, m: int) -> tuple[Structure, ...]:
     """Structures that are worst for some aggregator of the paper."""
-    a = float(a_star(n, q))
+    a = float(bea_a_star(n, q))
     inner = (0.0,) * (m - 2)
     halves = (0.5, *inner, 0.5)
     root = float(np.sqrt(q))

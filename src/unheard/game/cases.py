@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unheard.errors import AssumptionError, MethodError, OptionError
-from unheard.formulas.bea import lower_bound
+from unheard.formulas.bea import regret_lower_bound
 from unheard.formulas.estimators import ESTIMATORS
 from unheard.game.adversary import known_bad, worst_cases
 from unheard.game.asymptotic import asymptotic_worst_case
@@ -118,7 +118,7 @@ class Cases:
 
     def _lower_bound(self, q: float) -> float:
 
-        return self.scale.width**2 * float(lower_bound(self._finite(), q))
+        return self.scale.width**2 * float(regret_lower_bound(self._finite(), q))
 
     def _row(
         self, method: str, q: float, value: float, structure: Structure, bound: float, how: str

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from unheard.formulas.bea import lower_bound
+from unheard.formulas.bea import regret_lower_bound
 from unheard.formulas.operations import Floats, blocks
 from unheard.game.adversary import known_bad
 from unheard.game.bernstein import Certificate, certified_worst_case
@@ -137,7 +137,7 @@ def minimax(
         binary.table,
         unit * certified("bea", n, q, regret_kind, tolerance / 4).upper,
         unit * certified("average", n, q, regret_kind, tolerance / 4).upper,
-        unit * float(lower_bound(n, q)),
+        unit * float(regret_lower_bound(n, q)),
         binary.support,
     )
 
@@ -171,7 +171,7 @@ def _solve(n: int, q: float, kind: Kind, tolerance: float) -> _Solved:
         mixture.add(structure)
     weights = np.full(len(mixture.structures), 1 / len(mixture.structures))
     # Nobody does better than the paper's bound allows, whatever mixture the rounds below arrive at.
-    lower = float(lower_bound(n, q)) if kind == "gap" else -np.inf
+    lower = float(regret_lower_bound(n, q)) if kind == "gap" else -np.inf
     upper, table = np.inf, np.zeros((n + 1, n + 1))
     for _ in range(_ROUNDS):
         weights = mixture.best_weights(weights)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unheard.errors import AssumptionError, MethodError, OptionError
 from unheard.formulas import confidence
-from unheard.formulas.bea import balance, implied_floor
+from unheard.formulas.bea import bea_lambda, implied_floor
 from unheard.formulas.estimators import ESTIMATORS, default_method, objection
 from unheard.formulas.evaluate import (
     Items,
@@ -216,7 +216,7 @@ class Question:
         if n is not None:
             rows["n"] = n
             if with_balance and q is not None:
-                rows["balance"] = np.broadcast_to(balance(n, self._floor(n, q)), n.shape)
+                rows["balance"] = np.broadcast_to(bea_lambda(n, self._floor(n, q)), n.shape)
         if self.counts.effective is not None:
             seen = self.counts.n_ratings
             share = np.divide(self.counts.effective, seen, out=np.ones(len(seen)), where=seen > 0)

@@ -38,7 +38,7 @@ def install(fetch: Callable[[], Shower]) -> None:
     _installed[:] = [fetch]
 
 
-class Shows:
+class Result:
     """A result that can be drawn."""
 
     def chart(self, **options: Any) -> Any:
@@ -65,7 +65,7 @@ class Shows:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(Shows):
+class Estimate(Result):
     """An estimate with everything that qualifies it.
 
     One histogram gives plain numbers and a tuple of notes; an (N, m) array of histograms gives

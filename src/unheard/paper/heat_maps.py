@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from unheard.charts.basic import Chart, heat_map, lines
-from unheard.formulas.bea import balance
+from unheard.formulas.bea import bea_lambda
 from unheard.formulas.operations import Floats
 from unheard.game.players import stated_for
 from unheard.model.question import build_question
@@ -71,7 +71,7 @@ def distances(method: str, counts: Floats, qs: Iterable[float]) -> Rows:
                 "most beyond": float((away - plain).max()),
                 "rises": int((change > _SLACK).sum()),
                 "falls": int((change < -_SLACK).sum()),
-                "n lambda": float(BEA_N * balance(BEA_N, q)) if method == "bea" else None,
+                "n lambda": float(BEA_N * bea_lambda(BEA_N, q)) if method == "bea" else None,
             }
         )
         before = away

@@ -28,7 +28,7 @@ import numpy as np
 
 from unheard.charts.basic import bars, intervals, lines
 from unheard.errors import DataError
-from unheard.formulas.bea import a_star, balance, bound_at
+from unheard.formulas.bea import bea_a_star, bea_lambda, bound_at
 from unheard.formulas.operations import Floats
 from unheard.model.estimate import estimate
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
@@ -171,7 +171,7 @@ def extreme_bea(reviews: int, *, largest: bool) -> Extreme:
     wanted = AVERAGE - sign * ROUNDING
     return Extreme(
         shares,
-        float(bea_at(shares, reviews, float(balance(PEOPLE, Q)))),
+        float(bea_at(shares, reviews, float(bea_lambda(PEOPLE, Q)))),
         abs(float(shares @ _VALUES) - wanted) < 1e-9,
     )
 
@@ -240,7 +240,7 @@ class Search:
 def monte_carlo(fast: bool) -> Search:
     """Search for a* by Monte Carlo many times, each on a fine grid of its own."""
     rng = np.random.default_rng(2025)
-    exact = float(a_star(PEOPLE, Q))
+    exact = float(bea_a_star(PEOPLE, Q))
     runs, draws = (40, 1_000) if fast else (100, 4_000)
     found, curves = [], []
     for _ in range(runs):
@@ -353,7 +353,7 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
 
 def _searched(found: Floats, histograms: dict[str, Extreme]) -> Rows:
     """Return the BEA that each Monte-Carlo a* would give."""
-    exact = float(a_star(PEOPLE, Q))
+    exact = float(bea_a_star(PEOPLE, Q))
     return [
         {
             "histogram": f"histogram with the {name} BEA",
@@ -368,7 +368,7 @@ def _searched(found: Floats, histograms: dict[str, Extreme]) -> Rows:
 
 
 def _objective(search: Search) -> Rows:
-    exact = float(a_star(PEOPLE, Q))
+    exact = float(bea_a_star(PEOPLE, Q))
     fine = exact + np.linspace(-5e-4, 5e-4, 81)
     curves = {"exact": (fine, objective(fine))}
     curves |= {f"Monte Carlo, run {i + 1}": curve for i, curve in enumerate(search.curves)}
@@ -401,7 +401,7 @@ def _implied(rows: Rows, extremes: list[Extreme]) -> str:
 
 def _cause(largest: Extreme, search: Search, searched: Rows) -> str:
     """Say why a* by Monte Carlo cannot be trusted, given the histogram with the largest BEA."""
-    exact = float(a_star(PEOPLE, Q))
+    exact = float(bea_a_star(PEOPLE, Q))
     wrong = needed_a(largest.shares, REVIEWS[0], BEA)
     rounded = needed_a(largest.shares, REVIEWS[0], largest.bea + ROUNDING)
     missed = objective(np.array([exact])) - objective(np.array([wrong, rounded]))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from unheard.charts.basic import Chart, lines
-from unheard.formulas.bea import lower_bound
+from unheard.formulas.bea import regret_lower_bound
 from unheard.game.adversary import worst_cases
 from unheard.game.minimax import certified, minimax
 from unheard.game.outcomes import all_histograms
@@ -128,7 +128,7 @@ def thresholds(people: Sequence[int]) -> Rows:
 
     rows = []
     for n in people:
-        leaves = _root(lambda q, n=n: bea(n, q) / float(lower_bound(n, q)) - 1 - APART)  # type: ignore[misc]
+        leaves = _root(lambda q, n=n: bea(n, q) / float(regret_lower_bound(n, q)) - 1 - APART)  # type: ignore[misc]
         passes = _root(lambda q, n=n: bea(n, q) / average_against_pairs(n, q) - 1)  # type: ignore[misc]
         rows.append(
             {

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from unheard.charts.basic import lines
-from unheard.formulas.bea import a_star, balance, bound_at, lower_bound
+from unheard.formulas.bea import bea_a_star, bea_lambda, bound_at, regret_lower_bound
 from unheard.formulas.operations import Floats
 from unheard.game.adversary import worst_case
 from unheard.game.minimax import certified, minimax
@@ -229,7 +229,7 @@ def best_response() -> Check:
     worst = 0.0
     for n in (2, 10, 20, 40):
         for q in (0.1, 0.5, 0.9):
-            bound, a = float(lower_bound(n, q)), float(a_star(n, q))
+            bound, a = float(regret_lower_bound(n, q)), float(bea_a_star(n, q))
             worst = max(worst, abs(double_sum(n, q, a) - bound))
             for one in lemma_pair(a, q, 2):
                 worst = max(worst, abs(exact_regret("bea", one, n, q, _BINARY) - bound))
@@ -249,7 +249,7 @@ def maximiser() -> Check:
         for q in (0.1, 0.5, 0.9):
             lam = np.linspace(0.01, 8, 500) / n
             others = bound_at(np.full(lam.shape, float(n)), np.full(lam.shape, q), lam)
-            worst = max(worst, float((others - lower_bound(n, q)).max()))
+            worst = max(worst, float((others - regret_lower_bound(n, q)).max()))
     return check(
         "Definition 3.1",
         "Our a* maximises the paper's objective",
@@ -263,13 +263,13 @@ def limit_of_balance() -> tuple[Check, Check]:
     """Compare n lambda with 2, and with its other limits where hardly anybody is unseen."""
     people = np.array([1e4, 1e5, 1e6])
     away = [
-        np.abs(people * balance(people, q) - 2) * people * (1 - q) for q in (0.1, 0.3, 0.5, 0.9)
+        np.abs(people * bea_lambda(people, q) - 2) * people * (1 - q) for q in (0.1, 0.3, 0.5, 0.9)
     ]
     unseen = np.array([0.01, 0.1, 1.0, 10.0, 100.0])
     n = 1e6
     # r = (n-1)(1-q)/(1+q) is about half the number unseen; n lambda goes to (2r+1)/(r+1).
     r = unseen / 2
-    apart = np.abs(n * balance(n, 1 - unseen / n) - (2 * r + 1) / (r + 1))
+    apart = np.abs(n * bea_lambda(n, 1 - unseen / n) - (2 * r + 1) / (r + 1))
     return (
         check(
             "Ours",
@@ -320,7 +320,7 @@ def decay(fast: bool) -> Rows:
         limit = ((1 - q) / (2 * (1 + q))) ** 2
         for n in sizes:
             worst = certified("paa", n, q, tolerance=1e-6).upper
-            bound = float(lower_bound(n, q))
+            bound = float(regret_lower_bound(n, q))
             rows.append(
                 {
                     "q": q,
@@ -358,7 +358,7 @@ def falling_bound() -> Check:
     n = np.arange(1, 1001)
     worst = -np.inf
     for q in (0.1, 0.5, 0.9):
-        bounds = lower_bound(n, q)
+        bounds = regret_lower_bound(n, q)
         limit = ((1 - q) / (2 * (1 + q))) ** 2
         worst = max(worst, float(np.diff(bounds).max()), limit - float(bounds.min()))
     return check(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from unheard.analysis.shared_claims import shared_breakdown
+from unheard.analysis.shared_claims import find_shared_breakdown
 from unheard.present.phrases import ONE_CROWD, OWN_CROWDS, never_text, q_text
 from unheard.tables.pipeline import Job
 from unheard.tables.request import Order
@@ -232,12 +232,12 @@ def _name_with_average(ranks: CrowdRanks, item: int) -> str:
 
 
 def _claim_of_pair(ranks: CrowdRanks, above: int, below: int) -> str:
-    plain = float(shared_breakdown(ranks.question, [above], [below])[0])
+    plain = float(find_shared_breakdown(ranks.question, [above], [below])[0])
     names = (_name_with_average(ranks, item) for item in (above, below))
     words = f"{' is above '.join(names)} {q_text(plain, '')}"
     if ranks.with_error is None:
         return words
-    noisy = float(shared_breakdown(ranks.question, [above], [below], noise=True)[0])
+    noisy = float(find_shared_breakdown(ranks.question, [above], [below], noise=True)[0])
     if np.isnan(noisy):
         return f"{words}; with sampling error this is open at every q"
     return f"{words}; with sampling error, {q_text(noisy, '')}"

@@ -9,8 +9,13 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from unheard.analysis.breakdown import Claim, breakdown_of
-from unheard.analysis.ranking import Ranking, ranking, simultaneous_level, top_k_breakdown
-from unheard.analysis.shared_claims import shared_top_k_breakdown
+from unheard.analysis.ranking import (
+    Ranking,
+    find_top_k_breakdown,
+    rank_intervals,
+    simultaneous_level,
+)
+from unheard.analysis.shared_claims import find_shared_top_k_breakdown
 from unheard.analysis.shared_pairs import Crowd
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.analysis.shared_tests import Trials
@@ -245,7 +250,7 @@ class _Ways:
 
     def breakdown(self, item: int, k: int, *, noise: bool) -> float:
         """Find the q above which an item is surely among the k best."""
-        find = shared_top_k_breakdown if self.shared else top_k_breakdown
+        find = find_shared_top_k_breakdown if self.shared else find_top_k_breakdown
         return find(self.question, item, k, noise=noise)
 
     def separate(self, q: float) -> list[Ranking]:
@@ -258,7 +263,7 @@ class _Ways:
         )
         ends = joint.at(q).intervals()
         return [
-            ranking(lower, upper, k=self.k)
+            rank_intervals(lower, upper, k=self.k)
             for lower, upper in zip(ends[::2], ends[1::2], strict=True)
         ]
 

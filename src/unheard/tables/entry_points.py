@@ -1,4 +1,4 @@
-"""The functions that people call: ``rate``, ``rank``, ``counts`` and ``sql``."""
+"""The functions that people call: ``rate``, ``rank``, ``count_ratings`` and ``write_sql``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from unheard.errors import OptionError
-from unheard.formulas.bea import LIMIT_FROM, balance
+from unheard.formulas.bea import LIMIT_FROM, bea_lambda
 from unheard.model.assumption import Assumption
 from unheard.model.scale import Scale
 from unheard.tables.engines.base import inline
@@ -188,7 +188,7 @@ def rank(
         Say who is among the k best.
     above, below
         A claim: that the mean is above, or below, this threshold. Each item is then given the
-        breakdown q of the claim, see :func:`unheard.breakdown`.
+        breakdown q of the claim, see :func:`unheard.find_breakdown`.
     noise
         Whether to say as well what is settled in spite of sampling noise. Ranks compare items, so
         the confidence intervals behind them hold for all items together with the level stated.
@@ -243,7 +243,7 @@ def _rows(request: Request, sort: str | bool) -> Callable[[Job], exp.Query]:
     return lambda job: sorted_rows(job.query.subquery(reserve("result")), request, by)
 
 
-def counts(
+def count_ratings(
     source: Any,
     item: str | Iterable[str],
     rating: str | Iterable[str] | None = None,
@@ -285,7 +285,7 @@ def counts(
     --------
     >>> import pyarrow as pa
     >>> day = pa.table({"hotel": ["A", "A", "B"], "stars": [5, 1, 4]})
-    >>> counts(day, "hotel", "stars").to_pylist()[0]
+    >>> count_ratings(day, "hotel", "stars").to_pylist()[0]
     {'hotel': 'A', 'count_1': 1, 'count_2': 0, 'count_3': 0, 'count_4': 0, 'count_5': 1, \
 'n_rows': 2, 'n_null': 0}
     """
@@ -297,7 +297,7 @@ def counts(
     return _answered(source, request, where, lambda job: in_order(counts_query(job), job.request))
 
 
-def sql(
+def write_sql(
     item: str | Iterable[str],
     rating: str | Iterable[str] | None = None,
     *,
@@ -335,7 +335,7 @@ def sql(
 
     Examples
     --------
-    >>> text = sql("hotel", "stars", dialect="postgres", q=0.3, table="stays", level=None)
+    >>> text = write_sql("hotel", "stars", dialect="postgres", q=0.3, table="stays", level=None)
     >>> "FROM stays" in text
     True
     """
@@ -406,7 +406,7 @@ def _all_balances(request: Request) -> exp.Expr | None:
     import pyarrow as pa
 
     n = np.arange(0.0, LIMIT_FROM)
-    return inline("balances", pa.table({N: n, BALANCE: balance(n, request.assumption.q)}))  # type: ignore[arg-type]
+    return inline("balances", pa.table({N: n, BALANCE: bea_lambda(n, request.assumption.q)}))  # type: ignore[arg-type]
 
 
 def _header(request: Request) -> str:

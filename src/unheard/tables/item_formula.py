@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from unheard.analysis.breakdown import Claim, base_boxes, breakdown_formula
-from unheard.formulas.bea import LIMIT_FROM, balance, implied_floor, limit_balance
+from unheard.formulas.bea import LIMIT_FROM, bea_lambda, implied_floor, limit_balance
 from unheard.formulas.bounds import average
 from unheard.formulas.confidence import critical_value
 from unheard.formulas.evaluate import Items, Setting, answers, unlike_audited
@@ -120,7 +120,7 @@ def _balance(request: Request, source: Source, counts: Sequence[Any], n: Any, q:
     if request.method != "bea":
         return None
     if not request.balance_keys:
-        return float(balance(float(n), q))
+        return float(bea_lambda(float(n), q))
     small = source.column(BALANCE)
     if request.n is not None and n < LIMIT_FROM:
         return small

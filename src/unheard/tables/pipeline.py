@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from unheard.analysis.ranking import check_k, simultaneous_level
 from unheard.errors import ColumnError, OptionError, PopulationError
-from unheard.formulas.bea import LIMIT_FROM, balance, implied_floor
+from unheard.formulas.bea import LIMIT_FROM, bea_lambda, implied_floor
 from unheard.formulas.estimators import default_method
 from unheard.formulas.operations import NUMPY, total
 from unheard.model.assumption import PRESETS, Assumption
@@ -182,7 +182,7 @@ def read_request(
 
 
 def _scale_of(count_columns: tuple[str, ...]) -> Scale | None:
-    """Read the scale from columns named like those that :func:`unheard.counts` makes."""
+    """Read the scale from columns named like those that :func:`unheard.count_ratings` makes."""
     values = []
     for name in count_columns:
         try:
@@ -378,7 +378,7 @@ def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Q
         # An item without ratings has no lambda, and needs none.
         seen = keys[SEEN]
         q = np.where(seen > 0, implied_floor(q, seen, np.maximum(n, 1.0), NUMPY), q)
-    found = pa.table(keys | {BALANCE: balance(n, q) if len(n) else n})
+    found = pa.table(keys | {BALANCE: bea_lambda(n, q) if len(n) else n})
     return replace(given, balances=opened.engine.upload("balances", found))
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unheard.analysis.ranking import top_k_breakdown
-from unheard.analysis.shared_claims import shared_top_k_breakdown
+from unheard.analysis.ranking import find_top_k_breakdown
+from unheard.analysis.shared_claims import find_shared_top_k_breakdown
 from unheard.errors import OptionError
 from unheard.tables.named_items import check_plain, fetch, find
 from unheard.tables.request import Request
@@ -64,7 +64,7 @@ def standing(job: Job, who: str) -> Standing:
     request, k = job.request, check_who(job.request)
     names, question = fetch(job)
     index = find(who, names, job.opened.words, "who")
-    breakdown = shared_top_k_breakdown if request.shared else top_k_breakdown
+    breakdown = find_shared_top_k_breakdown if request.shared else find_top_k_breakdown
     found = [
         None if np.isnan(q) else q
         for q in (

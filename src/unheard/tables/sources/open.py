@@ -239,7 +239,7 @@ def _of_database(engine: Any, text: str, where: Where) -> tuple[exp.Expr, str]:
             relation = engine.from_query(where.query)
         except QueryError as error:
             raise OptionError(
-                "query", f"{error.engine} says: {error.words}", "Give one SELECT"
+                "query", f"{error.engine} says: {error.message}", "Give one SELECT"
             ) from None
         return relation, f"the query on {text}"
     there = engine.tables()

@@ -62,7 +62,7 @@ def as_problem(error: Exception) -> Problem | None:
         parts = {"place": error.place, "found": error.found, "remedy": error.remedy}
         return problem(422, str(error), **parts)
     if isinstance(error, QueryError):
-        return problem(422, f"table: it cannot be worked on: {error.words}. Check the file.")
+        return problem(422, f"table: it cannot be worked on: {error.message}. Check the file.")
     if isinstance(error, MissingLibraryError):
         return problem(501, str(error))
     return None
