@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 
 def rating_text(value: float | None, width: float) -> str:
@@ -21,6 +22,25 @@ def range_text(low: float, high: float, width: float) -> str:
 def plural(many: int, one: str) -> str:
     """Write a number of things."""
     return f"{many:,} {one}{'' if many == 1 else 's'}"
+
+
+def round_percentages(shares: Sequence[float]) -> list[int]:
+    """Round shares to whole percentages that add up to what the shares add up to.
+
+    The largest remainders are rounded up, so that percentages of a whole add up to 100.
+
+    Examples
+    --------
+    >>> round_percentages([1 / 3, 1 / 3, 1 / 3])
+    [34, 33, 33]
+    """
+    exact = [100 * share for share in shares]
+    rounded = [math.floor(value) for value in exact]
+    missing = round(math.fsum(exact)) - sum(rounded)
+    largest_first = sorted(range(len(exact)), key=lambda i: rounded[i] - exact[i])
+    for i in largest_first[:missing]:
+        rounded[i] += 1
+    return rounded
 
 
 _LONGEST_NAME = 60

@@ -187,6 +187,15 @@ def texts(picture: Picture) -> list[str]:
     return [text.strip() for text in ElementTree.fromstring(picture.svg()).itertext()]
 
 
+def test_bar_labels_add_up() -> None:
+    question = uh.build_question([126, 437, 0, 437, 0], 0.3)
+    written = texts(estimate_picture(question, question.answer(["paa"])))
+    assert [text for text in written if text.endswith("%")] == ["12%", "44%", "0%", "44%", "0%"]
+    question = uh.build_question([1, 0, 0, 0, 999], 0.3)
+    written = texts(estimate_picture(question, question.answer(["paa"])))
+    assert [text for text in written if text.endswith("%")] == ["<1%", "0%", "0%", "0%", ">99%"]
+
+
 def test_axes_write_numbers_as_they_are() -> None:
     question = uh.build_question([9, 3, 8], 0.2, scale="-20000,0,15000")
     written = texts(estimate_picture(question, question.answer(["paa"])))

@@ -31,7 +31,7 @@ from unheard.charts.style import Look
 from unheard.model.notes import FEW, NOTE_TEXTS
 from unheard.model.scale import Scale
 from unheard.present.chart_records import confidence_words
-from unheard.text import plural, range_text, rating_text
+from unheard.text import plural, range_text, rating_text, round_percentages
 
 _ROW = 26
 """How high a row is."""
@@ -249,23 +249,31 @@ def _edges(bars: Rows, scale: Scale) -> tuple[list[dict[str, Any]], list[float]]
     """Give each bar its two sides, and return what the axis spans."""
     gap = min(b - a for a, b in zip(scale.values, scale.values[1:], strict=False))
     half = max(0.38 * gap, scale.width / 300)
+    rounded = round_percentages([bar["share"] for bar in bars])
     edges = [
-        {**bar, "left": bar["from"] - half, "right": bar["to"] + half, **_bar_texts(bar)}
-        for bar in bars
+        {**bar, "left": bar["from"] - half, "right": bar["to"] + half} | _bar_texts(bar, percentage)
+        for bar, percentage in zip(bars, rounded, strict=True)
     ]
     pad = max(half, scale.width / 50) * 1.15
     return edges, [scale.lowest - pad, scale.highest + pad]
 
 
-def _bar_texts(bar: Mapping[str, Any]) -> dict[str, str]:
+def _bar_texts(bar: Mapping[str, Any], rounded: int) -> dict[str, str]:
     one = bar["from"] == bar["to"]
-    count = bar["count"]
+    count, share = bar["count"], bar["share"]
     return {
         "rating": f"{bar['from']:g}" if one else f"{bar['from']:g} to {bar['to']:g}",
         "times": f"{count:,}" if isinstance(count, int) else f"{count:,.2f}",
-        "percent": f"{bar['share']:.1%}",
-        "rounded": f"{bar['share']:.0%}" if bar["share"] >= 0.005 or not count else "<1%",
+        "percent": f"{share:.1%}",
+        "rounded": _percentage(rounded, share),
     }
+
+
+def _percentage(rounded: int, share: float) -> str:
+    """Write a rounded percentage; none and all are exact."""
+    if rounded == 0 < share:
+        return "<1%"
+    return ">99%" if share < 1 and rounded == 100 else f"{rounded}%"
 
 
 def _bars(
