@@ -144,7 +144,7 @@ def test_an_audit_is_an_assumption(server: Served) -> None:
     expected = uh.estimate([3, 9, 20, 14], assumption=audit.assumption)
     assert found.document["estimates"][0]["estimate"] == pytest.approx(expected.estimate)
     bad = problem(server.question("/estimate", {"counts": [3, 9], "assumption": {"g": 1}}), 422)
-    assert bad["place"] == "assumption"
+    assert bad["argument"] == "assumption"
 
 
 def as_parquet(table: pa.Table) -> bytes:
@@ -285,8 +285,8 @@ def test_errors_are_those_of_the_library(server: Served, asked: dict[str, Any]) 
         uh.estimate(**asked)
     found = problem(server.question("/estimate", asked), 422)
     assert found["detail"] == str(raised.value)
-    assert found["place"] == raised.value.place
-    assert found["remedy"] == raised.value.remedy
+    assert found["code"] == raised.value.code
+    assert found["argument"] == raised.value.argument
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,20 @@
-"""Errors as ``application/problem+json`` [RFC 9457], with the messages of the command line."""
+"""Errors as ``application/problem+json`` [RFC 9457]."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
 
-from unheard.errors import InputError, MissingLibraryError, QueryError, UnheardError
+from unheard.errors import (
+    InputError,
+    MissingLibraryError,
+    QueryError,
+    UnheardError,
+    write_value,
+)
+from unheard.options.surfaces import REST
 from unheard.web.server.limits import size_text
 
 MEDIA_TYPE = "application/problem+json"
@@ -36,16 +44,14 @@ def too_large(most: int) -> RefusedError:
     """Return the refusal of a body of more bytes than this."""
     return RefusedError(
         413,
-        f"body: it is larger than {size_text(most)}, the most this server takes. Send less, or "
+        f"The body is larger than {size_text(most)}, the most this server accepts. Send less, or "
         "count first (unheard rate ... --counts-only) and send the counts.",
     )
 
 
 def fault() -> RefusedError:
     """Return the answer to a request that unheard fails at."""
-    return RefusedError(
-        500, "server: this is a fault of unheard, not of your input; please report it."
-    )
+    return RefusedError(500, "This is a fault of unheard, not of your input. Please report it.")
 
 
 def problem(status: int, detail: str, **more: Any) -> Problem:
@@ -59,13 +65,25 @@ def as_problem(error: Exception) -> Problem | None:
     if isinstance(error, RefusedError):
         return error.problem
     if isinstance(error, InputError):
-        parts = {"place": error.place, "found": error.found, "remedy": error.remedy}
-        return problem(422, str(error), **parts)
+        return problem(422, error.render(REST), **_describe(error))
     if isinstance(error, QueryError):
-        return problem(422, f"table: it cannot be worked on: {error.message}. Check the file.")
+        detail = f"The table cannot be read: {error.message}. Check the file."
+        return problem(422, detail, code=error.code)
     if isinstance(error, MissingLibraryError):
-        return problem(501, str(error))
+        return problem(501, str(error), code=error.code)
     return None
+
+
+def _describe(error: InputError) -> Problem:
+    """Return what is wrong as data, so that a client can say it in its own words."""
+    return {
+        "code": error.code,
+        "argument": error.argument,
+        "index": list(error.index),
+        "value": None if error.value is None else write_value(error.value),
+        "examples": [str(example) for example in error.examples],
+        "parts": [part if isinstance(part, str) else asdict(part) for part in error.parts()],
+    }
 
 
 def encoded(document: Problem) -> bytes:

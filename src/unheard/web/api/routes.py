@@ -18,6 +18,7 @@ from unheard.formulas.estimators import ESTIMATORS
 from unheard.model.assumption import PRESETS
 from unheard.model.example import HOTELS
 from unheard.model.notes import NOTE_TEXTS
+from unheard.options.questions import labels
 from unheard.web.api import histograms
 from unheard.web.api.problems import MEDIA_TYPE, RefusedError
 from unheard.web.api.schemas import (
@@ -33,6 +34,7 @@ from unheard.web.api.schemas import (
     EstimateQuestion,
     Health,
     InspectionDocument,
+    OptionLabels,
     OrderChartSettings,
     OrderDocument,
     OrderSettings,
@@ -129,6 +131,10 @@ async def about(request: Request) -> About:
         notes=NOTE_TEXTS,
         examples={name: list(counts) for name, counts in HOTELS.items()},
         limits=request.app.state.limits.told(),
+        options={
+            name: OptionLabels(label=one.label, choices=dict(one.choices))
+            for name, one in labels().items()
+        },
     )
 
 

@@ -267,9 +267,14 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
-    place: str | None = None
-    found: str | None = None
-    remedy: str | None = None
+    code: str | None = Field(None, description="What kind of problem it is, for programs.")
+    argument: str | None = Field(None, description="The field at fault.")
+    index: list[int] | None = Field(None, description="Which element of the field.")
+    value: str | None = Field(None, description="What was given.")
+    examples: list[str] | None = Field(None, description="Values that would do.")
+    parts: list[str | dict[str, Any]] | None = Field(
+        None, description="The detail as text and references to fields, to be rendered by a client."
+    )
 
 
 class Health(BaseModel):
@@ -277,6 +282,13 @@ class Health(BaseModel):
 
     status: Literal["ok"]
     version: str
+
+
+class OptionLabels(BaseModel):
+    """What the page calls an option and its choices."""
+
+    label: str
+    choices: dict[str, str]
 
 
 class About(BaseModel):
@@ -290,6 +302,7 @@ class About(BaseModel):
     notes: dict[str, str]
     examples: dict[str, list[int]]
     limits: dict[str, float]
+    options: dict[str, OptionLabels]
 
 
 class Assumption(BaseModel):

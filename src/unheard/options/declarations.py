@@ -1,0 +1,656 @@
+"""The options themselves; ``questions.py`` says which question takes which."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, TypeAlias, get_args
+
+from unheard.options.option import Option
+
+Quiet: TypeAlias = Literal["any", "low", "high", "middle"]
+Covers: TypeAlias = Literal["mean", "people"]
+Nulls: TypeAlias = Literal["refuse", "drop", "nonresponse"]
+OffScale: TypeAlias = Literal["refuse", "drop"]
+Duplicates: TypeAlias = Literal["refuse", "latest"]
+RegretKind: TypeAlias = Literal["gap", "excess"]
+Method: TypeAlias = Literal[
+    "average", "spectral", "reweight", "pooled", "paa", "bea", "midpoint", "minimax"
+]
+Engine: TypeAlias = Literal["duckdb", "spark"]
+
+METHODS: tuple[Method, ...] = get_args(Method)
+TABLE_METHODS = tuple(method for method in METHODS if method != "minimax")
+"""Those in closed form, which every engine can compute."""
+
+# The assumption about who responds.
+
+Q = Option(
+    name="q",
+    kind="ratio",
+    metavar="Q",
+    label="Participation ratio q",
+    help="Participation ratio in (0, 1]: the people who respond least often do so at least Q times "
+    "as often as those who respond most often. Or a preset: survey (0.5, people were asked to "
+    "respond), reviews (0.3, open review sites) or media (0.1, people choose what they rate).",
+)
+FLOOR = Option(
+    name="floor",
+    kind="number",
+    metavar="FLOOR",
+    label="Least probability of responding",
+    help="Instead of {q}: everybody responds with a probability of at least FLOOR. Requires the "
+    "number of people; a response rate below FLOOR refutes it.",
+)
+QUIET = Option(
+    name="quiet",
+    kind="choice",
+    default="any",
+    choices={
+        "any": "anyone",
+        "low": "people with low ratings",
+        "high": "people with high ratings",
+        "middle": "people with middle ratings",
+    },
+    label="Who may respond less often?",
+    help="Who may respond less often: people with any rating, with low ones, with high ones, or "
+    "with those between the two ends.",
+)
+PARTICIPATION = Option(
+    name="participation",
+    kind="pairs",
+    metavar="LO:HI,...",
+    help="Instead of {q}: bounds on the probability of responding, for each rating.",
+)
+G = Option(
+    name="g",
+    kind="numbers",
+    metavar="G,...",
+    help="Instead of {q}: the probability of responding, for each rating, if it is known.",
+)
+ASSUMPTION = Option(
+    name="assumption",
+    kind="assumption",
+    metavar="FILE",
+    help="Instead of {q}: what an audit found, as unheard calibrate writes it.",
+)
+
+# The population, the scale and the settings of an answer.
+
+N = Option(
+    name="n",
+    kind="number",
+    metavar="N",
+    label="Number of people",
+    help="Number of people, non-respondents included. It can only narrow the bounds.",
+)
+SCALE = Option(
+    name="scale",
+    kind="scale",
+    metavar="SCALE",
+    label="Scale",
+    help="The values a rating may take: 1:5, 0.5:5:0.5 or 1,2,4. By default 1, 2, ... up to the "
+    "number of counts.",
+)
+METHOD = Option(
+    name="method",
+    kind="choice",
+    choices={method: method for method in METHODS},
+    metavar="METHOD",
+    label="Method",
+    help="Estimator. By default pooled for an {assumption} from ten items or more, reweight for a "
+    "smaller one and for {g}, otherwise midpoint if {n} is known and paa if it is not.",
+)
+LEVEL = Option(
+    name="level",
+    kind="level",
+    default=0.95,
+    metavar="LEVEL",
+    label="Confidence level",
+    help="Level of the confidence interval; none to leave it out.",
+)
+COVERS = Option(
+    name="covers",
+    kind="choice",
+    default="mean",
+    choices={"mean": "the mean of the population", "people": "the mean of exactly these people"},
+    label="What the confidence interval covers",
+    help="What the confidence interval covers: the mean of the population these people come from, "
+    "or (requires {n}) the mean of exactly these people.",
+)
+EFFECTIVE = Option(
+    name="effective",
+    kind="number",
+    metavar="SIZE",
+    help="The counts are sums of survey weights with this effective sample size, (sum of "
+    "weights)^2 / (sum of squared weights). Assumes that weights are unrelated to the rating.",
+)
+SQUARED_WEIGHTS = Option(
+    name="squared_weights",
+    kind="numbers",
+    metavar="S1,S2,...",
+    help="The counts are sums of survey weights, and these are the sums of their squares, for each "
+    "rating. Requires {largest_weight}. Weights may depend on the rating.",
+)
+LARGEST_WEIGHT = Option(
+    name="largest_weight",
+    kind="number",
+    metavar="W",
+    help="The largest weight that any rating could have. Goes with {squared_weights}.",
+)
+
+# Columns of a table.
+
+ITEM = Option(
+    name="item",
+    kind="columns",
+    metavar="COLUMN,...",
+    label="Item",
+    help="Column that says what was rated. Several columns together name an item.",
+)
+RATING = Option(
+    name="rating",
+    kind="columns",
+    metavar="COLUMN,...",
+    label="Rating",
+    help="Column with the ratings, in a table with a row per rating. Several columns are rated "
+    "side by side, each as an attribute.",
+)
+COUNTS = Option(
+    name="counts",
+    kind="columns",
+    metavar="COLUMN,...",
+    label="Counts",
+    help="Instead of {rating}: the columns of a table of counts, lowest rating first.",
+)
+Q_COLUMN = Option(
+    name="q_column",
+    kind="column",
+    metavar="COLUMN",
+    help="Instead of {q}: the column with the participation ratio of each item.",
+)
+Q_TABLE = Option(
+    name="q_table",
+    kind="table",
+    metavar="TABLE",
+    help="A second table with q (column q, or {q_column}), by item or by part of the item.",
+    surfaces=frozenset(("python", "command")),
+)
+N_COLUMN = Option(
+    name="n_column",
+    kind="column",
+    metavar="COLUMN",
+    label="Number of people",
+    help="Instead of {n}: the column with the number of people of each item.",
+)
+N_TABLE = Option(
+    name="n_table",
+    kind="table",
+    metavar="TABLE",
+    help="A second table with the number of people (column n, or {n_column}) by item. Items that "
+    "nobody rated are taken from it.",
+    surfaces=frozenset(("python", "command")),
+)
+STRATA = Option(
+    name="strata",
+    kind="columns",
+    metavar="COLUMN,...",
+    help="Columns that divide the people of an item into groups of known size ({n_column} or "
+    "{n_table}). The result combines the groups.",
+)
+WEIGHT = Option(
+    name="weight",
+    kind="column",
+    metavar="COLUMN",
+    help="Column with survey weights, one per rating. The number of people must be unknown.",
+)
+RATER = Option(
+    name="rater",
+    kind="column",
+    metavar="COLUMN",
+    label="Rater",
+    help="Column that says who rated. A rater may rate each item once.",
+)
+TIME = Option(
+    name="time", kind="column", metavar="COLUMN", label="Time", help="Column with dates or times."
+)
+WINDOW = Option(
+    name="window",
+    kind="text",
+    metavar="LENGTH",
+    label="Window",
+    help="Group ratings by {time}: '30 days', week, month, '3 months', ...",
+)
+EVERY = Option(
+    name="every",
+    kind="text",
+    metavar="LENGTH",
+    help="Start a {window} this often, so that windows overlap.",
+)
+
+# Rows that cannot be used as they are.
+
+NULLS = Option(
+    name="nulls",
+    kind="choice",
+    default="refuse",
+    choices={
+        "refuse": "stop and tell me",
+        "drop": "leave them out",
+        "nonresponse": "count them as people who did not respond",
+    },
+    label="Empty ratings",
+    help="What to do with an empty rating: refuse it, drop it, or count it as a person who did not "
+    "respond.",
+)
+OFF_SCALE = Option(
+    name="off_scale",
+    kind="choice",
+    default="refuse",
+    choices={"refuse": "stop and tell me", "drop": "leave them out"},
+    label="Ratings off the scale",
+    help="What to do with a rating that is not on the scale: refuse it or drop it.",
+)
+DUPLICATES = Option(
+    name="duplicates",
+    kind="choice",
+    default="refuse",
+    choices={"refuse": "stop and tell me", "latest": "keep the latest"},
+    label="Repeated ratings",
+    help="What to do if a {rater} rated an item twice: refuse, or keep the latest by {time}.",
+)
+MIN_RATINGS = Option(
+    name="min_ratings",
+    kind="whole",
+    default=0,
+    least=0,
+    metavar="N",
+    help="Leave out items with fewer than N ratings.",
+)
+
+# The order of items.
+
+RANKS = Option(
+    name="ranks",
+    kind="flag",
+    default=True,
+    help="Compute the rank range of each item.",
+)
+SHARED = Option(
+    name="shared",
+    kind="flag",
+    default=False,
+    label="One participation for all items",
+    help="Rank items as rated by one crowd: participation is unknown but the same for all items, "
+    "so that it distorts all of them alike.",
+)
+K = Option(
+    name="k", kind="whole", metavar="K", label="Top", help="Say which items are among the K best."
+)
+ABOVE = Option(
+    name="above",
+    kind="number",
+    metavar="VALUE",
+    label="Is the mean above",
+    help="A claim to test: the mean is above VALUE. The answer includes the breakdown q, below "
+    "which the claim may fail.",
+)
+BELOW = Option(
+    name="below",
+    kind="number",
+    metavar="VALUE",
+    help="Instead of {above}: the mean is below VALUE.",
+)
+WHO = Option(
+    name="who",
+    kind="text",
+    metavar="ITEM",
+    help="Find the breakdown q below which this item may no longer be among the K best. Requires "
+    "{k}. If several columns name an item, separate their values by commas.",
+    surfaces=frozenset(("command", "rest")),
+)
+SAMPLING_ERROR = Option(
+    name="sampling_error",
+    kind="flag",
+    default=True,
+    help="Compute ranks that allow for sampling error as well.",
+    surfaces=frozenset(("python",)),
+)
+SORT = Option(
+    name="sort",
+    kind="text",
+    metavar="COLUMN",
+    help="Order of the rows, best first: item, or any column of the result. By default the lower "
+    "confidence limit, so that one good rating does not come first.",
+)
+
+# Where a table is read from, and where the result goes.
+
+TABLE = Option(name="table", kind="text", metavar="NAME", help="Table of a database to read.").only(
+    "python", "command"
+)
+QUERY = Option(
+    name="query",
+    kind="text",
+    metavar="SELECT",
+    help="Instead of {table}: a query whose rows are read.",
+).only("python", "command")
+ENGINE = Option(
+    name="engine",
+    kind="choice",
+    choices={"duckdb": "DuckDB", "spark": "Spark"},
+    help="What reads files. By default DuckDB.",
+).only("python", "command")
+SPARK_MASTER = Option(
+    name="spark_master",
+    kind="text",
+    metavar="URL",
+    help="Where Spark runs, such as 'local[*]'.",
+).only("python", "command")
+MEMORY = Option(
+    name="memory",
+    kind="text",
+    metavar="AMOUNT",
+    help="Most memory to use, such as 1GiB. What does not fit goes to disk.",
+).only("python", "command")
+OUTPUT = Option(
+    name="output",
+    kind="file",
+    short="o",
+    metavar="FILE",
+    help="Write all rows to a file: .csv, .tsv, .parquet, .json or .jsonl.",
+).only("command")
+TO_TABLE = Option(
+    name="to_table",
+    kind="text",
+    metavar="NAME",
+    help="Write all rows to a new table of the database.",
+).only("command")
+TOP = Option(
+    name="top", kind="whole", default=20, metavar="ROWS", help="Number of rows to show."
+).only("command")
+COUNTS_ONLY = Option(
+    name="counts_only",
+    kind="flag",
+    default=False,
+    help="Write the counts of each item instead, to be combined and rated later.",
+).only("command")
+JSON = Option(
+    name="json",
+    kind="flag",
+    default=False,
+    help="Print one JSON document and nothing else.",
+).only("command")
+SOURCE = Option(
+    name="source",
+    kind="text",
+    metavar="SOURCE",
+    help="Take the counts from a table, read as by unheard rate; items are then given by name.",
+).only("command")
+
+# Warehouses, reports, pictures.
+
+DIALECT = Option(
+    name="dialect",
+    kind="text",
+    metavar="DIALECT",
+    required=True,
+    help="bigquery, clickhouse, databricks, duckdb, mysql, postgres, redshift, snowflake, spark, "
+    "sqlite, trino or tsql.",
+).only("python", "command")
+SQL_TABLE = replace(TABLE, default="ratings", help="Table with the ratings.")
+VIEW = Option(
+    name="view", kind="text", metavar="NAME", help="Write a statement that creates a view."
+).only("python", "command")
+TEXT_RATINGS = Option(
+    name="text_ratings", kind="flag", default=False, help="The ratings are stored as text."
+).only("python", "command")
+TITLE = Option(name="title", kind="text", metavar="TEXT", help="Title of the report.")
+FORMAT = Option(
+    name="format",
+    kind="choice",
+    default="spec",
+    choices={"spec": "Vega-Lite", "svg": "SVG", "png": "PNG"},
+    help="A Vega-Lite specification, or a picture.",
+).only("rest")
+THEME = Option(
+    name="theme",
+    kind="choice",
+    default="light",
+    choices={"light": "Light", "dark": "Dark"},
+    help="Colours of the picture.",
+).only("rest")
+WIDTH = Option(
+    name="width", kind="whole", least=200, most=4000, help="Width of the drawing area, in pixels."
+).only("rest")
+DRAWN = Option(
+    name="top", kind="whole", default=30, most=100, help="Number of items to draw."
+).only("rest")
+NAME = Option(
+    name="name", kind="text", default="table.csv", help="What the report calls the table."
+).only("rest")
+COMMAND = Option(
+    name="command", kind="text", help="The command that the report says repeats it."
+).only("rest")
+
+# An audit.
+
+ANSWERED = Option(
+    name="answered",
+    kind="column",
+    metavar="COLUMN",
+    help="For a row per person: the column that says whether they responded, as 1 and 0 or yes and "
+    "no. {rating} is what they think.",
+).only("command", "rest")
+POPULATION = Option(
+    name="population",
+    kind="column",
+    metavar="COLUMN",
+    help="For rows of two populations: the column that tells them apart, with the values observed "
+    "and true.",
+).only("command", "rest")
+OBSERVED = Option(
+    name="observed",
+    kind="columns",
+    metavar="COLUMN,...",
+    help="For a row per item: the columns with counts of respondents, lowest rating first.",
+).only("command", "rest")
+TRUTH = Option(
+    name="truth",
+    kind="columns",
+    metavar="COLUMN,...",
+    help="With {observed}: the columns with counts of everybody.",
+).only("command", "rest")
+SEGMENT = Option(
+    name="segment",
+    kind="columns",
+    metavar="COLUMN,...",
+    help="Estimate participation separately for each segment that these columns define.",
+).only("command", "rest")
+UNPAIRED = Option(
+    name="unpaired",
+    kind="flag",
+    default=False,
+    help="The truth comes from other people, drawn at random. Only ratios of participation are "
+    "then known.",
+).only("command", "rest")
+RESPONSE_RATE = Option(
+    name="response_rate",
+    kind="flag",
+    default=False,
+    help="Instead of an audit: what the response rate rules out, for counts with {n} or a table.",
+).only("command")
+EVIDENCE = Option(
+    name="evidence",
+    kind="flag",
+    default=False,
+    help="Show what studies have found, and the presets.",
+).only("command")
+
+# A follow-up.
+
+GOAL_WIDTH = Option(
+    name="width",
+    kind="number",
+    metavar="W",
+    help="Goal: a confidence interval no wider than W.",
+).only("python", "command")
+POWER = Option(
+    name="power",
+    kind="number",
+    metavar="P",
+    help="Probability with which the responses settle {above} or {below}. By default 0.8.",
+).only("python", "command")
+NONRESPONDENTS = Option(
+    name="nonrespondents",
+    kind="numbers",
+    metavar="COUNTS",
+    help="Your own guess at the ratings of the non-respondents, as counts or shares separated by "
+    "commas. By default whatever the assumption allows.",
+).only("python", "command")
+FOLLOW_UP = Option(
+    name="follow_up",
+    kind="numbers",
+    metavar="COUNTS",
+    help="Instead of a goal: the responses in hand, as counts separated by commas, of people drawn "
+    "at random from the non-respondents.",
+).only("command")
+ASKED = Option(
+    name="asked",
+    kind="whole",
+    metavar="K",
+    help="Number of people drawn for {follow_up}, if not all of them responded. The assumption "
+    "then applies to them.",
+).only("command")
+
+# Research: regret and minimax.
+
+REGRET_N = replace(N, required=True, label="", help="Number of people; inf for infinitely many.")
+RATINGS = Option(
+    name="m",
+    kind="whole",
+    least=2,
+    most=101,
+    metavar="M",
+    help="Number of ratings, 1 to M. By default 5.",
+)
+REGRET_Q = replace(
+    Q,
+    kind="ratios",
+    required=True,
+    help="Least participation: one number, several separated by commas, or FIRST:LAST:STEP.",
+)
+REGRET_METHODS = replace(
+    METHOD,
+    kind="names",
+    required=True,
+    metavar="METHOD,...",
+    help="One or several of " + ", ".join(METHODS) + ".",
+)
+KIND = Option(
+    name="kind",
+    kind="choice",
+    default="gap",
+    choices={"gap": "gap", "excess": "excess"},
+    help="Kind of regret: the paper's gap between squared errors, or the excess over the best "
+    "estimate that knows participation.",
+)
+P = Option(
+    name="p",
+    kind="numbers",
+    metavar="P,...",
+    help="With {g}: the shares of the ratings, to evaluate this structure instead of the "
+    "worst case.",
+)
+REGRET_G = replace(G, help="With {p}: the probability of responding, for each rating.")
+DRAWS = Option(
+    name="draws",
+    kind="whole",
+    least=2,
+    most=10**7,
+    metavar="DRAWS",
+    help="Estimate by simulation, for any number of people and ratings.",
+)
+SEED = Option(
+    name="seed",
+    kind="whole",
+    default=0,
+    least=0,
+    most=2**63,
+    metavar="SEED",
+    help="Seed of the simulation.",
+)
+OPTIMUM = Option(
+    name="table", kind="flag", default=False, help="Show the optimal aggregator as well."
+).only("command")
+
+# The server and the paper.
+
+HOST = Option(
+    name="host", kind="text", default="127.0.0.1", metavar="HOST", help="Address to listen on."
+).only("command")
+PORT = Option(
+    name="port",
+    kind="whole",
+    default=8080,
+    least=0,
+    most=65535,
+    metavar="PORT",
+    help="Port to listen on; 0 for any free one.",
+).only("command")
+BROWSER = Option(
+    name="browser", kind="flag", default=True, help="Open the page in a browser."
+).only("command")
+PUBLIC = Option(
+    name="public",
+    kind="flag",
+    default=False,
+    help="Allow a HOST that other machines reach. Requests must then carry a token.",
+).only("command")
+TOKEN = Option(
+    name="token",
+    kind="text",
+    metavar="TOKEN",
+    help="The token, 16 characters or more; generated if {public} is given without one. Better "
+    "kept in the environment variable UNHEARD_TOKEN.",
+).only("command")
+MAX_UPLOAD = Option(
+    name="max_upload",
+    kind="number",
+    default=64,
+    metavar="MIB",
+    help="Largest table accepted, in MiB.",
+).only("command")
+MAX_SECONDS = Option(
+    name="max_seconds",
+    kind="number",
+    default=30,
+    metavar="SECONDS",
+    help="Longest time to spend on one request.",
+).only("command")
+PATIENCE = Option(
+    name="patience",
+    kind="number",
+    default=15,
+    metavar="SECONDS",
+    help="Longest time to wait for the rest of a request.",
+).only("command")
+ONLY = Option(
+    name="only",
+    kind="names",
+    metavar="NAME,...",
+    help="Make these alone: hotels, example, regret_over_q, asymptotic, heat_maps, methods_over_q, "
+    "regret_over_n, hotel_table, tracks, theorems.",
+).only("command")
+FAST = Option(
+    name="fast",
+    kind="flag",
+    default=False,
+    help="Coarser numbers, in at most a minute and a half.",
+).only("command")
+DATA = Option(
+    name="data",
+    kind="file",
+    metavar="DIR",
+    help="Folder with public rating data (cm100k/item_histograms.csv).",
+).only("command")
+FOLDER = replace(OUTPUT, default="paper", metavar="DIR", help="Folder to write to.")

@@ -1,0 +1,241 @@
+"""Which question takes which options, in the order in which help lists them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from unheard.options import declarations as o
+from unheard.options.option import Option, Where
+
+Options: TypeAlias = tuple[Option, ...]
+
+ASSUMPTION: Options = (o.Q, o.FLOOR, o.QUIET, o.PARTICIPATION, o.G, o.ASSUMPTION)
+SETTINGS: Options = (o.SCALE, o.LEVEL, o.COVERS)
+COLUMNS: Options = (o.ITEM, o.RATING, o.COUNTS)
+PEOPLE: Options = (o.N, o.N_COLUMN, o.N_TABLE)
+TIME: Options = (o.TIME, o.WINDOW, o.EVERY)
+ROWS: Options = (o.NULLS, o.OFF_SCALE, o.RATER, o.DUPLICATES)
+READING: Options = (o.TABLE, o.QUERY, o.ENGINE, o.SPARK_MASTER, o.MEMORY)
+DRAWING: Options = (o.FORMAT, o.THEME, o.WIDTH)
+CLAIM: Options = (o.ABOVE, o.BELOW)
+
+_WEIGHTS: Options = (o.EFFECTIVE, o.SQUARED_WEIGHTS, o.LARGEST_WEIGHT)
+_TABLE_N = replace(o.N, help="Number of people of each item, non-respondents included.")
+_TABLE_SCALE = replace(
+    o.SCALE,
+    help="The values a rating may take: 1:5, 0.5:5:0.5 or 1,2,4. By default 1 to 5, or 1 to the "
+    "number of {counts} columns.",
+)
+_TABLE_METHOD = replace(o.METHOD, choices={method: method for method in o.TABLE_METHODS})
+_ALL_METHODS = replace(
+    o.METHOD, choices={**o.METHOD.choices, "all": "all"}, help=f"{o.METHOD.help} Or all that apply."
+)
+
+RATED: Options = (
+    *COLUMNS,
+    o.Q,
+    o.Q_COLUMN,
+    o.Q_TABLE,
+    *ASSUMPTION[1:],
+    _TABLE_N,
+    *PEOPLE[1:],
+    o.STRATA,
+    _TABLE_SCALE,
+    _TABLE_METHOD,
+    o.LEVEL,
+    o.COVERS,
+    *TIME,
+    o.NULLS,
+)
+"""What is rated, what is assumed, and how."""
+
+_TABLE: Options = (*RATED, o.MIN_RATINGS, o.RATER, o.DUPLICATES, o.OFF_SCALE, *READING)
+_RESULT: Options = (o.SORT, o.OUTPUT, o.TO_TABLE, o.TOP, o.JSON)
+_NAMED: Options = (o.SOURCE, *(one.only("command") for one in (*COLUMNS, *PEOPLE[1:], *ROWS)))
+_NAMED_READING: Options = tuple(one.only("command") for one in READING)
+
+
+def _shared(help: str) -> Option:
+    return replace(o.SHARED, default=None, off="separate", help=help)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of questions that ``--help`` lists together."""
+
+    title: str
+    names: tuple[str, ...]
+
+
+QUESTIONS: dict[str, Options] = {
+    "estimate": (*ASSUMPTION, o.N, o.SCALE, _ALL_METHODS, o.LEVEL, o.COVERS, *_WEIGHTS, o.JSON),
+    "rate": (
+        *_TABLE,
+        o.WEIGHT,
+        o.RANKS.only("python", "command"),
+        o.SHARED,
+        o.COUNTS_ONLY,
+        *_RESULT,
+    ),
+    "rank": (o.K, *CLAIM, o.WHO, *_TABLE, o.SHARED, o.SAMPLING_ERROR, *_RESULT),
+    "counts": (*COLUMNS, _TABLE_SCALE, *TIME, *ROWS, *READING),
+    "sql": (
+        o.DIALECT,
+        o.SQL_TABLE,
+        o.VIEW,
+        o.TEXT_RATINGS,
+        *(one.only("python", "command") for one in RATED),
+        o.RANKS.only("python", "command"),
+    ),
+    "sweep": (
+        *(one.only("command", "rest") for one in CLAIM),
+        replace(
+            o.Q,
+            kind="ratios",
+            metavar="Q,...",
+            help="Participation ratios to look at, separated by commas. By default some from 1 to "
+            "0.01.",
+        ),
+        replace(
+            o.FLOOR,
+            kind="numbers",
+            metavar="FLOOR,...",
+            help="Instead of {q}: least probabilities of responding. Requires {n}.",
+        ),
+        *ASSUMPTION[2:],
+        o.N,
+        *SETTINGS,
+        *_NAMED,
+        *_NAMED_READING,
+        o.JSON,
+    ),
+    "compare": (
+        *ASSUMPTION,
+        replace(
+            o.N,
+            kind="numbers",
+            metavar="N_A,N_B",
+            help="Number of people of each item, non-respondents included.",
+        ),
+        *SETTINGS,
+        _shared(
+            "Show one way alone: one participation shared by both items, or one of its own for "
+            "each. By default both are shown."
+        ).only("command"),
+        *_NAMED,
+        *_NAMED_READING,
+        o.JSON,
+    ),
+    "calibrate": (
+        o.ANSWERED,
+        o.POPULATION,
+        o.OBSERVED,
+        o.TRUTH,
+        o.SEGMENT,
+        o.UNPAIRED,
+        o.RESPONSE_RATE,
+        o.EVIDENCE,
+        o.SCALE,
+        o.LEVEL,
+        *(one.only("command", "rest") for one in (*COLUMNS, *ROWS)),
+        *(one.only("command") for one in (o.N, *PEOPLE[1:], *TIME, *READING)),
+        replace(
+            o.OUTPUT,
+            help="Write the result: .json, for {assumption}; or .csv, a table of q by segment for "
+            "{q_table}.",
+        ),
+        o.JSON,
+    ),
+    "plan": (
+        replace(o.N, required=True),
+        o.GOAL_WIDTH,
+        replace(o.ABOVE, help="Goal: settle whether the mean is above VALUE.").only(
+            "python", "command"
+        ),
+        replace(o.BELOW, help="Goal: settle whether the mean is below VALUE.").only(
+            "python", "command"
+        ),
+        o.POWER,
+        o.NONRESPONDENTS,
+        o.FOLLOW_UP,
+        o.ASKED,
+        *(one.only("python", "command") for one in (*ASSUMPTION, *SETTINGS)),
+        o.JSON,
+    ),
+    "report": (
+        replace(o.OUTPUT, help="File to write the report to: .html."),
+        o.TITLE,
+        _shared(
+            "Rank items as rated by one crowd, whose participation distorts all items alike, or "
+            "let each item have its own participation. By default one crowd, where that is "
+            "possible."
+        ),
+        replace(
+            o.K,
+            help="Say which items are among the K best. By default 10, and at most half of the "
+            "items.",
+        ),
+        *CLAIM,
+        *_TABLE,
+        o.NAME,
+        o.COMMAND,
+        o.JSON,
+    ),
+    "regret": (
+        o.REGRET_N,
+        o.RATINGS,
+        o.SCALE,
+        o.REGRET_Q,
+        o.REGRET_METHODS,
+        o.KIND,
+        o.QUIET,
+        o.P,
+        o.REGRET_G,
+        o.DRAWS,
+        o.SEED,
+        o.JSON,
+    ),
+    "minimax": (
+        replace(o.REGRET_N, help="Number of people, up to 200."),
+        replace(o.REGRET_Q, kind="number", help="Least participation."),
+        replace(o.RATINGS, help="Number of ratings, 1 to M. By default 2."),
+        o.SCALE,
+        replace(o.KIND, help="Kind of regret; excess for two ratings and at most 50 people."),
+        o.OPTIMUM,
+        o.JSON,
+    ),
+    "serve": (
+        o.HOST,
+        o.PORT,
+        o.BROWSER,
+        o.PUBLIC,
+        o.TOKEN,
+        o.MAX_UPLOAD,
+        o.MAX_SECONDS,
+        o.PATIENCE,
+        o.JSON,
+    ),
+    "paper": (o.FOLDER, o.ONLY, o.FAST, o.DATA, o.JSON),
+}
+"""The options of each question."""
+
+GROUPS = (
+    Group("Estimate and rate", ("demo", "estimate", "rate", "sql")),
+    Group("Decide", ("sweep", "compare", "rank")),
+    Group("Calibrate and plan", ("calibrate", "plan")),
+    Group("Share", ("report", "serve")),
+    Group("Research", ("regret", "minimax", "paper")),
+    Group("Set up", ("completion",)),
+)
+"""The commands as ``unheard --help`` lists them."""
+
+
+def options_of(question: str, surface: Where) -> dict[str, Option]:
+    """Return the options of a question on one surface, by name."""
+    return {one.name: one for one in QUESTIONS[question] if surface in one.surfaces}
+
+
+def labels() -> dict[str, Option]:
+    """Return the options that the page shows, by name."""
+    return {one.name: one for group in QUESTIONS.values() for one in group if one.label}
