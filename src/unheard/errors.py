@@ -173,7 +173,8 @@ class InputError(UnheardError, ValueError):
             parts += [" ", *self._fill(self.hint)]
             if self.examples:
                 parts.append(f" such as {write_list(self.examples)}")
-            parts.append(".")
+            if not str(parts[-1]).endswith("?"):
+                parts.append(".")
         return parts
 
     def _fill(self, template: str) -> Iterator[Part]:
