@@ -1,4 +1,4 @@
-"""What is in a table that nobody has described yet, and what its columns may be."""
+"""What an undescribed table contains, and what its columns may be."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ _RARE = 0.02
 """Values at the ends as rare as this may be slips, and do not make a scale longer."""
 
 _NUMBERS: tuple[Kind, ...] = ("whole", "real", "single")
-_RATING = re.compile(r"rating|stars?|score|grade|mark|note|satisfaction|answer", re.IGNORECASE)
+_RATING = re.compile(
+    r"(?!.*(id|count)s?$).*((?<!ope)rating|stars|score|satisfaction"
+    r"|(?<![a-z])(star|grade|mark|note|answer)s?(?![a-z]))",
+    re.IGNORECASE,
+)
 _ITEM = re.compile(
     r"item|name|title|hotel|product|course|lecturer|book|movie|film|track|place|id$", re.IGNORECASE
 )
@@ -103,7 +107,7 @@ def inspect(opened: Opened) -> dict[str, Any]:
     total = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
     rows = int(opened.engine.rows(total.from_(opened.relation.copy()))[0][MANY])
     columns = [
-        _column(opened.engine, opened.relation, name, kind, rows)
+        _inspect_column(opened.engine, opened.relation, name, kind, rows)
         for name, kind in opened.kinds.items()
     ]
     return {
@@ -113,7 +117,7 @@ def inspect(opened: Opened) -> dict[str, Any]:
     }
 
 
-def _column(engine: Engine, relation: exp.Expr, name: str, kind: Kind, rows: int) -> Column:
+def _inspect_column(engine: Engine, relation: exp.Expr, name: str, kind: Kind, rows: int) -> Column:
     value = column(name)
     every = exp.Count(this=exp.Distinct(expressions=[value.copy()]))
     asked: dict[str, exp.Expr] = {
@@ -157,69 +161,76 @@ def guess(columns: Sequence[Column], rows: int) -> Guess:
     >>> guess([hotel, stars], 120)
     Guess(item=('hotel',), rating='stars', counts=(), scale='1:5', n_column=None)
     """
-    counts = _counts(columns)
-    rating = None if counts else _likeliest(columns, lambda one: _as_rating(one, rows))
-    taken = {*counts, rating}
-    left = [one for one in columns if one.name not in taken]
-    people = _likeliest(left, _as_people)
-    item = _likeliest([one for one in left if one.name != people], lambda one: _as_item(one, rows))
-    scale = _scale_of_counts(counts) if counts else None
+    counts = _find_counts(columns)
+    rating = None if counts else _choose(columns, lambda one: _score_rating(one, rows))
+    left = [one for one in columns if one.name not in (*counts, rating)]
+    people = _choose(left, _score_people)
+    # A table must say what was rated; it need not say how many people there are.
+    others = [one for one in left if one.name != people] or left
+    item = _choose(others, lambda one: _score_item(one, rows, bool(counts)))
+    scale = _write_scale_of_counts(counts) if counts else None
     if rating is not None:
-        scale = _scale_of(next(one for one in columns if one.name == rating))
+        scale = _guess_scale(next(one for one in columns if one.name == rating))
+    people = None if people == item else people
     return Guess(() if item is None else (item,), rating, counts, scale, people)
 
 
-def _likeliest(columns: Sequence[Column], score: Callable[[Column], float]) -> str | None:
-    scored = [(score(one), one.name) for one in columns]
-    best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
-    return best[1] if best[0] > 0 else None
+def _choose(columns: Sequence[Column], score: Callable[[Column], float]) -> str | None:
+    """Return the column with the highest score, the first of several; None if none is above 0."""
+    best = max(columns, key=score, default=None)
+    return best.name if best is not None and score(best) > 0 else None
 
 
-def _as_rating(one: Column, rows: int) -> float:
-    if one.kind not in _NUMBERS or one.least is None or one.distinct < 2:
+_NAMED = 10.0
+"""What a telling name adds to a score: more than everything that values add."""
+
+
+def _score_rating(one: Column, rows: int) -> float:
+    if one.kind not in _NUMBERS or one.least is None:
         return 0.0
-    named = bool(_RATING.search(one.name))
-    few = one.distinct <= _MOST_RATINGS and (named or one.distinct < rows)
-    return named + few if few or named else 0.0
+    named = bool(_RATING.match(one.name))
+    few = 2 <= one.distinct <= _MOST_RATINGS and (named or one.distinct < rows)
+    return _NAMED * named + few
 
 
-def _as_item(one: Column, rows: int) -> float:
-    if one.kind not in ("text", "whole") or not one.distinct:
-        return 0.0
-    # Names of people are as many as the rows, those of items fewer.
-    fewer = one.distinct < 0.7 * rows
-    score = 1.0 * fewer + (one.kind == "text") + 2.0 * bool(_ITEM.search(one.name))
-    return score - 2.0 * bool(_PERSON.search(one.name)) + 0.1
+def _score_item(one: Column, rows: int, has_counts: bool) -> float:
+    # Where a row is a rating, numbers of rows and names of people are as many as the rows, items
+    # fewer. Where it has counts, it is an item.
+    is_key = one.distinct == rows
+    usual = is_key if has_counts else one.distinct < 0.7 * rows
+    named = bool(_ITEM.search(one.name)) and (has_counts or one.kind == "text" or not is_key)
+    values = 2.0 * (one.kind in ("text", "whole")) + (one.kind == "text") + usual
+    return _NAMED * (1.1 + named - bool(_PERSON.search(one.name))) + values
 
 
-def _as_people(one: Column) -> float:
+def _score_people(one: Column) -> float:
     fits = one.kind == "whole" and one.least is not None and one.least >= 0
     return 1.0 if fits and _PEOPLE.fullmatch(one.name) else 0.0
 
 
-def _counts(columns: Sequence[Column]) -> tuple[str, ...]:
+def _find_counts(columns: Sequence[Column]) -> tuple[str, ...]:
     """Find columns named alike but for a rising number: n1, n2, ...; count_0.5, count_1, ..."""
     groups: dict[str, list[tuple[float, str]]] = {}
     for one in columns:
         found = _COUNT.fullmatch(one.name)
-        if found is not None and _may_count(one):
+        if found is not None and _may_be_counts(one):
             groups.setdefault(found[1], []).append((float(found[2]), one.name))
     best = max(groups.values(), key=len, default=[])
     return tuple(name for _, name in sorted(best)) if len(best) > 1 else ()
 
 
-def _may_count(one: Column) -> bool:
+def _may_be_counts(one: Column) -> bool:
     if one.kind not in _NUMBERS or one.least is None or one.greatest is None:
         return False
     return one.least >= 0 and one.least.is_integer() and one.greatest.is_integer()
 
 
-def _scale_of_counts(names: Sequence[str]) -> str | None:
+def _write_scale_of_counts(names: Sequence[str]) -> str | None:
     found = [_COUNT.fullmatch(name) for name in names]
-    return _written([float(one[2]) for one in found if one is not None])
+    return _write_scale([float(one[2]) for one in found if one is not None])
 
 
-def _scale_of(rating: Column) -> str | None:
+def _guess_scale(rating: Column) -> str | None:
     """Name the shortest of the usual scales that holds nearly all ratings."""
     low, high = rating.low or 0.0, rating.high or 0.0
     whole = low.is_integer() and high.is_integer() and rating.distinct <= high - low + 3
@@ -229,7 +240,7 @@ def _scale_of(rating: Column) -> str | None:
     return f"{min(low, 1.0):g}:{high:g}" if low >= 0 and high <= _LARGEST_RATING else None
 
 
-def _written(values: Sequence[float]) -> str | None:
+def _write_scale(values: Sequence[float]) -> str | None:
     try:
         scale = Scale(values)
     except ScaleError:
