@@ -20,10 +20,10 @@ from scipy.optimize import brentq
 import unheard as uh
 from benchmarks.sections import MISSING, SECTIONS, Sections
 from benchmarks.timing import replace_table
-from unheard.analysis.ranking import rank_intervals, simultaneous_level
-from unheard.analysis.shared_pairs import Crowd
+from unheard.analysis.ranking import adjust_level_for_items, rank_intervals
+from unheard.analysis.shared_pairs import SharedItems
 from unheard.analysis.shared_ranking import SharedRanking, rank_shared
-from unheard.analysis.shared_tests import Trials
+from unheard.analysis.shared_tests import PairTests
 from unheard.formulas.operations import Floats
 from unheard.model.question import Question, build_question
 
@@ -144,14 +144,14 @@ def _one_run(
     cells: Histograms, thinning: Thinning, rng: np.random.Generator
 ) -> tuple[bool, float, float]:
     question = thinning.drawn(cells, rng)
-    found = rank_shared(question, noise=True, pairs=True)
+    found = rank_shared(question, sampling_error=True, pairs=True)
     return wrong_claims(cells, found) > 0, found.settled_share, settled_by_limits(question)
 
 
 def settled_by_limits(question: Question) -> float:
     """Share of pairs settled by limits that hold for all items at all weights: Bonferroni."""
-    crowd = Crowd.of(question, unseen=True)
-    trials = Trials.of(crowd, 1.0)
+    crowd = SharedItems.of(question, unseen=True)
+    trials = PairTests.of(crowd, 1.0)
     rows = np.arange(len(crowd.items))
     level = np.array([(1 - LEVEL) / (2 * len(rows) * len(trials.above))])
     lower, upper = (side(crowd, rows, level)[:, 0] for side in (trials.lower, trials.upper))
@@ -194,7 +194,7 @@ def false_alarms(
     for _ in range(runs):
         shares = equal_items(rng, items, SHAPES[shape], g, MEANS[shape])
         seen = rng.multinomial(rng.integers(ratings[0], ratings[1] + 1, items), shares)
-        wrong += rank_shared(build_question(seen, g=g.tolist()), noise=True).settled > 0
+        wrong += rank_shared(build_question(seen, g=g.tolist()), sampling_error=True).settled > 0
     return wrong / runs
 
 
@@ -232,7 +232,7 @@ def _books(rng: np.random.Generator) -> str:
         question = build_question(rng.multinomial(ratings, shares), q, level=LEVEL)
         found = [
             rank_shared(question).settled_share,
-            rank_shared(question, noise=True).settled_share,
+            rank_shared(question, sampling_error=True).settled_share,
             settled_by_limits(question),
             _settled_apart(question),
         ]
@@ -242,9 +242,9 @@ def _books(rng: np.random.Generator) -> str:
 
 
 def _settled_apart(question: Question) -> float:
-    """Share of pairs settled if each item has a participation of its own, noise included."""
+    """Share of pairs settled if each item has a participation of its own, with sampling error."""
     items = question.counts.rows
     cells, q = np.asarray(question.counts.cells), question.assumption.q
-    found = uh.estimate(cells, q, level=simultaneous_level(LEVEL, items))
+    found = uh.estimate(cells, q, level=adjust_level_for_items(LEVEL, items))
     ranked = rank_intervals(found.ci_lower, found.ci_upper)
     return float((items - ranked.worst_rank).sum() / (items * (items - 1) / 2))

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from unheard.analysis.ranking import simultaneous_level
+from unheard.analysis.ranking import adjust_level_for_items
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.model.question import Question, build_question
 
@@ -34,11 +34,11 @@ def run() -> None:
     print(f"plain averages: all pairs ordered, {_wrong(_above(average, average), truth)} wrong")
     for q in (0.3, 0.1):
         question = build_question(seen, q, scale=(1, 2, 3, 4), level=_LEVEL)
-        for noise in (False, True):
-            error = "allowing for sampling error" if noise else "ignoring sampling error"
+        for sampling_error in (False, True):
+            error = "allowing for sampling error" if sampling_error else "ignoring sampling error"
             for way, sure in (
-                ("one crowd", _one_crowd(question, noise=noise)),
-                ("separate crowds", _separate(question, noise=noise)),
+                ("one crowd", _one_crowd(question, sampling_error=sampling_error)),
+                ("separate crowds", _separate(question, sampling_error=sampling_error)),
             ):
                 share = sure.sum() / (len(seen) * (len(seen) - 1) / 2)
                 print(f"q = {q}, {error}, {way}: {share:.1%} settled, {_wrong(sure, truth)} wrong")
@@ -60,16 +60,16 @@ def read_tracks(fewest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.array([seen[i] for i in chosen]), np.array([everybody[i] for i in chosen])
 
 
-def _one_crowd(question: Question, *, noise: bool) -> NDArray[np.bool_]:
-    pairs = rank_shared(question, noise=noise, pairs=True).pairs
+def _one_crowd(question: Question, *, sampling_error: bool) -> NDArray[np.bool_]:
+    pairs = rank_shared(question, sampling_error=sampling_error, pairs=True).pairs
     assert pairs is not None  # asked for
     sure = np.zeros((question.counts.rows,) * 2, bool)
     sure[pairs[:, 0], pairs[:, 1]] = True
     return sure
 
 
-def _separate(question: Question, *, noise: bool) -> NDArray[np.bool_]:
-    level = simultaneous_level(_LEVEL, question.counts.rows) if noise else None
+def _separate(question: Question, *, sampling_error: bool) -> NDArray[np.bool_]:
+    level = adjust_level_for_items(_LEVEL, question.counts.rows) if sampling_error else None
     lower, upper = replace(question, level=level).intervals()[-2:]
     return _above(lower, upper)
 

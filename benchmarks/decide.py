@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import unheard as uh
 from benchmarks.timing import report, seconds
 from unheard.analysis.breakdown import find_breakdown
-from unheard.analysis.ranking import rank_intervals, simultaneous_level
+from unheard.analysis.ranking import adjust_level_for_items, rank_intervals
 
 _Q, _THRESHOLD, _K = 0.3, 3.5, 100
 
@@ -18,14 +18,14 @@ _Q, _THRESHOLD, _K = 0.3, 3.5, 100
 def run() -> None:
     rng = np.random.default_rng(5)
     cells = _items(10**6, rng)
-    for noise in (False, True):
-        level = simultaneous_level(0.95, len(cells)) if noise else None
-        what = "with noise" if noise else "noise aside"
+    for sampling_error in (False, True):
+        level = adjust_level_for_items(0.95, len(cells)) if sampling_error else None
+        what = "with sampling error" if sampling_error else "ignoring sampling error"
         peer = "working out the intervals"
         theirs = seconds(_intervals(cells, level), 3)
         ranked = seconds(_ranked(cells, level), 3)
         report(f"10^6 items ranked, intervals included, {what}", ranked, peer, theirs, "no goal")
-        broken = seconds(_broken(cells, noise), 2)
+        broken = seconds(_broken(cells, sampling_error), 2)
         report(f"breakdown q of 10^6 items, {what}", broken, peer, theirs, "no goal")
         both = ranked + broken
         report(f"both, {what}", both, peer, theirs, "goal: at most 10")
@@ -54,17 +54,18 @@ def _ranked(cells: NDArray[np.int64], level: float | None) -> Callable[[], objec
     return work
 
 
-def _broken(cells: NDArray[np.int64], noise: bool) -> Callable[[], object]:
-    return lambda: find_breakdown(cells, above=_THRESHOLD, noise=noise)
+def _broken(cells: NDArray[np.int64], sampling_error: bool) -> Callable[[], object]:
+    return lambda: find_breakdown(cells, above=_THRESHOLD, sampling_error=sampling_error)
 
 
 def _growth(cells: NDArray[np.int64], level: float | None, whole: float) -> None:
     """Cost per item must not grow with the number of items."""
     few = cells[: len(cells) // 10]
-    noise = level is not None
-    part = seconds(_ranked(few, level), 3) + seconds(_broken(few, noise), 3)
+    sampling_error = level is not None
+    part = seconds(_ranked(few, level), 3) + seconds(_broken(few, sampling_error), 3)
+    error = "with sampling error" if sampling_error else "ignoring sampling error"
     report(
-        f"both, {'with noise' if noise else 'noise aside'}, per item of 10^6",
+        f"both, {error}, per item of 10^6",
         whole / len(cells),
         "per item of 10^5",
         part / len(few),

@@ -18,9 +18,9 @@ from scipy.special import expit, gammaln, xlogy
 from scipy.stats import binom, multinomial
 
 import unheard as uh
-from unheard.analysis.differences import SEPARATE, SHARED, Way
-from unheard.analysis.follow_up import Seen, all_answered
-from unheard.analysis.ranking import simultaneous_level
+from unheard.analysis.differences import SEPARATE, SHARED, DifferenceSolver
+from unheard.analysis.follow_up import Respondents, summarize_full_response
+from unheard.analysis.ranking import adjust_level_for_items
 from unheard.formulas.confidence import critical_value
 from unheard.formulas.evaluate import Items, Setting
 from unheard.formulas.operations import NUMPY
@@ -102,7 +102,7 @@ def shared() -> Iterator[Found]:
 
 
 def _enumerated(
-    way: Way, a: Floats, b: Floats, sizes: tuple[int, int], q: float, quiet: str
+    way: DifferenceSolver, a: Floats, b: Floats, sizes: tuple[int, int], q: float, quiet: str
 ) -> Iterator[Found]:
     weights = np.array(list(product(np.geomspace(1, 1 / q, 13), repeat=len(a))))
     steps = np.diff(weights, axis=1)
@@ -114,7 +114,7 @@ def _enumerated(
     for (x, px), (y, py) in product(*(_likely(n, s) for n, s in zip(sizes, (a, b), strict=True))):
         if px * py < 1e-6:
             continue
-        found = way.all_four(uh.build_question([x, y], q, quiet=quiet))
+        found = way.find_bounds_and_limits(uh.build_question([x, y], q, quiet=quiet))
         ends = np.array([truths.min(), truths.max()])
         held += px * py * _inside(found[2], found[3], ends)
         seen += px * py
@@ -140,7 +140,7 @@ def _chances(cells: Floats, p: Floats) -> Floats:
 def searched() -> Iterator[Found]:
     """Every outcome of few ratings; p searched at random, then uphill, for the most misses."""
     rng = np.random.default_rng(SEED)
-    cases: list[tuple[Way, tuple[int, int], float, tuple[float, ...]]] = [
+    cases: list[tuple[DifferenceSolver, tuple[int, int], float, tuple[float, ...]]] = [
         (SEPARATE, (4, 4), 0.3, (0, 0.5, 1)), (SEPARATE, (3, 7), 0.3, (0, 0.9, 1)),
         (SEPARATE, (5, 5), 0.1, (0, 0.9, 1)), (SEPARATE, (6, 6), 1.0, (0, 0.5, 1)),
         (SHARED, (3, 5), 0.3, (0, 1)), (SHARED, (5, 5), 0.7, (0, 1)),
@@ -162,7 +162,7 @@ def searched() -> Iterator[Found]:
 
 
 def _worst(
-    way: Way,
+    way: DifferenceSolver,
     cells: tuple[Floats, Floats],
     lower: Floats,
     weights: Floats,
@@ -228,7 +228,7 @@ def shared_with_n() -> Iterator[Found]:
     for _ in range(400):
         rows = [rng.binomial(rng.multinomial(k, s), g) for k, s in zip(n, p, strict=True)]
         if rows[1].any():
-            found = SHARED.all_four(uh.build_question(rows, q, n=n))
+            found = SHARED.find_bounds_and_limits(uh.build_question(rows, q, n=n))
             inside.append(_inside(found[2], found[3], p[0, 1] - p[1, 1]))
     yield _share(inside, f"n={n}, q={q}, everybody responds with probability {g}, p={p.tolist()}")
 
@@ -355,7 +355,7 @@ def ranks() -> Iterator[Found]:
             high = rng.binomial(size, p, size=(200, items))
             cells = np.stack([size - high, high], axis=-1).reshape(-1, 2)
             question = uh.build_question(
-                cells, q, scale=[0, 1], level=simultaneous_level(0.95, items)
+                cells, q, scale=[0, 1], level=adjust_level_for_items(0.95, items)
             )
             *_, lower, upper = (end.reshape(-1, items) for end in question.intervals())
             for heard in (q, 1 / q):
@@ -377,8 +377,10 @@ def follow_ups() -> Iterator[Found]:
         held = rng.multinomial(n, p, size=2000)
         seen = rng.binomial(held, g)
         answers = [rng.multivariate_hypergeometric(one, asked) for one in held - seen]
-        known = Seen(seen.astype(float), values, n, critical_value(0.95), people)
-        _, (low, high) = known.together(all_answered(np.array(answers, float), known), asked)
+        known = Respondents(seen.astype(float), values, n, critical_value(0.95), people)
+        _, (low, high) = known.combine(
+            summarize_full_response(np.array(answers, float), known), asked
+        )
         truth = held @ values / n if people else float(np.dot(p, values))
         words = (
             f"{asked} of the silent of {n}, {'these people' if people else 'mean'}, p={p}, g={g}"

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import unheard as uh
 from benchmarks.timing import Cost, report, seconds
-from unheard.analysis.ranking import rank_intervals, simultaneous_level
-from unheard.analysis.shared_claims import find_shared_breakdown
+from unheard.analysis.ranking import adjust_level_for_items, rank_intervals
+from unheard.analysis.shared_breakdown import find_shared_breakdown
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.model.question import build_question
 from unheard.tables.pipeline import Job, prepare, read_request
@@ -49,7 +49,7 @@ def _exact(cells: NDArray[np.int64]) -> None:
         ):
             some = cells[:items]
             theirs = Cost.of(_separate(some, quiet, None), 3)
-            ours = Cost.of(_shared(some, quiet, noise=False), 3 if items <= 1_000 else 1)
+            ours = Cost.of(_shared(some, quiet, sampling_error=False), 3 if items <= 1_000 else 1)
             _report(f"{items:,} items ranked exactly, {quiet}", ours, theirs, goal)
 
 
@@ -77,9 +77,9 @@ def _too_many(cells: NDArray[np.int64]) -> None:
 def _with_noise(cells: NDArray[np.int64]) -> None:
     for items, quiet in ((200, "any"), (1_000, "any"), (200, "low"), (4_000, "any")):
         some = cells[:items]
-        theirs = Cost.of(_separate(some, quiet, simultaneous_level(0.95, items)), 3)
-        ours = Cost.of(_shared(some, quiet, noise=True))
-        _report(f"{items:,} items ranked with noise, {quiet}", ours, theirs, "no goal")
+        theirs = Cost.of(_separate(some, quiet, adjust_level_for_items(0.95, items)), 3)
+        ours = Cost.of(_shared(some, quiet, sampling_error=True))
+        _report(f"{items:,} items ranked with sampling error, {quiet}", ours, theirs, "no goal")
 
 
 def _pairs(cells: NDArray[np.int64]) -> None:
@@ -88,7 +88,7 @@ def _pairs(cells: NDArray[np.int64]) -> None:
     for quiet in ("any", "low"):
         question = build_question(cells, _Q, quiet=quiet)
         ours = seconds(partial(find_shared_breakdown, question, i, j), 1)
-        theirs = seconds(_shared(cells, quiet, noise=False), 3)
+        theirs = seconds(_shared(cells, quiet, sampling_error=False), 3)
         what = f"breakdown q of {len(i):,} pairs, {quiet}"
         report(what, ours, "ranking the items at one q", theirs, "no goal")
 
@@ -103,6 +103,6 @@ def _separate(cells: NDArray[np.int64], quiet: str, level: float | None) -> Call
     return work
 
 
-def _shared(cells: NDArray[np.int64], quiet: str, *, noise: bool) -> Callable[[], object]:
+def _shared(cells: NDArray[np.int64], quiet: str, *, sampling_error: bool) -> Callable[[], object]:
     question = build_question(cells, _Q, quiet=quiet)
-    return lambda: rank_shared(question, noise=noise)
+    return lambda: rank_shared(question, sampling_error=sampling_error)

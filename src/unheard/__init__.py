@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from unheard.analysis.plan import Plan, plan_follow_up
     from unheard.analysis.ranking import Ranking, find_top_k_breakdown, rank_intervals
     from unheard.analysis.response_rates import ResponseRates, check_response_rates
-    from unheard.analysis.shared_claims import find_shared_breakdown, find_shared_top_k_breakdown
+    from unheard.analysis.shared_breakdown import find_shared_breakdown, find_shared_top_k_breakdown
     from unheard.analysis.shared_ranking import SharedRanking, rank_shared
     from unheard.analysis.sweep import Sweep, sweep
     from unheard.report import make_report
@@ -71,7 +71,10 @@ _LATER = {
         "unheard.analysis.plan": ("Plan", "plan_follow_up"),
         "unheard.analysis.ranking": ("Ranking", "rank_intervals", "find_top_k_breakdown"),
         "unheard.analysis.response_rates": ("ResponseRates", "check_response_rates"),
-        "unheard.analysis.shared_claims": ("find_shared_breakdown", "find_shared_top_k_breakdown"),
+        "unheard.analysis.shared_breakdown": (
+            "find_shared_breakdown",
+            "find_shared_top_k_breakdown",
+        ),
         "unheard.analysis.shared_ranking": ("SharedRanking", "rank_shared"),
         "unheard.analysis.assumption_file": ("read_assumption", "write_assumption"),
         "unheard.analysis.sweep": ("Sweep", "sweep"),

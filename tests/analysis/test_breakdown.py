@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import Floats, Histogram, assumptions, histograms
-from unheard.analysis.breakdown import Claim, breakdown_of, find_breakdown, largest_q
+from unheard.analysis.breakdown import Claim, find_breakdown, find_breakdown_by_row, find_largest_q
 from unheard.errors import OptionError
 from unheard.model.question import Question, build_question
 from unheard.model.scale import Scale
@@ -45,14 +45,14 @@ def test_breakdown_is_where_the_claim_starts_to_hold(
     noise: bool, asked: tuple[Question, Claim]
 ) -> None:
     question, claim = asked
-    found = float(breakdown_of(question, claim, noise)[0])
+    found = float(find_breakdown_by_row(question, claim, noise)[0])
     slack = 1e-9 * question.counts.scale.width
     beyond = margins(question, claim, QS, noise)
     if np.isnan(found):
         # Above the response rate nothing is claimed: the assumption contradicts it.
-        assert (beyond[largest_q(question)[0] >= QS] <= slack).all()
+        assert (beyond[find_largest_q(question)[0] >= QS] <= slack).all()
     else:
-        claimed = (found * (1 + 1e-9) < QS) & (largest_q(question)[0] >= QS)
+        claimed = (found * (1 + 1e-9) < QS) & (find_largest_q(question)[0] >= QS)
         assert (beyond[claimed] > -slack).all()
         assert (beyond[found * (1 - 1e-9) > QS] <= slack).all()
 
@@ -63,7 +63,7 @@ def test_the_end_of_the_interval_is_the_threshold_at_the_breakdown(
     noise: bool, asked: tuple[Question, Claim]
 ) -> None:
     question, claim = asked
-    found = float(breakdown_of(question, claim, noise)[0])
+    found = float(find_breakdown_by_row(question, claim, noise)[0])
     if found > 1e-9:
         around = np.array([found * (1 - 1e-9), min(found * (1 + 1e-9), 1.0)])
         before, after = margins(question, claim, around, noise)
@@ -77,7 +77,7 @@ def test_the_largest_q_is_where_the_number_of_people_just_fits(
     asked: tuple[Question, Claim],
 ) -> None:
     question, _ = asked
-    most = float(largest_q(question)[0])
+    most = float(find_largest_q(question)[0])
     found = question.at(most).response()
     if found is not None and question.assumption.kind != "known":
         assert not found.too_low[0] or not question.counts.cells[0, 1:-1].any()
@@ -128,9 +128,9 @@ def test_what_is_ruled_out_fails_no_claim(
     scale = Scale([0.5 * r for r in range(len(counts))])
     box = [(one, one) for one in g]
     question = build_question(counts, participation=box, n=n, scale=scale)
-    most = float(largest_q(question)[0])
+    most = float(find_largest_q(question)[0])
     claim = Claim.read(None, threshold, scale)
-    found = float(breakdown_of(question, claim, True)[0])
+    found = float(find_breakdown_by_row(question, claim, True)[0])
     if np.isnan(found):
         assert margins(question, claim, np.array([most]), True)[0] <= 0
     elif found > 1e-9:

@@ -13,9 +13,9 @@ from scipy.special import expit
 import unheard as uh
 from tests.strategies import Floats
 from unheard.analysis.assumption_file import (
-    audit_document,
+    build_audit_document,
     read_assumption,
-    read_audited,
+    read_assumption_and_scale,
     write_assumption,
 )
 from unheard.analysis.calibrate import OPEN_END, calibrate
@@ -173,7 +173,7 @@ def test_an_audit_survives_its_file(tmp_path: Path, paired: bool, items: int) ->
     audit = calibrate(*histograms(items), paired=paired)
     file = tmp_path / "audit.json"
     write_assumption(audit, file)
-    assumption, scale = read_audited(file)
+    assumption, scale = read_assumption_and_scale(file)
     assert scale == audit.scale
     for n in (None, 400) if paired else (None,):
         one, two = (
@@ -200,7 +200,9 @@ def test_files_that_hold_no_audit_are_refused(tmp_path: Path) -> None:
 
 def test_a_file_with_segments_needs_one_named(tmp_path: Path) -> None:
     file = tmp_path / "audit.json"
-    audits = {name: audit_document(calibrate(*histograms(k))) for name, k in (("A", 1), ("B", 3))}
+    audits = {
+        name: build_audit_document(calibrate(*histograms(k))) for name, k in (("A", 1), ("B", 3))
+    }
     file.write_text(json.dumps({"segments": audits}))
     assumption = read_assumption(f"{file}#B")
     assert list(assumption.g) == audits["B"]["g"]

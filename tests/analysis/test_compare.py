@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import unheard as uh
 from tests.strategies import Floats, assumptions, box_of, boxes, scales
-from unheard.analysis.breakdown import largest_q
+from unheard.analysis.breakdown import find_largest_q
 from unheard.analysis.compare import Comparison, Difference, compare
 from unheard.analysis.differences import SEPARATE, SHARED
 from unheard.errors import AssumptionError, CountsError, OptionError, PopulationError
@@ -53,8 +53,8 @@ def swapped(question: Question) -> Question:
 @given(asked=questions())
 @settings(max_examples=12)
 def test_sharing_never_widens(asked: Question) -> None:
-    low, high, ci_low, ci_high = SEPARATE.all_four(asked)
-    lower, upper, ci_lower, ci_upper = SHARED.all_four(asked)
+    low, high, ci_low, ci_high = SEPARATE.find_bounds_and_limits(asked)
+    lower, upper, ci_lower, ci_upper = SHARED.find_bounds_and_limits(asked)
     assert low <= lower <= upper + 1e-12 * asked.counts.scale.width
     assert upper <= high
     assert ci_lower <= lower
@@ -74,8 +74,8 @@ def test_sharing_never_widens(asked: Question) -> None:
 @settings(max_examples=25)
 def test_swapping_items_turns_signs(asked: Question) -> None:
     for way in WAYS.values():
-        lower, upper, ci_lower, ci_upper = way.all_four(asked)
-        turned = way.all_four(swapped(asked))
+        lower, upper, ci_lower, ci_upper = way.find_bounds_and_limits(asked)
+        turned = way.find_bounds_and_limits(swapped(asked))
         wanted = [-upper, -lower, -ci_upper, -ci_lower]
         np.testing.assert_allclose(turned, wanted, atol=1e-9 * asked.counts.scale.width)
 
@@ -186,7 +186,7 @@ def case(name: str) -> Comparison:
 @pytest.mark.parametrize("name", CASES)
 def test_breakdown_is_where_the_claim_starts_to_hold(name: str) -> None:
     found = case(name)
-    most = float(largest_q(found.question).min())
+    most = float(find_largest_q(found.question).min())
     qs = np.exp(np.linspace(np.log(1e-3), np.log(most), 60))
     leads_a = found.leader == "a"
     for name_of_way, way in WAYS.items():
@@ -291,7 +291,7 @@ def test_the_confidence_interval_holds_the_difference(name: str, way: str) -> No
         seen_a, seen_b = p_a * g_a / (p_a @ g_a), p_b * g_b / (p_b @ g_b)
         for _ in range(runs):
             rows = [rng.multinomial(sizes[0], seen_a), rng.multinomial(sizes[1], seen_b)]
-            limits = WAYS[way].all_four(build_question(rows, q, quiet=quiet))
+            limits = WAYS[way].find_bounds_and_limits(build_question(rows, q, quiet=quiet))
             held += limits[2] <= truth <= limits[3]
             width += (limits[1] - limits[0]) / runs
         assert held / runs >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / runs)

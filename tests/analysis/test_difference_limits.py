@@ -13,9 +13,9 @@ from scipy.stats import hypergeom
 
 from tests.formulas.outcomes import all_histograms, binomial, multinomial
 from tests.strategies import Floats
-from unheard.analysis.difference_limits import Sample, distributions, scores_up_to, sum_limits
-from unheard.analysis.differences import SEPARATE, SHARED, Way
-from unheard.analysis.shared_limits import WeightBox, least_difference
+from unheard.analysis.difference_limits import Sample, choose_scores, distributions, find_sum_limits
+from unheard.analysis.differences import SEPARATE, SHARED, DifferenceSolver
+from unheard.analysis.shared_difference_limits import WeightBox, find_least_difference
 from unheard.model.question import build_question
 
 MISS = 0.025
@@ -23,7 +23,7 @@ LEVEL = 0.949
 TINY = 1e-9
 
 
-def limits(a: Any, b: Any, way: Way, q: float, **stated: Any) -> tuple[float, float]:
+def limits(a: Any, b: Any, way: DifferenceSolver, q: float, **stated: Any) -> tuple[float, float]:
     question = build_question([a, b], q, **stated)
     return way.limit(question, False), way.limit(question, True)
 
@@ -135,14 +135,14 @@ def test_no_weights_have_a_lower_limit(m: int, q: float, quiet: str, data: st.Da
     places = np.linspace(0, 1, m)
     a, b = (Sample(np.array(r, float), np.array(r, float), places) for r in rows)
     falling = {"any": 0, "low": 1, "high": -1}[quiet]
-    least = least_difference(a, b, WeightBox(np.ones(m), np.full(m, 1 / q), falling), MISS)
+    least = find_least_difference(a, b, WeightBox(np.ones(m), np.full(m, 1 / q), falling), MISS)
     assert least is not None
     w = np.array([data.draw(st.floats(1, 1 / q)) for _ in range(m)])
     w = {0: w, 1: np.sort(w)[::-1], -1: np.sort(w)}[falling][None]
-    wanted = scores_up_to(MISS)
-    found = sum_limits(
+    wanted = choose_scores(MISS)
+    found = find_sum_limits(
         distributions(a, w, w, wanted),
-        distributions(b.from_the_other_end(), w[:, ::-1], w[:, ::-1], wanted),
+        distributions(b.reverse(), w[:, ::-1], w[:, ::-1], wanted),
         MISS,
     )
     assert min(least, 0.0) <= float(found[0]) - 1 + 1e-6

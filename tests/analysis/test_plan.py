@@ -17,13 +17,13 @@ import unheard as uh
 from tests.strategies import Floats, Histogram, assumptions, histograms
 from unheard.analysis.follow_up import (
     FollowUp,
-    Seen,
-    _some_answered,
-    all_answered,
+    Respondents,
+    _summarize_partial_response,
     combine_follow_up,
-    people_at_ends,
+    count_people_at_bounds,
+    summarize_full_response,
 )
-from unheard.analysis.plan import _expected_limits, _settles, _smallest, plan_follow_up
+from unheard.analysis.plan import _expected_limits, _find_smallest, _settles_claim, plan_follow_up
 from unheard.cli.plan import plan as plan_command
 from unheard.formulas.confidence import critical_value
 
@@ -66,8 +66,10 @@ def share_covered(limits: tuple[Floats, Floats], truth: Any) -> float:
     return float(np.mean((limits[0] <= truth + 1e-9) & (limits[1] >= truth - 1e-9)))
 
 
-def in_hand(counts: Any, scale: Floats, n: int, covers: str) -> Seen:
-    return Seen(counts[None].astype(float), scale, n, critical_value(0.95), covers == "people")
+def in_hand(counts: Any, scale: Floats, n: int, covers: str) -> Respondents:
+    return Respondents(
+        counts[None].astype(float), scale, n, critical_value(0.95), covers == "people"
+    )
 
 
 def between_the_ends(m: int) -> Floats:
@@ -97,7 +99,7 @@ def test_the_estimate_is_that_of_double_sampling(
     assert found.lower == found.upper == pytest.approx(expected)
     assert seen.values[0] <= found.ci_lower <= found.estimate + slack
     assert found.estimate - slack <= found.ci_upper <= seen.values[-1]
-    assert (found.asked, found.n_answers, found.n_silent) == (k, k, silent.sum())
+    assert (found.asked, found.n_responses, found.n_nonrespondents) == (k, k, silent.sum())
     assert found.notes == ()
     if k == silent.sum() and covers == "people":
         assert found.ci_upper - found.ci_lower == pytest.approx(0, abs=slack)
@@ -139,7 +141,7 @@ def test_the_people_at_the_ends_have_the_means_of_the_ends(
     stated = data.draw(assumptions(seen.m))
     question = uh.build_question(seen.counts, n=n, scale=seen.values, **stated)
     lower, upper, *_ = question.intervals()
-    low, high = people_at_ends(question)
+    low, high = count_people_at_bounds(question)
     for people, end in ((low, lower), (high, upper)):
         assert people.sum() == pytest.approx(n)
         assert people.min() >= -1e-9
@@ -175,9 +177,9 @@ def test_equal_answers_do_not_make_certain() -> None:
 @pytest.mark.parametrize(("silent", "asked"), [(1, 1), (5, 2), (12, 6), (30, 29), (100, 90)])
 def test_two_ratings_keep_the_level_for_every_truth(silent: int, asked: int, level: float) -> None:
     x = np.arange(asked + 1)
-    seen = Seen(np.zeros((1, 2)), np.array([0.0, 1.0]), silent, critical_value(level), True)
+    seen = Respondents(np.zeros((1, 2)), np.array([0.0, 1.0]), silent, critical_value(level), True)
     answers = np.column_stack([asked - x, x]).astype(float)
-    lower, upper = seen.together(all_answered(answers, seen), asked)[1]
+    lower, upper = seen.combine(summarize_full_response(answers, seen), asked)[1]
     ones = np.arange(silent + 1)
     inside = (lower[:, None] <= ones / silent + 1e-9) & (upper[:, None] >= ones / silent - 1e-9)
     coverage = (hypergeom.pmf(x[:, None], silent, ones, asked) * inside).sum(axis=0)
@@ -210,12 +212,14 @@ def coverage(
         some = answers.sum(axis=1) > 0
         rows, k = answers[some].astype(float), k[some].astype(float)
         for covers_people, truth in ((False, p @ FIVE), (True, people[some] @ FIVE / n)):
-            first = Seen(seen[some].astype(float), FIVE, n, critical_value(0.95), covers_people)
+            first = Respondents(
+                seen[some].astype(float), FIVE, n, critical_value(0.95), covers_people
+            )
             if q is None:
-                part = all_answered(rows, first)
+                part = summarize_full_response(rows, first)
             else:
-                part = _some_answered(uh.build_question(rows, q, n=k))
-            found.append(share_covered(first.together(part, k)[1], truth))
+                part = _summarize_partial_response(uh.build_question(rows, q, n=k))
+            found.append(share_covered(first.combine(part, k)[1], truth))
     return min(found[::2]), min(found[1::2])
 
 
@@ -237,7 +241,7 @@ def test_some_answer_and_the_level_is_kept(shape: str, n: int, asked: int | str,
 def test_rows_say_what_the_function_says() -> None:
     seen = in_hand(np.array(HOTEL), FIVE, 2400, "mean")
     rows = np.array([[3, 1, 4, 6, 2], [0, 0, 0, 0, 16]], float)
-    together = seen.together(_some_answered(uh.build_question(rows, 0.3, n=30)), 30)
+    together = seen.combine(_summarize_partial_response(uh.build_question(rows, 0.3, n=30)), 30)
     for index, answers in enumerate(rows):
         one = combine_follow_up(HOTEL, answers, 2400, asked=30, q=0.3)
         ends = [float(end[index]) for pair in together for end in pair]
@@ -254,7 +258,7 @@ def first_enough(enough: list[bool]) -> int | None:
 @given(st.integers(1, 500), st.integers(1, 600))
 def test_halving_finds_the_first(most: int, threshold: int) -> None:
     expected = threshold if threshold <= most else None
-    assert _smallest(lambda k: k >= threshold, most) == expected
+    assert _find_smallest(lambda k: k >= threshold, most) == expected
 
 
 @settings(max_examples=15)
@@ -267,7 +271,7 @@ def test_the_plan_for_a_width_is_that_of_a_scan(
     n, scale = int(seen.counts.sum()) + n_silent, np.array(seen.values)
     width = share * float(scale[-1] - scale[0])
     plan = plan_follow_up(
-        seen.counts, n, q=1e-6, width=width, covers=covers, scale=seen.values, silent=silent
+        seen.counts, n, q=1e-6, width=width, covers=covers, scale=seen.values, nonrespondents=silent
     )
     worst, guess = plan.scenarios
     if plan.now.ci_upper - plan.now.ci_lower <= width:
@@ -290,7 +294,7 @@ def test_no_answers_at_all_are_worse_than_the_worst_case(
     first = in_hand(seen.counts, scale, n, covers)
     low, high = _expected_limits(first, between_the_ends(seen.m), k)
     answers = rng.multinomial(k, rng.dirichlet(np.full(seen.m, 0.3), size=50)).astype(float)
-    lower, upper = first.together(all_answered(answers, first), k)[1]
+    lower, upper = first.combine(summarize_full_response(answers, first), k)[1]
     # The worst split is looked for in steps of half a percent.
     slack = 1e-5 * (scale[-1] - scale[0])
     assert (upper - lower).max() <= (high - low).max() + slack
@@ -316,7 +320,7 @@ def test_the_plan_for_a_claim_is_that_of_a_scan(
         power=power,
         covers=covers,
         scale=seen.values,
-        silent=silent,
+        nonrespondents=silent,
     )
     (one,) = plan.scenarios
     mean = float((seen.counts + silent) @ scale / n)
@@ -328,7 +332,7 @@ def test_the_plan_for_a_claim_is_that_of_a_scan(
         return
     first = in_hand(seen.counts, scale, n, covers)
     every = range(1, n_silent + 1)
-    enough = [_settles(first, silent / n_silent, one.shows, target, power, k) for k in every]
+    enough = [_settles_claim(first, silent / n_silent, one.shows, target, power, k) for k in every]
     assert one.ask == first_enough(enough)
     if covers == "people":
         # Asking everybody tells the mean of these people exactly.
@@ -351,7 +355,7 @@ def test_the_power_is_there(
 ) -> None:
     n, rng = sum(counts) + sum(silent), np.random.default_rng(11)
     plan = plan_follow_up(
-        counts, n, q=1e-3, above=target, power=power, covers=covers, silent=silent
+        counts, n, q=1e-3, above=target, power=power, covers=covers, nonrespondents=silent
     )
     (one,) = plan.scenarios
     if one.ask is None:
@@ -359,7 +363,7 @@ def test_the_power_is_there(
         return
     seen = in_hand(np.array(counts), FIVE, n, covers)
     answers = rng.multivariate_hypergeometric(silent, one.ask, size=4000).astype(float)
-    lower, upper = seen.together(all_answered(answers, seen), one.ask)[1]
+    lower, upper = seen.combine(summarize_full_response(answers, seen), one.ask)[1]
     settled = np.mean(lower > target if one.shows == "above" else upper < target)
     # A normal quantile of a few skewed, whole answers, and 4,000 runs.
     assert power - 0.04 <= settled <= power + 0.07
@@ -374,8 +378,8 @@ def test_the_scenarios_are_what_the_assumption_allows() -> None:
         [core.lower, core.estimate, core.upper]
     )
     assert [one.shows for one in plan.scenarios] == ["below", "above", "above"]
-    assert sum(middle.silent) == pytest.approx(1)
-    assert low.mean_silent < middle.mean_silent < high.mean_silent == 5
+    assert sum(middle.nonrespondents) == pytest.approx(1)
+    assert low.nonrespondent_mean < middle.nonrespondent_mean < high.nonrespondent_mean == 5
     other = plan_follow_up(HOTEL, 2400, floor=0.3, below=4)
     assert [one.ask for one in other.scenarios] == [one.ask for one in plan.scenarios]
 
@@ -391,7 +395,7 @@ def test_people_at_the_ends_have_the_means_of_the_ends(
     )
     lower, upper = question.intervals()
     values = np.array(histogram.values)
-    for people, end in zip(people_at_ends(question), (lower, upper), strict=True):
+    for people, end in zip(count_people_at_bounds(question), (lower, upper), strict=True):
         assert people.sum() == pytest.approx(n)
         assert people[0] @ values / n == pytest.approx(end[0], abs=1e-9)
 
@@ -402,7 +406,7 @@ def test_nothing_to_ask() -> None:
     clear = plan_follow_up(HOTEL, 2400, q=0.3, below=4.8)
     assert [(one.shows, one.ask) for one in clear.scenarios] == [("below", 0)] * 3
     everybody = plan_follow_up(HOTEL, 1000, q=0.3, width=0.01)
-    assert (everybody.n_silent, everybody.scenarios) == (0, ())
+    assert (everybody.n_nonrespondents, everybody.scenarios) == (0, ())
 
 
 def test_a_refuted_assumption_settles_nothing() -> None:
@@ -411,7 +415,7 @@ def test_a_refuted_assumption_settles_nothing() -> None:
     assert plan.now.ci_upper - plan.now.ci_lower < 0.3
     assert all(one.ask for one in plan.scenarios)
     low, _, high = plan_follow_up(HOTEL, 2400, floor=0.9, above=3.5).scenarios
-    assert (low.mean_silent, high.mean_silent) == (1, 5)
+    assert (low.nonrespondent_mean, high.nonrespondent_mean) == (1, 5)
 
 
 def test_out_of_reach() -> None:
@@ -456,10 +460,10 @@ def test_a_billion_people() -> None:
         ({"level": None}, uh.OptionError, "level"),
         ({"level": 95}, uh.OptionError, "level"),
         ({"q": None}, uh.AssumptionError, "none stated"),
-        ({"silent": [1, 2]}, uh.CountsError, "each of the 5 ratings"),
-        ({"silent": [0, 0, 0, 0, 0]}, uh.CountsError, "silent"),
-        ({"silent": [1, 1, 1, 1, -1]}, uh.CountsError, "silent"),
-        ({"silent": "many"}, uh.CountsError, "silent"),
+        ({"nonrespondents": [1, 2]}, uh.CountsError, "each of the 5 ratings"),
+        ({"nonrespondents": [0, 0, 0, 0, 0]}, uh.CountsError, "nonrespondents"),
+        ({"nonrespondents": [1, 1, 1, 1, -1]}, uh.CountsError, "nonrespondents"),
+        ({"nonrespondents": "many"}, uh.CountsError, "nonrespondents"),
     ],
 )
 def test_plans_refused(changes: dict[str, Any], error: type[Exception], words: str) -> None:
@@ -511,7 +515,7 @@ def test_command_plans_for_a_width() -> None:
     assert [one["ask"] for one in found["scenarios"]] == [one.ask for one in plan.scenarios]
     assert found["scenarios"][0]["mean"] == plan.scenarios[0].mean
     assert (found["goal"], found["target"], found["power"]) == ("width", 0.3, None)
-    assert (found["n"], found["n_ratings"], found["n_silent"]) == (2400, 1000, 1400)
+    assert (found["n"], found["n_ratings"], found["n_nonrespondents"]) == (2400, 1000, 1400)
     assert found["now"]["ci_lower"] == plan.now.ci_lower
     assert "0.3" in found["assumption"]
     for words in ("1,400 said nothing", "no wider than 0.3", "at random from the 1,400"):
@@ -549,7 +553,7 @@ def test_command_puts_answers_together() -> None:
     words = [*WORDS, "--follow-up", "3,1,4,6,2"]
     found = json.loads(run(*words, "--json"))
     expected = combine_follow_up(HOTEL, [3, 1, 4, 6, 2], 2400)
-    for name in ("estimate", "lower", "upper", "ci_lower", "ci_upper", "asked", "n_answers"):
+    for name in ("estimate", "lower", "upper", "ci_lower", "ci_upper", "asked", "n_responses"):
         assert found[name] == getattr(expected, name)
     assert found["assumption"] is None
     shown = run(*words)

@@ -14,7 +14,7 @@ from scipy.stats import dirichlet_multinomial
 import unheard as uh
 from tests.strategies import Floats
 from unheard.analysis.calibrate import Audit, calibrate
-from unheard.analysis.pool_fit import fit_dirichlet, fit_pool, fit_voices
+from unheard.analysis.pool_fit import fit_dirichlet, fit_participation, fit_pool
 from unheard.formulas.operations import NUMPY
 from unheard.formulas.pooling import pooled_with_n, reach
 
@@ -50,7 +50,7 @@ def test_the_dirichlet_fit_is_the_most_likely_one() -> None:
 
 
 def test_voices_are_recovered() -> None:
-    voice, spread = fit_voices(*world(np.random.default_rng(2), 400))
+    voice, spread = fit_participation(*world(np.random.default_rng(2), 400))
     assert voice == pytest.approx([-2.5, -1.5, -0.5, 0.5], abs=0.2)
     assert spread == pytest.approx(0.7, rel=0.15)
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import unheard as uh
 from tests.strategies import Floats, assumptions
-from unheard.analysis.breakdown import largest_q
+from unheard.analysis.breakdown import find_largest_q
 from unheard.analysis.ranking import (
+    adjust_level_for_items,
     average_rank,
     find_top_k_breakdown,
     rank_intervals,
-    simultaneous_level,
 )
 from unheard.model.question import Question, build_question
 
@@ -101,7 +101,7 @@ def test_refused(asked: dict[str, Any], words: str) -> None:
 
 def test_nothing_to_rank() -> None:
     assert len(rank_intervals([], []).tier) == 0
-    assert simultaneous_level(0.9, 0) == 0.9
+    assert adjust_level_for_items(0.9, 0) == 0.9
 
 
 # How quiet people may be before an item is no longer in the top k.
@@ -124,7 +124,7 @@ def questions(draw: st.DrawFn) -> Question:
 def overtakers(question: Question, item: int, q: float, noise: bool) -> tuple[int, int]:
     """How many others may lie above the item, give or take rounding."""
     if noise:
-        level = simultaneous_level(question.level or 0.0, question.counts.rows)
+        level = adjust_level_for_items(question.level or 0.0, question.counts.rows)
         question = Question(question.counts, question.assumption, level, question.covers)
     lower, upper = question.at(q).intervals()[2 if noise else 0 :][:2]
     ahead = np.delete(upper, item) - lower[item]
@@ -139,9 +139,9 @@ def test_top_k_breakdown_against_a_scan(
 ) -> None:
     many = question.counts.rows
     item, k = data.draw(st.integers(0, many - 1)), data.draw(st.integers(1, many - 1))
-    found = find_top_k_breakdown(question, item, k, noise=noise)
+    found = find_top_k_breakdown(question, item, k, sampling_error=noise)
     wavers = noise and question.assumption.per_rating
-    for q in QS[largest_q(question).min() >= QS]:
+    for q in QS[find_largest_q(question).min() >= QS]:
         fewest, most = overtakers(question, item, float(q), noise)
         if q > found * (1 + 1e-9):
             assert fewest < k
@@ -166,7 +166,9 @@ def test_top_of_all_is_no_claim() -> None:
         with pytest.raises(uh.OptionError, match=words):
             find_top_k_breakdown(question, item, k)
     with pytest.raises(uh.OptionError, match="level: None found"):
-        find_top_k_breakdown(build_question([[1, 5], [5, 1]], 0.3, level=None), 0, 1, noise=True)
+        find_top_k_breakdown(
+            build_question([[1, 5], [5, 1]], 0.3, level=None), 0, 1, sampling_error=True
+        )
 
 
 # Books whose order is known: participation hides it, and nothing said of it may be wrong.
@@ -259,7 +261,7 @@ def test_with_noise_few_runs_have_anything_wrong(
 ) -> None:
     rng = np.random.default_rng(402)
     mean, rank = truth_of(books)
-    level = simultaneous_level(0.95, len(books))
+    level = adjust_level_for_items(0.95, len(books))
     runs = wrong = said = 0
     for q, g in [*participations(rng), (1.0, np.ones(5))]:
         shares = books * g / (books @ g)[:, None]

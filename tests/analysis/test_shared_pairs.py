@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import unheard as uh
 from tests.strategies import Floats, assumptions, box_of, scales
-from unheard.analysis.shared_claims import find_shared_breakdown
-from unheard.analysis.shared_extremes import shared_range
-from unheard.analysis.shared_pairs import Crowd
+from unheard.analysis.shared_breakdown import find_shared_breakdown
+from unheard.analysis.shared_difference import find_shared_range
+from unheard.analysis.shared_pairs import SharedItems
 from unheard.model.assumption import fixed_box
 from unheard.model.question import Question, build_question
 
@@ -56,17 +56,17 @@ def differences(question: Question, weights: Floats) -> Floats:
     return found
 
 
-def least_difference(question: Question) -> float:
+def find_least_difference(question: Question) -> float:
     """Smallest difference by edges and segments, in widths of the scale."""
     values, assumption = question.counts.scale.values, question.assumption
     a, b = question.counts.cells
     q = None if assumption.q is None else float(assumption.q)
-    least, _ = shared_range(a, b, values, assumption.kind, q, fixed_box(assumption))
+    least, _ = find_shared_range(a, b, values, assumption.kind, q, fixed_box(assumption))
     return least.bound / (values[-1] - values[0])
 
 
 def is_sure(question: Question) -> bool:
-    crowd = Crowd.of(question)
+    crowd = SharedItems.of(question)
     row = np.argsort(crowd.items)
     return bool(crowd.surely_above(row[:1], row[1:])[0])
 
@@ -82,7 +82,7 @@ def test_surely_above_against_brute_force(pair: tuple[dict[str, Any], Question],
     else:
         # Corners are among the weights; along a segment the worst point may lie between them.
         segment = stated.get("quiet") in ("low", "high")
-        assert (least_difference(question) if segment else least) < 1e-9
+        assert (find_least_difference(question) if segment else least) < 1e-9
 
 
 @given(pair=pairs(8))
@@ -91,7 +91,7 @@ def test_surely_above_is_the_sign_of_the_smallest_difference(
     pair: tuple[dict[str, Any], Question],
 ) -> None:
     _, question = pair
-    least = least_difference(question)
+    least = find_least_difference(question)
     if abs(least) > 1e-9:
         assert is_sure(question) == (least > 0)
 
@@ -104,14 +104,14 @@ def test_breakdown_is_where_the_smallest_difference_is_zero(
     _, question = pair
     (q,) = find_shared_breakdown(question, 0, 1)
     if np.isnan(q):
-        assert least_difference(question.at(1.0)) < 1e-9
+        assert find_least_difference(question.at(1.0)) < 1e-9
         return
     assert 0 <= q < 1
     for factor in (1.001, 1.1, 2, 10):
-        assert least_difference(question.at(min(1.0, max(q * factor, 1e-6)))) > 0
+        assert find_least_difference(question.at(min(1.0, max(q * factor, 1e-6)))) > 0
     if q > 1e-6:
-        assert least_difference(question.at(q)) == pytest.approx(0, abs=1e-9)
-        assert least_difference(question.at(q * 0.999)) <= 0
+        assert find_least_difference(question.at(q)) == pytest.approx(0, abs=1e-9)
+        assert find_least_difference(question.at(q * 0.999)) <= 0
 
 
 def test_breakdown_by_hand() -> None:
@@ -140,7 +140,7 @@ def test_a_scale_from_0_to_100_is_exact() -> None:
         (q,) = find_shared_breakdown(question, i, j)
         assert 0 < q < 1
         for at, sure in ((q * 1.0001, True), (q * 0.9999, False)):
-            least, _ = shared_range(cells[i], cells[j], range(101), "any", min(at, 1.0), None)
+            least, _ = find_shared_range(cells[i], cells[j], range(101), "any", min(at, 1.0), None)
             assert (least.bound > 0) == sure
 
 

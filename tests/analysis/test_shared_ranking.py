@@ -16,10 +16,10 @@ import unheard as uh
 from benchmarks.claims import thinnings, wrong_claims
 from benchmarks.sections import MISSING, SECTIONS, Sections
 from tests.strategies import Floats, assumptions, scales
-from unheard.analysis import dominance, shared_conditions
+from unheard.analysis import dominance, shared_criteria
 from unheard.analysis.ranking import rank_intervals
-from unheard.analysis.shared_extremes import shared_range
-from unheard.analysis.shared_pairs import Crowd
+from unheard.analysis.shared_difference import find_shared_range
+from unheard.analysis.shared_pairs import SharedItems
 from unheard.analysis.shared_ranking import SharedRanking, rank_shared
 from unheard.formulas.boxes import QUIET
 from unheard.model.assumption import fixed_box
@@ -48,7 +48,7 @@ def least_differences(question: Question) -> Floats:
     least = np.full((len(cells), len(cells)), np.nan)
     for i, j in product(range(len(cells)), repeat=2):
         if cells[i].any() and cells[j].any():
-            ends = shared_range(
+            ends = find_shared_range(
                 cells[i], cells[j], values, assumption.kind, q, fixed_box(assumption)
             )
             least[i, j] = ends[0].bound / (values[-1] - values[0])
@@ -95,7 +95,7 @@ def test_ranks_by_definition(question: Question, k: int) -> None:
 def test_few_corners_and_pair_by_pair_agree(question: Question) -> None:
     by_corners = rank_shared(question, pairs=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shared_conditions, "_MOST_CORNERS", 0)
+        patch.setattr(shared_criteria, "_MOST_CORNERS", 0)
         by_pairs = rank_shared(question, pairs=True)
     assert by_pairs.settled == by_corners.settled
     np.testing.assert_array_equal(by_pairs.best_rank, by_corners.best_rank)
@@ -132,7 +132,7 @@ def pair_table(found: SharedRanking) -> np.ndarray:
 def test_many_items_by_corners_and_pair_by_pair(q: float, monkeypatch: pytest.MonkeyPatch) -> None:
     question = build_question(random_items(250, 5, 9), q)
     by_corners = rank_shared(question, pairs=True)
-    monkeypatch.setattr(shared_conditions, "_MOST_CORNERS", 0)
+    monkeypatch.setattr(shared_criteria, "_MOST_CORNERS", 0)
     by_pairs = rank_shared(question, pairs=True)
     np.testing.assert_array_equal(by_pairs.pairs, by_corners.pairs)
 
@@ -141,9 +141,9 @@ def test_many_items_by_corners_and_pair_by_pair(q: float, monkeypatch: pytest.Mo
 def test_chords_of_a_direction_settle_nothing_wrong(
     stretch: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared_conditions, "_STRETCH", stretch)
+    monkeypatch.setattr(shared_criteria, "_STRETCH", stretch)
     question = build_question(random_items(300, 5, 10), 0.05, quiet="low")
-    crowd = Crowd.of(question)
+    crowd = SharedItems.of(question)
     i, j = np.indices((len(crowd.items),) * 2)
     sure = crowd.surely_above(i.ravel(), j.ravel()).reshape(i.shape)
     found = pair_table(rank_shared(question, pairs=True))[np.ix_(crowd.items, crowd.items)]
@@ -179,28 +179,32 @@ def test_progress_rises_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
 # Items that are nearly alike.
 
 
-@given(question=tables(3), alike=st.sampled_from([0.95, 0.7, 0.4]), seed=st.integers(0, 99))
+@given(question=tables(3), similarity=st.sampled_from([0.95, 0.7, 0.4]), seed=st.integers(0, 99))
 @settings(max_examples=40)
-def test_nearly_alike_against_brute_force(question: Question, alike: float, seed: int) -> None:
+def test_nearly_alike_against_brute_force(question: Question, similarity: float, seed: int) -> None:
     kind = question.assumption.kind
     if kind in ("low", "high"):
         return
-    found = pair_table(rank_shared(question, alike=alike, pairs=True))
-    crowd = Crowd.of(
+    found = pair_table(rank_shared(question, similarity=similarity, pairs=True))
+    crowd = SharedItems.of(
         build_question(np.ones(question.counts.scale.m), assumption=question.assumption)
     )
     low, high = crowd.low, crowd.high
     rng = np.random.default_rng(seed)
     levels = [
-        np.unique([f, h, min(h, f / alike), max(f, h * alike)])
+        np.unique([f, h, min(h, f / similarity), max(f, h * similarity)])
         for f, h in zip(low, high, strict=True)
     ]
     x = np.concatenate([list(product(*levels)), rng.uniform(low, high, (60, len(low)))])
     y = np.concatenate(
-        [x[rng.permutation(len(x))], np.clip(x * alike, low, high), np.clip(x / alike, low, high)]
+        [
+            x[rng.permutation(len(x))],
+            np.clip(x * similarity, low, high),
+            np.clip(x / similarity, low, high),
+        ]
     )
     x, y = (z.reshape(-1, len(low)) for z in np.broadcast_arrays(x[:, None], y[None]))
-    near = ((x >= y * alike * (1 - 1e-12)) & (y >= x * alike * (1 - 1e-12))).all(axis=1)
+    near = ((x >= y * similarity * (1 - 1e-12)) & (y >= x * similarity * (1 - 1e-12))).all(axis=1)
     x, y = x[near], y[near]
     values = np.array(question.counts.scale.values)
     cells = np.asarray(question.counts.cells, float)
@@ -213,11 +217,11 @@ def test_nearly_alike_against_brute_force(question: Question, alike: float, seed
         assert least > 0 if found[i, j] else least < 1e-9
 
 
-@pytest.mark.parametrize("alike", [0.9, 0.6])
-def test_nearly_alike_against_all_vertices(alike: float) -> None:
+@pytest.mark.parametrize("similarity", [0.9, 0.6])
+def test_nearly_alike_against_all_vertices(similarity: float) -> None:
     cells = random_items(80, 4, 11) + np.array([0, 0, 0, 1])
-    found = pair_table(rank_shared(build_question(cells, 0.3), alike=alike, pairs=True))
-    low, high, more, less = 1.0, 1 / 0.3, 1 / alike, alike / 0.3
+    found = pair_table(rank_shared(build_question(cells, 0.3), similarity=similarity, pairs=True))
+    low, high, more, less = 1.0, 1 / 0.3, 1 / similarity, similarity / 0.3
     hexagon = [(low, low), (low, more), (less, high), (high, high), (high, less), (more, low)]
     x, y = np.moveaxis(np.array(list(product(hexagon, repeat=4))), 2, 0)
     above, below = ((cells @ (w * np.arange(4)).T) / (cells @ w.T) for w in (x, y))
@@ -228,7 +232,8 @@ def test_nearly_alike_against_all_vertices(alike: float) -> None:
 def test_from_shared_to_separate() -> None:
     question = build_question(random_items(60, 5, 5), 0.4, level=None)
     tables_found = [
-        pair_table(rank_shared(question, alike=x, pairs=True)) for x in (0.1, 0.4, 0.7, 0.9, 1.0)
+        pair_table(rank_shared(question, similarity=x, pairs=True))
+        for x in (0.1, 0.4, 0.7, 0.9, 1.0)
     ]
     for fewer, more in pairwise(tables_found):
         assert (more | ~fewer).all()
@@ -259,7 +264,7 @@ def test_share_of_settled_pairs_of_books(books: np.ndarray, q: float, share: flo
     some = books[np.random.default_rng(1).choice(len(books), 400, replace=False)]
     assert rank_shared(build_question(some, q)).settled_share == pytest.approx(share, abs=0.0005)
     if q == 0.3:
-        separate = rank_shared(build_question(some, q), alike=q)
+        separate = rank_shared(build_question(some, q), similarity=q)
         assert separate.settled_share == pytest.approx(0.011, abs=0.0005)
 
 
@@ -327,8 +332,8 @@ def test_long_scales() -> None:
     ("asked", "words"),
     [
         ({"k": 4}, "k: 4 found, and there are 3 items"),
-        ({"alike": 0.0}, "alike: 0.0 found. Give a number above 0 and at most 1"),
-        ({"alike": 1.5}, "alike: 1.5 found"),
+        ({"similarity": 0.0}, "similarity: 0.0 found. Give a number above 0 and at most 1"),
+        ({"similarity": 1.5}, "similarity: 1.5 found"),
     ],
 )
 def test_refused(asked: dict[str, float], words: str) -> None:
@@ -337,8 +342,8 @@ def test_refused(asked: dict[str, float], words: str) -> None:
 
 
 def test_what_goes_together() -> None:
-    with pytest.raises(uh.OptionError, match=r"alike: 0\.8 given with a direction"):
-        rank_shared(build_question([[1, 2], [2, 1]], 0.3, quiet="low"), alike=0.8)
+    with pytest.raises(uh.OptionError, match=r"similarity: 0\.8 given with a direction"):
+        rank_shared(build_question([[1, 2], [2, 1]], 0.3, quiet="low"), similarity=0.8)
     with pytest.raises(uh.OptionError, match="pairs: asked for, with 5,001 items"):
         rank_shared(build_question(np.ones((5001, 2)), 0.3), pairs=True)
     with pytest.raises(uh.AssumptionError, match="q: one per item found"):

@@ -22,15 +22,15 @@ from benchmarks.sections import MISSING, SECTIONS, Sections
 from tests.analysis.test_shared_ranking import books, pair_table, random_items
 from tests.strategies import Floats
 from unheard.analysis import shared_ranking, shared_tests
-from unheard.analysis.shared_claims import find_shared_breakdown
-from unheard.analysis.shared_conditions import Plan
-from unheard.analysis.shared_pairs import Crowd
+from unheard.analysis.shared_breakdown import find_shared_breakdown
+from unheard.analysis.shared_criteria import PairCriteria
+from unheard.analysis.shared_pairs import SharedItems
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.analysis.shared_tests import (
-    Trials,
-    levels_of_limits,
-    number_of_levels,
-    plan_with_noise,
+    PairTests,
+    build_tested_criteria,
+    choose_number_of_levels,
+    compute_limit_levels,
 )
 from unheard.formulas.boxes import QUIET
 from unheard.model.question import build_question
@@ -40,8 +40,8 @@ __all__ = ["books"]  # a fixture
 
 @pytest.mark.parametrize("miss", [0.05, 1e-4, 1e-9])
 def test_levels_use_up_the_miss_probability(miss: float) -> None:
-    many = number_of_levels(miss)
-    levels = levels_of_limits(miss, many)
+    many = choose_number_of_levels(miss)
+    levels = compute_limit_levels(miss, many)
     # How many levels each of two items is beyond, by chance alone.
     beyond = -np.diff(np.concatenate([[1.0], levels, [0.0]]))
     together = sum(
@@ -57,11 +57,13 @@ def test_claims_about_two_ratings_by_definition() -> None:
     k = rng.binomial(n, rng.uniform(0.1, 0.95, 24))
     q = 0.4
     found = pair_table(
-        rank_shared(build_question(np.stack([n - k, k], 1), q), noise=True, pairs=True)
+        rank_shared(build_question(np.stack([n - k, k], 1), q), sampling_error=True, pairs=True)
     )
     claims = 0
     for _ in range(2):
-        levels = levels_of_limits(0.05 / (24 * 23 - claims), number_of_levels(0.05 / (24 * 23)))
+        levels = compute_limit_levels(
+            0.05 / (24 * 23 - claims), choose_number_of_levels(0.05 / (24 * 23))
+        )
         t = np.linspace(1e-4, 1 - 1e-4, 4001)
         lower, upper = (
             beta.cdf(t, k[:, None], n[:, None] - k[:, None] + 1),
@@ -111,7 +113,7 @@ def test_hardly_anything_claimed_of_thinned_sections_is_wrong() -> None:
     for thinning in islice(thinnings(0.5, rng, each=1), len(QUIET)):
         cells = rng.choice(census, 20, replace=False)
         question = thinning.drawn(cells, rng)
-        found = rank_shared(question, noise=True, pairs=True)
+        found = rank_shared(question, sampling_error=True, pairs=True)
         wrong += wrong_claims(cells, found) > 0
         assert found.settled_share > 0.1
         # Sharper than limits that hold for all items at once.
@@ -136,7 +138,7 @@ def test_hardly_anything_claimed_of_books_is_wrong(books: np.ndarray) -> None:
             drawn = shares * g / (shares @ g)[:, None]
             seen = np.array([rng.multinomial(ratings, share) for share in drawn])
             question = build_question(seen, q, quiet=quiet)
-            found = pair_table(rank_shared(question, noise=True, pairs=True))
+            found = pair_table(rank_shared(question, sampling_error=True, pairs=True))
             exact = pair_table(rank_shared(question, pairs=True))
             assert (exact | ~found).all()
             wrong += bool((found & (truth[:, None] <= truth)).any())
@@ -151,8 +153,8 @@ def test_between_the_points_of_a_direction(stretch: float, monkeypatch: pytest.M
     """One that is behind somewhere on a segment is hardly ahead at one of its points."""
     monkeypatch.setattr(shared_tests, "_STRETCH", stretch)
     cells = random_items(300, 5, 10)
-    crowd = Crowd.of(build_question(cells, 0.05, quiet="low"), unseen=True)
-    trials = Trials.of(crowd, 1.0)
+    crowd = SharedItems.of(build_question(cells, 0.05, quiet="low"), unseen=True)
+    trials = PairTests.of(crowd, 1.0)
     i, j = (x.ravel() for x in np.indices((len(crowd.items),) * 2))
     behind = crowd.least_differences(i, j, 0.05) <= 0
     means = np.stack([crowd.means(weights) for weights in trials.above])
@@ -166,13 +168,13 @@ def test_between_the_points_of_a_direction(stretch: float, monkeypatch: pytest.M
 
 def test_ranks_and_tiers_follow_from_claims() -> None:
     cells = np.array([[0, 0, 5, 90, 905], [0, 5, 200, 500, 300], [10, 200, 600, 180, 10], [0] * 5])
-    found = rank_shared(build_question(cells, 0.3), k=2, noise=True, pairs=True)
+    found = rank_shared(build_question(cells, 0.3), k=2, sampling_error=True, pairs=True)
     assert found.pairs is not None
     assert found.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert found.worst_rank.tolist() == [2, 3, 4, 4]
     assert found.surely is not None
     assert found.surely.tolist() == [True, False, False, False]
-    rated = rank_shared(build_question(cells[:3], 0.3), noise=True)
+    rated = rank_shared(build_question(cells[:3], 0.3), sampling_error=True)
     assert rated.tier.tolist() == [1, 2, 3]
 
 
@@ -180,8 +182,8 @@ def test_nearly_alike_with_noise_lies_between() -> None:
     rng = np.random.default_rng(3)
     seen = np.array([rng.multinomial(2000, share) for share in rng.dirichlet([1, 1, 3], 12)])
     settled = [
-        rank_shared(build_question(seen, 0.3), noise=True, alike=alike).settled
-        for alike in (0.3, 0.8, 1)
+        rank_shared(build_question(seen, 0.3), sampling_error=True, similarity=similarity).settled
+        for similarity in (0.3, 0.8, 1)
     ]
     assert settled == sorted(settled)
     assert settled[0] < settled[1] < settled[2]
@@ -190,23 +192,25 @@ def test_nearly_alike_with_noise_lies_between() -> None:
 def test_a_rating_nobody_gave_may_exist() -> None:
     """What no rating shows, a longer scale still allows."""
     cells = np.array([[0, 0, 60], [0, 25, 35]])
-    assert rank_shared(build_question(cells[:, 1:], 0.5, scale=(2, 3)), noise=True).settled
-    assert not rank_shared(build_question(cells, 0.5, scale=(-20, 2, 3)), noise=True).settled
+    assert rank_shared(build_question(cells[:, 1:], 0.5, scale=(2, 3)), sampling_error=True).settled
+    assert not rank_shared(
+        build_question(cells, 0.5, scale=(-20, 2, 3)), sampling_error=True
+    ).settled
 
 
 def test_later_claims_count_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[Floats] = []
 
-    def noted(crowd: Crowd, trials: Trials, levels: Floats, *rest: Any) -> Plan:
+    def noted(crowd: SharedItems, trials: PairTests, levels: Floats, *rest: Any) -> PairCriteria:
         used.append(levels)
-        return plan_with_noise(crowd, trials, levels, *rest)
+        return build_tested_criteria(crowd, trials, levels, *rest)
 
-    monkeypatch.setattr(shared_ranking, "plan_with_noise", noted)
+    monkeypatch.setattr(shared_ranking, "build_tested_criteria", noted)
     cells = np.array([[0, 0, 100], [100, 0, 0], [99, 1, 0], [0, 0, 0]])
-    assert rank_shared(build_question(cells, 0.5, level=0.9), noise=True).settled == 2
-    many = number_of_levels(0.1 / 6)
+    assert rank_shared(build_question(cells, 0.5, level=0.9), sampling_error=True).settled == 2
+    many = choose_number_of_levels(0.1 / 6)
     for levels, claims in zip(used, (6, 4), strict=True):
-        np.testing.assert_allclose(levels, levels_of_limits(0.1 / claims, many))
+        np.testing.assert_allclose(levels, compute_limit_levels(0.1 / claims, many))
 
 
 @pytest.mark.parametrize("quiet", ["any", "low"])
@@ -214,17 +218,22 @@ def test_breakdown_with_noise_is_where_claims_end(quiet: str) -> None:
     cells = np.array([[5, 10, 60, 200, 300], [20, 30, 90, 150, 160], [0, 0, 0, 0, 0]])
     question = build_question(cells, 0.5, quiet=quiet)
     exact = find_shared_breakdown(question, [0, 1, 0], [1, 0, 2])
-    (q, *none) = find_shared_breakdown(question, [0, 1, 0], [1, 0, 2], noise=True)
+    (q, *none) = find_shared_breakdown(question, [0, 1, 0], [1, 0, 2], sampling_error=True)
     assert exact[0] < q < 1
     assert np.isnan(none).all()
     for at, claimed in ((q * 1.01, 1), (q * 0.99, 0)):
-        assert rank_shared(build_question(cells, at, quiet=quiet), noise=True).settled == claimed
+        assert (
+            rank_shared(build_question(cells, at, quiet=quiet), sampling_error=True).settled
+            == claimed
+        )
 
 
 def test_progress_rises_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_tests, "_PORTION", 8)  # two of fifteen corners of four items
     told: list[float] = []
-    rank_shared(build_question(np.eye(4, dtype=int) + 3, 0.3), noise=True, progress=told.append)
+    rank_shared(
+        build_question(np.eye(4, dtype=int) + 3, 0.3), sampling_error=True, progress=told.append
+    )
     assert told == sorted(told)
     assert told[-1] == 1
     assert len(told) == 2 * 8
@@ -232,8 +241,10 @@ def test_progress_rises_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_refused() -> None:
     with pytest.raises(uh.OptionError, match="level: None found, with noise"):
-        rank_shared(build_question([[1, 5], [5, 1]], 0.3, level=None), noise=True)
+        rank_shared(build_question([[1, 5], [5, 1]], 0.3, level=None), sampling_error=True)
     with pytest.raises(uh.OptionError, match="noise: asked for, with weighted counts"):
-        rank_shared(build_question([[1.5, 5.0], [5.0, 1.0]], 0.3, effective=[5, 5]), noise=True)
+        rank_shared(
+            build_question([[1.5, 5.0], [5.0, 1.0]], 0.3, effective=[5, 5]), sampling_error=True
+        )
     with pytest.raises(uh.OptionError, match="100,000 items on this scale are too many to"):
-        rank_shared(build_question(np.ones((10**5, 5)), 0.3), noise=True)
+        rank_shared(build_question(np.ones((10**5, 5)), 0.3), sampling_error=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import unheard as uh
 from tests.strategies import Histogram, assumptions, histograms
-from unheard.analysis.breakdown import largest_q
+from unheard.analysis.breakdown import find_largest_q
 from unheard.analysis.sweep import GRID, sweep
 from unheard.errors import AssumptionError, CountsError, InputError, OptionError
 from unheard.model.assumption import Assumption
@@ -68,7 +68,7 @@ def test_intervals_are_nested(histogram: Histogram, data: st.DataObject) -> None
     width = histogram.values[-1] - histogram.values[0]
     # Where participation itself is stated, a q that the response rate contradicts stands apart.
     assert found.question is not None
-    fits = found.q <= largest_q(found.question)[0]
+    fits = found.q <= find_largest_q(found.question)[0]
     for low, high in ((found.lower, found.upper), (found.ci_lower, found.ci_upper)):
         assert (np.diff(low[fits]) <= 1e-9 * width).all()
         assert (np.diff(high[fits]) >= -1e-9 * width).all()
@@ -125,11 +125,15 @@ def test_the_grid_of_nobody_in_particular() -> None:
 
 
 def test_a_claim_changes_where_it_breaks_down() -> None:
-    plain, noisy = (uh.find_breakdown(COUNTS, above=3.5, noise=noise) for noise in (False, True))
+    plain, noisy = (
+        uh.find_breakdown(COUNTS, above=3.5, sampling_error=noise) for noise in (False, True)
+    )
     assert noisy > plain
     assert (sweep(COUNTS, [plain * 1.001, plain * 0.999]).lower > 3.5).tolist() == [True, False]
     assert (sweep(COUNTS, [noisy * 1.001, noisy * 0.999]).ci_lower > 3.5).tolist() == [True, False]
-    plain, noisy = (uh.find_breakdown(COUNTS, below=4.5, noise=noise) for noise in (False, True))
+    plain, noisy = (
+        uh.find_breakdown(COUNTS, below=4.5, sampling_error=noise) for noise in (False, True)
+    )
     assert noisy > plain
     assert (sweep(COUNTS, [plain * 1.001, plain * 0.999]).upper < 4.5).tolist() == [True, False]
     assert (sweep(COUNTS, [noisy * 1.001, noisy * 0.999]).ci_upper < 4.5).tolist() == [True, False]

@@ -8,7 +8,7 @@ import numpy as np
 
 import unheard as uh
 from unheard.analysis.breakdown import Claim
-from unheard.analysis.sweep import GRID, sweep_of
+from unheard.analysis.sweep import GRID, sweep_question
 from unheard.charts.picture import Picture
 from unheard.charts.results import (
     calibration_picture,
@@ -82,9 +82,9 @@ def pictures() -> dict[str, Picture]:
         "methods": estimate_picture(known, known.answer(known.methods())),
         "no ratings": estimate_picture(nobody, nobody.answer(["paa"])),
         "long scale": estimate_picture(long, long.answer(["paa"])),
-        "sweep": sweep_picture(free, sweep_of(free, GRID), Claim(True, 3.5), q=0.3),
-        "sweep with n": sweep_picture(known, sweep_of(known, GRID), Claim(False, 4.5)),
-        "sweep of nothing": sweep_picture(nobody, sweep_of(nobody, GRID), Claim(True, 3.5)),
+        "sweep": sweep_picture(free, sweep_question(free, GRID), Claim(True, 3.5), q=0.3),
+        "sweep with n": sweep_picture(known, sweep_question(known, GRID), Claim(False, 4.5)),
+        "sweep of nothing": sweep_picture(nobody, sweep_question(nobody, GRID), Claim(True, 3.5)),
         "comparison": comparison_picture(
             uh.compare([5, 10, 35, 120, 30], [30, 25, 45, 80, 20], q=0.5), ("A", HOSTILE[0])
         ),

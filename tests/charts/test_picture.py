@@ -16,7 +16,7 @@ import pytest
 import unheard as uh
 from tests.charts.examples import COUNTS, HOSTILE, pictures, ranked
 from unheard.analysis.breakdown import Claim
-from unheard.analysis.sweep import GRID, sweep_of
+from unheard.analysis.sweep import GRID, sweep_question
 from unheard.charts.picture import WIDTH, Picture
 from unheard.charts.results import (
     estimate_picture,
@@ -206,7 +206,7 @@ def test_axes_write_numbers_as_they_are() -> None:
 
 def test_claims_that_always_or_never_hold() -> None:
     question = uh.build_question([0, 0, 0, 0, 50], 0.2)
-    sweep = sweep_of(question, GRID)
+    sweep = sweep_question(question, GRID)
     always = texts(sweep_picture(question, sweep, Claim(True, 4.0)))
     assert "holds at every q here, noise aside" in always
     never = texts(sweep_picture(question, sweep, Claim(False, 4.0)))

@@ -16,7 +16,7 @@ import pytest
 import unheard as uh
 from tests.cli.typed import refused, typing
 from tests.strategies import Floats
-from unheard.analysis.assumption_file import audit_document
+from unheard.analysis.assumption_file import build_audit_document
 from unheard.analysis.evidence import EVIDENCE
 
 FOUND = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
@@ -113,7 +113,7 @@ def test_json_is_what_the_library_finds(run: Any, audit: uh.Audit) -> None:
     assert document.keys() >= {
         *("scale", "g", "g_lower", "g_upper", "q", "q_lower", "quiet", "words", "level", "items"),
     }
-    assert document == strict(json.dumps(audit_document(audit)))
+    assert document == strict(json.dumps(build_audit_document(audit)))
     assert document == strict(Path("audit.json").read_text(encoding="utf-8"))
     assert (document["items"], document["audited"]) == (14, 560)
     assert document["answered"] == OBSERVED.sum()
@@ -159,7 +159,7 @@ def test_segments(run: Any) -> None:
         uh.calibrate(OBSERVED[7:8], TRUTH[7:8]),
         uh.calibrate(OBSERVED[8:10], TRUTH[8:10]),
     )
-    assert document["segments"]["south"] == strict(json.dumps(audit_document(south)))
+    assert document["segments"]["south"] == strict(json.dumps(build_audit_document(south)))
     for name, one in (("north, upper", north), ("south", south)):
         done = run("estimate", *TYPED, "--assumption", f"audit.json#{name}", "--n", "900", "--json")
         agrees(
@@ -279,7 +279,7 @@ def test_plan(run: Any, stored: uh.Assumption) -> None:
 def test_files_that_cannot_be(
     run: Any, stored: uh.Assumption, audit: uh.Audit, words: list[str], message: str
 ) -> None:
-    good = audit_document(audit)
+    good = build_audit_document(audit)
     Path("bytes.json").write_bytes(b"\xff\xfe{")
     for name, document in {
         "list": [1, 2],

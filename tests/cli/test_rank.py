@@ -20,8 +20,8 @@ import pytest
 from tests.cli.typed import typing
 from tests.tables.oracle import expected, rows_by, same, with_order
 from unheard.analysis.breakdown import find_breakdown
-from unheard.analysis.ranking import find_top_k_breakdown, simultaneous_level
-from unheard.analysis.shared_claims import find_shared_top_k_breakdown
+from unheard.analysis.ranking import adjust_level_for_items, find_top_k_breakdown
+from unheard.analysis.shared_breakdown import find_shared_top_k_breakdown
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.model.estimate import estimate
 from unheard.model.question import build_question
@@ -46,7 +46,7 @@ STAYS = pa.table(
         ],
     }
 )
-LEVELS = (0.95, simultaneous_level(0.95, 5))
+LEVELS = (0.95, adjust_level_for_items(0.95, 5))
 WANTED = with_order(
     expected(STAYS, ["hotel"], "stars", FIVE, q=0.6),
     2,
@@ -78,7 +78,7 @@ def stays(tmp_path: Path) -> Path:
 
 def standing(item: str, noise: bool) -> float:
     return find_top_k_breakdown(
-        build_question(CELLS, 0.6), list(COUNTS).index(item), 2, noise=noise
+        build_question(CELLS, 0.6), list(COUNTS).index(item), 2, sampling_error=noise
     )
 
 
@@ -336,7 +336,7 @@ def test_pairs_are_drawn(run: Any, stays: Path) -> None:
     sure = {
         noise: {*map(tuple, ranking.pairs.tolist())}
         for noise, ranking in (
-            (noise, rank_shared(build_question(CELLS, 0.1), noise=noise, pairs=True))
+            (noise, rank_shared(build_question(CELLS, 0.1), sampling_error=noise, pairs=True))
             for noise in (False, True)
         )
         if ranking.pairs is not None
@@ -371,7 +371,7 @@ def test_who_in_one_crowd(run: Any, stays: Path) -> None:
     found = json.loads(done.out)
     question = build_question(CELLS, 0.6)
     for name, noise in (("breakdown_q", False), ("ci_breakdown_q", True)):
-        wanted = find_shared_top_k_breakdown(question, 0, 1, noise=noise)
+        wanted = find_shared_top_k_breakdown(question, 0, 1, sampling_error=noise)
         assert found["who"][name] == pytest.approx(wanted, abs=1e-9)
     assert found["who"]["ci_breakdown_q"] < standing("Alder", True)
     assert found["shared"] is True

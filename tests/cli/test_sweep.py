@@ -54,7 +54,7 @@ def test_json_is_the_contract(run: Any) -> None:
     assert document["claim"] == {
         "above": 3.5,
         "breakdown_q": uh.find_breakdown(HISTOGRAM, above=3.5),
-        "ci_breakdown_q": uh.find_breakdown(HISTOGRAM, above=3.5, noise=True),
+        "ci_breakdown_q": uh.find_breakdown(HISTOGRAM, above=3.5, sampling_error=True),
     }
     plain = json.loads(run("sweep", *COUNTS, "--json").out)
     assert plain["claim"] is None

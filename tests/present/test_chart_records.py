@@ -18,7 +18,7 @@ from scipy.stats import expectile
 import unheard as uh
 from tests.charts.examples import COUNTS, HOSTILE, pictures, ranked, regrets
 from unheard.analysis.breakdown import Claim
-from unheard.analysis.sweep import sweep_of
+from unheard.analysis.sweep import sweep_question
 from unheard.charts.picture import Picture
 from unheard.charts.results import (
     comparison_picture,
@@ -93,7 +93,7 @@ def test_bars_of_long_scales_lose_nobody(m: int) -> None:
 
 def test_a_sweep_is_what_expectiles_say() -> None:
     question, seen = uh.build_question(COUNTS, 0.3), np.repeat(np.arange(1, 6), COUNTS)
-    rows = chart_records.sweep_records(question, sweep_of(question, [1.0, 0.37, 0.05]), q=0.3)
+    rows = chart_records.sweep_records(question, sweep_question(question, [1.0, 0.37, 0.05]), q=0.3)
     swept, (chosen,) = rows[:-1], rows[-1:]
     assert chosen == {"part": "chosen", "q": 0.3}
     qs = [row["q"] for row in swept]
@@ -108,8 +108,8 @@ def test_a_sweep_is_what_expectiles_say() -> None:
 
 def test_lines_meet_the_threshold_where_the_claim_breaks_down() -> None:
     question, claim = uh.build_question(COUNTS, 0.3), Claim(True, 3.5)
-    broken = [uh.find_breakdown(COUNTS, above=3.5, noise=noise) for noise in (False, True)]
-    rows = chart_records.sweep_records(question, sweep_of(question, [0.5]), claim, broken)
+    broken = [uh.find_breakdown(COUNTS, above=3.5, sampling_error=noise) for noise in (False, True)]
+    rows = chart_records.sweep_records(question, sweep_question(question, [0.5]), claim, broken)
     by_q = {row["q"]: row for row in rows[:-1]}
     # Shortfall below the threshold over excess above it.
     assert broken[0] == pytest.approx((2.5 * 120 + 1.5 * 30 + 0.5 * 45) / (0.5 * 200 + 1.5 * 605))
@@ -127,7 +127,7 @@ def test_lines_meet_the_threshold_where_the_claim_breaks_down() -> None:
 def test_a_claim_that_never_holds_has_no_breakdown() -> None:
     question, claim = uh.build_question(COUNTS, 0.3), Claim(True, 4.9)
     rows = chart_records.sweep_records(
-        question, sweep_of(question, [0.5]), claim, [math.nan, math.nan]
+        question, sweep_question(question, [0.5]), claim, [math.nan, math.nan]
     )
     assert (rows[-1]["breakdown_q"], rows[-1]["ci_breakdown_q"]) == (None, None)
 

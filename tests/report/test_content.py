@@ -12,7 +12,7 @@ import pytest
 
 import unheard as uh
 from tests.report.made import COUNTS, NAMES, facts_about, random_counts, table_of
-from unheard.analysis.shared_claims import find_shared_top_k_breakdown
+from unheard.analysis.shared_breakdown import find_shared_top_k_breakdown
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.analysis.sweep import GRID
 from unheard.errors import DataError
@@ -229,12 +229,12 @@ def test_claims() -> None:
     first = known["Alder is first"]
     assert first.breakdown_q == pytest.approx(uh.find_top_k_breakdown(question, 0, 1))
     assert first.ci_breakdown_q == pytest.approx(
-        uh.find_top_k_breakdown(question, 0, 1, noise=True)
+        uh.find_top_k_breakdown(question, 0, 1, sampling_error=True)
     )
     assert (first.verdict(0.6), first.verdict(0.01)) == ("holds", "open")
     mean = known["the mean of Alder is above 3.5"]
     assert mean.breakdown_q == pytest.approx(uh.find_breakdown(COUNTS["Alder"], above=3.5))
-    wanted = uh.find_breakdown(COUNTS["Alder"], above=3.5, noise=True)
+    wanted = uh.find_breakdown(COUNTS["Alder"], above=3.5, sampling_error=True)
     assert mean.ci_breakdown_q == pytest.approx(wanted)
     # Whoever cannot be there is not asked about.
     may = [row["hotel"] for row in found.rows if row["best_rank"] <= 2]
@@ -465,7 +465,9 @@ def test_shares(some: int, of: int, words: str) -> None:
 def test_one_crowd(quiet: str) -> None:
     found = facts_about(table_of(COUNTS), q=0.6, quiet=quiet, shared=True)
     question = uh.build_question(list(COUNTS.values()), 0.6, quiet=quiet)
-    plain, noisy = (rank_shared(question, k=2, noise=noise, pairs=True) for noise in (False, True))
+    plain, noisy = (
+        rank_shared(question, k=2, sampling_error=noise, pairs=True) for noise in (False, True)
+    )
     assert found.numbers.pairs_settled == plain.settled
     assert found.numbers.ci_pairs_settled == noisy.settled
     own = pairs_settled(intervals(list(COUNTS.values()), 0.6, None, quiet=quiet))
@@ -490,14 +492,14 @@ def test_one_crowd_at_every_q() -> None:
         at = question.at(step.q)
         assert step.pairs_settled == rank_shared(at).settled
         assert step.ci_pairs_settled is not None
-        assert step.ci_pairs_settled <= rank_shared(at, noise=True).settled
+        assert step.ci_pairs_settled <= rank_shared(at, sampling_error=True).settled
         own = intervals(list(COUNTS.values()), step.q, None)
         assert step.other_pairs_settled == pairs_settled(own)
     first = found.overturn.tested[0]
     assert first.claim == "Alder is first"
     assert first.breakdown_q == pytest.approx(find_shared_top_k_breakdown(question, 0, 1), abs=1e-9)
     assert first.ci_breakdown_q == pytest.approx(
-        find_shared_top_k_breakdown(question, 0, 1, noise=True), abs=1e-9
+        find_shared_top_k_breakdown(question, 0, 1, sampling_error=True), abs=1e-9
     )
 
 

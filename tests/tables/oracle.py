@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import unheard as uh
-from unheard.analysis.ranking import simultaneous_level
+from unheard.analysis.ranking import adjust_level_for_items
 
 
 def expected(
@@ -46,7 +46,7 @@ def answers(
     level = settings.get("level", 0.95)
     joint = None
     if level is not None:
-        joint_level = simultaneous_level(level, len(keys))
+        joint_level = adjust_level_for_items(level, len(keys))
         # Ranks go by the bounds and limits that the assumption gives, whatever the method.
         asked = {k: v for k, v in settings.items() if k not in ("level", "method")}
         method = "paa" if n is None else "midpoint"

@@ -25,7 +25,7 @@ from tests.tables.cases import (
 from tests.tables.engines import SQL_BENCHES, Bench
 from tests.tables.oracle import answers, expected, rows_by, same, with_order
 from unheard.analysis.breakdown import find_breakdown
-from unheard.analysis.ranking import simultaneous_level
+from unheard.analysis.ranking import adjust_level_for_items
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.tables import rank
 from unheard.tables.pipeline import prepare, read_request
@@ -78,7 +78,9 @@ def test_order(
     wanted = answers(keys, cells, FIVE, level=level, **settings)
     joint = None
     if claim.get("noise", True) and level is not None:
-        joint = answers(keys, cells, FIVE, level=simultaneous_level(level, len(keys)), **settings)
+        joint = answers(
+            keys, cells, FIVE, level=adjust_level_for_items(level, len(keys)), **settings
+        )
     found = None
     threshold = {name: claim[name] for name in ("above", "below") if name in claim}
     if threshold:
@@ -113,7 +115,7 @@ def test_order_of_attributes_and_months(database: Bench) -> None:
     table = ratings(31, size=900)
     when = [date(2024, 1 + i % 3, 1 + i % 28) for i in range(table.num_rows)]
     table = table.append_column("clean", pa.array(table["rating"].to_pylist()[::-1]))
-    level = simultaneous_level(0.95, 7)
+    level = adjust_level_for_items(0.95, 7)
     wanted = {}
     for name in ("rating", "clean"):
         for month in (1, 2, 3):
@@ -137,7 +139,7 @@ def test_order_of_items_that_nobody_rated(database: Bench) -> None:
     keys = [(name,) for name in people]
     n = {(k,): v for k, v in people.items()}
     cells = cells_of(table, keys)
-    levels = (0.95, simultaneous_level(0.95, len(people)))
+    levels = (0.95, adjust_level_for_items(0.95, len(people)))
     rows, joint = (answers(keys, cells, FIVE, q=0.5, n=n, level=x) for x in levels)
     found = find_breakdown(cells, n=list(people.values()), above=3.0)
     wanted = with_order(rows, 4, joint, found)
@@ -152,7 +154,7 @@ def test_order_with_strata(database: Bench) -> None:
     with pytest.raises(uh.OptionError, match="above: a threshold given together with strata"):
         rank(source, "item", "rating", **asked, above=3.0, **where)
     rated = database.rows(uh.rate(source, "item", "rating", **asked, **where))
-    level = simultaneous_level(0.95, rated.num_rows)
+    level = adjust_level_for_items(0.95, rated.num_rows)
     joint = database.rows(uh.rate(source, "item", "rating", **asked, level=level, **where))
     found = database.rows(rank(source, "item", "rating", **asked, k=2, **where))
     wanted = with_order(rows_by(rated, ["item"]), 2, rows_by(joint, ["item"]))
@@ -173,7 +175,7 @@ def test_shared_participation(database: Bench) -> None:
     table = ratings(21, size=900)
     keys, cells = counted(table)
     question = uh.build_question(cells, 0.4, level=0.9)
-    exact, noisy = (rank_shared(question, noise=noise) for noise in (False, True))
+    exact, noisy = (rank_shared(question, sampling_error=noise) for noise in (False, True))
     wanted = expected(table, ["item"], "rating", FIVE, q=0.4, level=0.9)
     for i, key in enumerate(keys):
         wanted[key] |= {

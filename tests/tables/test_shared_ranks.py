@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
-from unheard.analysis import shared_conditions
-from unheard.analysis.shared_claims import find_shared_breakdown, find_shared_top_k_breakdown
+from unheard.analysis import shared_criteria
+from unheard.analysis.shared_breakdown import find_shared_breakdown, find_shared_top_k_breakdown
 from unheard.analysis.shared_ranking import SharedRanking, rank_shared
 from unheard.model.question import build_question
 from unheard.present.order_sentences import Findings, pair_sentences
@@ -37,7 +37,9 @@ TABLE = pa.table(
 
 def crowd(**stated: Any) -> CrowdRanks:
     question = build_question(list(COUNTS.values()), **(stated or {"q": 0.4}))
-    plain, with_error = (rank_shared(question, noise=noise, pairs=True) for noise in (False, True))
+    plain, with_error = (
+        rank_shared(question, sampling_error=noise, pairs=True) for noise in (False, True)
+    )
     return CrowdRanks(NAMES, question, plain, with_error)
 
 
@@ -70,7 +72,8 @@ def test_pairs_are_named_with_the_q_that_ends_them() -> None:
     closest, apart = pair_sentences(crowd())
     question = build_question(list(COUNTS.values()), 0.4)
     q, with_error = (
-        float(find_shared_breakdown(question, [0], [1], noise=noise)[0]) for noise in (False, True)
+        float(find_shared_breakdown(question, [0], [1], sampling_error=noise)[0])
+        for noise in (False, True)
     )
     # Dune is as close to Alder, but its only rating settles nothing.
     claim = f"Alder (4.72) is above Birch (3.96) {q_text(q, '')}"
@@ -116,7 +119,7 @@ def test_who_is_asked_of_the_crowd() -> None:
 
 
 def test_too_many_items_are_said_to_be_ranked_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_conditions, "MOST_COMPARISONS", 10)
+    monkeypatch.setattr(shared_criteria, "MOST_COMPARISONS", 10)
     job = prepare(TABLE, request(), Where())
     try:
         assert not job.request.shared
@@ -176,15 +179,15 @@ def test_n_settles_no_less_for_one_crowd() -> None:
     known = build_question(cells, 0.3, n=[1010] * 3)
     assert rank_shared(build_question(cells, 0.3)).settled == 1
     for noise in (False, True):
-        found = rank_shared(known, noise=noise, pairs=True)
+        found = rank_shared(known, sampling_error=noise, pairs=True)
         assert found.pairs is not None
         assert found.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
-        ends = find_shared_breakdown(known, [0, 0, 1], [1, 2, 2], noise=noise)
+        ends = find_shared_breakdown(known, [0, 0, 1], [1, 2, 2], sampling_error=noise)
         assert (ends < 0.3).all()
         for pair, q in zip(found.pairs.tolist(), ends, strict=True):
             for at, holds in ((q * 1.02 + 1e-6, True), (q * 0.9, False)):
                 if at > 1e-4:
-                    there = rank_shared(known.at(at), noise=noise, pairs=True).pairs
+                    there = rank_shared(known.at(at), sampling_error=noise, pairs=True).pairs
                     assert there is not None
                     assert (pair in there.tolist()) == holds
     assert find_shared_top_k_breakdown(known, 0, 1) < 1e-3

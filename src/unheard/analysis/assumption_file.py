@@ -16,7 +16,7 @@ from unheard.model.assumption import Assumption
 from unheard.model.scale import Scale
 
 
-def audit_document(audit: Audit) -> dict[str, Any]:
+def build_audit_document(audit: Audit) -> dict[str, Any]:
     """Return the JSON document of an audit, which is also the file that states it."""
     numbers = {
         name: [None if np.isnan(x) else float(x) for x in getattr(audit, name)]
@@ -58,7 +58,7 @@ def write_assumption(audit: Audit, path: str | Path) -> None:
     target = Path(path)
     partial = target.with_name(f".{target.name}.part")
     try:
-        partial.write_text(json.dumps(audit_document(audit), indent=1), encoding="utf-8")
+        partial.write_text(json.dumps(build_audit_document(audit), indent=1), encoding="utf-8")
         partial.replace(target)
     except OSError as error:
         raise OptionError("path", f"{path}: {error.strerror}", "Name a file to write") from None
@@ -75,19 +75,19 @@ def read_assumption(path: str | Path) -> Assumption:
         A file that ``unheard calibrate -o`` or :func:`write_assumption` wrote. Of one with
         segments, ``file.json#segment`` names the part.
     """
-    return read_audited(path)[0]
+    return read_assumption_and_scale(path)[0]
 
 
-def read_audited(path: str | Path) -> tuple[Assumption, Scale]:
+def read_assumption_and_scale(path: str | Path) -> tuple[Assumption, Scale]:
     """Read what an audit found, and the scale that it is about."""
     name, _, segment = str(path).partition("#")
     document = _document(name)
     if segment or "segments" in document:
         document = _segment(document.get("segments", {}), segment, name)
-    return assumption_of(document, name)
+    return parse_audit_document(document, name)
 
 
-def assumption_of(document: dict[str, Any], name: str) -> tuple[Assumption, Scale]:
+def parse_audit_document(document: dict[str, Any], name: str) -> tuple[Assumption, Scale]:
     """Turn the document of an audit into the assumption it states, and its scale.
 
     ``name`` is what messages call the document.

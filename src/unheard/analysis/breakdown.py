@@ -79,7 +79,7 @@ class Claim:
         return f"the mean is {self.side}"
 
 
-def breakdown_formula(
+def compute_breakdown(
     counts: Sequence[Column],
     values: Sequence[float],
     ends: tuple[Box | None, Box | None],
@@ -211,7 +211,7 @@ def _dual(
     return best
 
 
-def base_boxes(assumption: Assumption, m: int) -> tuple[Box | None, Box | None]:
+def build_boxes_at_one(assumption: Assumption, m: int) -> tuple[Box | None, Box | None]:
     """Return the boxes of an assumption at q = 1."""
     return boxes(assumption.kind, 1.0, fixed_box(assumption), m)
 
@@ -221,7 +221,7 @@ def find_breakdown(
     *,
     above: float | None = None,
     below: float | None = None,
-    noise: bool = False,
+    sampling_error: bool = False,
     n: ArrayLike | None = None,
     scale: Scale | Sequence[float] | str | None = None,
     quiet: str = "any",
@@ -240,7 +240,7 @@ def find_breakdown(
         :meth:`unheard.Assumption.at`.
     above, below
         The claim: that the mean is above, or below, this threshold.
-    noise
+    sampling_error
         Whether the confidence interval, and not only the interval, must lie beyond the threshold.
 
     Returns
@@ -253,10 +253,10 @@ def find_breakdown(
     --------
     >>> round(find_breakdown([120, 30, 45, 200, 605], above=3.5), 4)
     0.3648
-    >>> round(find_breakdown([120, 30, 45, 200, 605], above=3.5, noise=True), 4)
+    >>> round(find_breakdown([120, 30, 45, 200, 605], above=3.5, sampling_error=True), 4)
     0.4332
     """
-    question = inquire_at_one(
+    question = build_question_at_one(
         counts,
         participation,
         g,
@@ -267,11 +267,13 @@ def find_breakdown(
         level=level,
         covers=covers,
     )
-    found = breakdown_of(question, Claim.read(above, below, question.counts.scale), noise)
+    found = find_breakdown_by_row(
+        question, Claim.read(above, below, question.counts.scale), sampling_error
+    )
     return float(found[0]) if question.counts.single else found
 
 
-def inquire_at_one(
+def build_question_at_one(
     counts: ArrayLike,
     participation: Sequence[tuple[float, float]] | None,
     g: Sequence[float] | None,
@@ -287,10 +289,10 @@ def inquire_at_one(
     return build_question(counts, q, **stated, **rest)
 
 
-def breakdown_of(question: Question, claim: Claim, noise: bool) -> Floats:
+def find_breakdown_by_row(question: Question, claim: Claim, sampling_error: bool) -> Floats:
     """Return the breakdown q of a claim for every row of a question, whatever its q."""
     found = _closed_form(question.counts, question.assumption, claim)
-    if not noise:
+    if not sampling_error:
         return found
     hopeful = np.flatnonzero(~np.isnan(found))
     if not len(hopeful):
@@ -303,11 +305,13 @@ def breakdown_of(question: Question, claim: Claim, noise: bool) -> Floats:
         return sign * (limit - claim.threshold)
 
     found = found.copy()
-    found[hopeful] = smallest_q(margin, hopeful, found[hopeful], largest_q(question)[hopeful])
+    found[hopeful] = find_smallest_q(
+        margin, hopeful, found[hopeful], find_largest_q(question)[hopeful]
+    )
     return found
 
 
-def largest_q(question: Question) -> Floats:
+def find_largest_q(question: Question) -> Floats:
     """Return the largest q that the response rate does not contradict, row by row.
 
     Nothing is claimed above it. It is 1 without n, and for a ratio, which nothing contradicts.
@@ -315,7 +319,7 @@ def largest_q(question: Question) -> Floats:
     counts = question.counts
     if counts.n is None or question.assumption.is_ratio:
         return np.ones(counts.rows)
-    box, _ = base_boxes(question.assumption, counts.scale.m)
+    box, _ = build_boxes_at_one(question.assumption, counts.scale.m)
     assert box is not None  # only a direction leaves an end to the average, and it is a ratio
     most = weighted(box.most, list(np.asarray(counts.cells.T, np.float64)))
     # An item without ratings contradicts nothing.
@@ -323,7 +327,7 @@ def largest_q(question: Question) -> Floats:
     return np.where(fits, 1.0, most / np.maximum(counts.n, 1.0))
 
 
-def first_failure(
+def find_largest_failing_q(
     margin: Callable[[Floats, NDArray[np.intp]], Floats],
     rows: NDArray[np.intp],
     least: Floats,
@@ -342,13 +346,13 @@ def first_failure(
 
 
 def _closed_form(counts: Histograms, assumption: Assumption, claim: Claim) -> Floats:
-    values, ends = counts.scale.values, base_boxes(assumption, counts.scale.m)
+    values, ends = counts.scale.values, build_boxes_at_one(assumption, counts.scale.m)
 
     def formula(cells: Sequence[Column], *n: Column) -> list[Column]:
         # A claim that holds by next to nothing breaks down at an endless q, which is none.
         with np.errstate(over="ignore"):
             people = n[0] if n else None
-            found = breakdown_formula(
+            found = compute_breakdown(
                 cells, values, ends, claim, people, assumption.is_ratio, NUMPY
             )
         return [np.where(found < 1, found, np.nan)]
@@ -358,7 +362,7 @@ def _closed_form(counts: Histograms, assumption: Assumption, claim: Claim) -> Fl
     return np.where(counts.n_ratings > 0, found, np.nan)
 
 
-def smallest_q(
+def find_smallest_q(
     margin: Callable[[Floats, NDArray[np.intp]], Floats],
     rows: NDArray[np.intp],
     least: Floats,

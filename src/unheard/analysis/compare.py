@@ -2,11 +2,11 @@
 
 Two ways. *Separate*: each item has its own unknown participation, so the smallest difference is
 A's lowest mean less B's highest. *Shared*: the same habits of the same sort of crowd distort both,
-which is much sharper; see :mod:`unheard.analysis.shared_extremes`.
+which is much sharper; see :mod:`unheard.analysis.shared_difference`.
 
 Noise: the limits of a difference follow from those of its two terms at every level
 (:mod:`unheard.analysis.difference_limits`). In the shared case the limit is the least of those for
-each participation that is allowed (:mod:`unheard.analysis.shared_limits`).
+each participation that is allowed (:mod:`unheard.analysis.shared_difference_limits`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unheard.analysis.breakdown import largest_q, smallest_q
-from unheard.analysis.differences import SEPARATE, SHARED, Way
+from unheard.analysis.breakdown import find_largest_q, find_smallest_q
+from unheard.analysis.differences import SEPARATE, SHARED, DifferenceSolver
 from unheard.errors import CountsError, OptionError, PopulationError
 from unheard.formulas.operations import Floats
 from unheard.model.assumption import Assumption
@@ -117,7 +117,7 @@ def compare(
     >>> round(found.separate.breakdown_q, 2), round(found.shared.breakdown_q, 2)
     (0.47, 0.0)
     """
-    rows = _two_rows(a, b)
+    rows = _stack_counts(a, b)
     if n is not None and np.size(n) != 2:
         raise PopulationError("n", f"{n!r} found", "Give two numbers, A's and B's")
     question = build_question(
@@ -133,18 +133,18 @@ def compare(
         level=level,
         covers=covers,
     )
-    check_rated(question, ("a", "b"))
+    check_has_ratings(question, ("a", "b"))
     return compare_rows(question)
 
 
-def check_rated(question: Question, names: tuple[str, str]) -> None:
+def check_has_ratings(question: Question, names: tuple[str, str]) -> None:
     """Raise if one of two items has no ratings."""
     for name, seen in zip(names, question.counts.n_ratings, strict=True):
         if not seen:
             raise CountsError(name, "no ratings", "Nothing can be said of an item nobody rated")
 
 
-def _two_rows(a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
+def _stack_counts(a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
     first, second = np.asarray(a), np.asarray(b)
     for name, row in (("a", first), ("b", second)):
         if row.ndim != 1:
@@ -161,7 +161,7 @@ def compare_rows(question: Question) -> Comparison:
     if question.level is None:
         raise OptionError("level", "none given", "A comparison shows noise; give a level")
     both = question.answer([question.middle_method()])[0]
-    a, b = (_one_of(both, row) for row in (0, 1))
+    a, b = (_select_row(both, row) for row in (0, 1))
     lower, upper, *_ = question.at(1.0).intervals()
     ahead = float(lower[0] + upper[0] - lower[1] - upper[1])
     leader = None if ahead == 0 else ("a" if ahead > 0 else "b")
@@ -169,13 +169,13 @@ def compare_rows(question: Question) -> Comparison:
         question,
         a,
         b,
-        _difference(question, SEPARATE, leader),
-        _difference(question, SHARED, leader),
+        _describe_difference(question, SEPARATE, leader),
+        _describe_difference(question, SHARED, leader),
         leader,
     )
 
 
-def _one_of(many: Estimate, row: int) -> Estimate:
+def _select_row(many: Estimate, row: int) -> Estimate:
     names = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
     numbers = {name: float(getattr(many, name)[row]) for name in names}
     question = many.question
@@ -193,37 +193,39 @@ _GRID = 24
 _FINE = 1e-7
 
 
-def _difference(question: Question, way: Way, leader: str | None) -> Difference:
-    lower, upper, ci_lower, ci_upper = way.all_four(question)
+def _describe_difference(
+    question: Question, way: DifferenceSolver, leader: str | None
+) -> Difference:
+    lower, upper, ci_lower, ci_upper = way.find_bounds_and_limits(question)
     noiseless = with_noise = None
     if leader is not None:
-        noiseless = _breakdown(question, way, leader)
+        noiseless = _find_breakdown_q(question, way, leader)
         if noiseless is not None:
-            with_noise = _breakdown_with_noise(question, way, leader, noiseless)
+            with_noise = _find_breakdown_q_with_sampling_error(question, way, leader, noiseless)
     middle = (lower + upper) / 2
     return Difference(middle, lower, upper, ci_lower, ci_upper, noiseless, with_noise)
 
 
-def _breakdown(question: Question, way: Way, leader: str) -> float | None:
+def _find_breakdown_q(question: Question, way: DifferenceSolver, leader: str) -> float | None:
     end, sign = (0, 1.0) if leader == "a" else (1, -1.0)
 
     def margin(q: Floats, _rows: NDArray[np.intp]) -> Floats:
         return np.array([sign * way.bounds(question.at(float(one)))[end] for one in q])
 
-    most = largest_q(question).min(keepdims=True)
-    found = float(smallest_q(margin, np.zeros(1, np.intp), np.zeros(1), most)[0])
+    most = find_largest_q(question).min(keepdims=True)
+    found = float(find_smallest_q(margin, np.zeros(1, np.intp), np.zeros(1), most)[0])
     return None if np.isnan(found) else found
 
 
-def _breakdown_with_noise(
-    question: Question, way: Way, leader: str, noiseless: float
+def _find_breakdown_q_with_sampling_error(
+    question: Question, way: DifferenceSolver, leader: str, noiseless: float
 ) -> float | None:
     """Go down from the largest q until who is ahead is open; the claim holds all along the run."""
 
     def settled(log_q: float) -> bool:
         return way.settles(question.at(float(np.exp(log_q))), leader == "b")
 
-    start = float(np.log(largest_q(question).min()))
+    start = float(np.log(find_largest_q(question).min()))
     last = min(float(np.log(max(noiseless, LEAST_Q))), start)
     if not settled(start):
         return None

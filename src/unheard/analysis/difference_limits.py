@@ -63,7 +63,7 @@ class Sample:
         seen = self.mass > 0
         return float((self.square[seen] / self.mass[seen]).max())
 
-    def from_the_other_end(self) -> Sample:
+    def reverse(self) -> Sample:
         """Return the same ratings, seen from the other end."""
         return Sample(self.mass[::-1], self.square[::-1], 1 - self.places[::-1])
 
@@ -84,7 +84,7 @@ class Distribution:
     scores: Floats
 
 
-def scores_up_to(miss: float, nodes: int = _NODES) -> Floats:
+def choose_scores(miss: float, nodes: int = _NODES) -> Floats:
     """Return the normal scores at which distributions are needed for limits with some miss."""
     reach = max(_BEYOND, -float(ndtri(miss))) + _BEYOND
     return np.linspace(-reach, reach, nodes)
@@ -150,7 +150,7 @@ def _middle(sample: Sample, few: Floats, most: Floats) -> tuple[Floats, Floats]:
     return t, np.sqrt(variance) / (w @ sample.mass)
 
 
-def chance_bounds(
+def bound_probabilities(
     first: Sample, second: Sample, weights: Floats, back: Floats, sums: float
 ) -> Floats:
     """Return no less than the chance that two means add up to ``sums`` or less, by row of weights.
@@ -170,7 +170,7 @@ def chance_bounds(
     return np.asarray((np.diff(below, prepend=0.0, append=1.0) * low_enough).sum(axis=1))
 
 
-def sum_limits(first: Distribution, second: Distribution, miss: float) -> Floats:
+def find_sum_limits(first: Distribution, second: Distribution, miss: float) -> Floats:
     """Return the values that sums of two independent means lie below with probability ``miss``."""
     return np.array(
         [

@@ -16,12 +16,12 @@ from scipy.special import ndtr
 from unheard.analysis.difference_limits import (
     Distribution,
     Sample,
+    choose_scores,
     distributions,
-    scores_up_to,
-    sum_limits,
+    find_sum_limits,
 )
-from unheard.analysis.shared_extremes import shared_range
-from unheard.analysis.shared_limits import WeightBox, is_ahead, least_difference
+from unheard.analysis.shared_difference import find_shared_range
+from unheard.analysis.shared_difference_limits import WeightBox, find_least_difference, is_ahead
 from unheard.formulas.boxes import boxes
 from unheard.formulas.operations import Floats
 from unheard.model.assumption import fixed_box
@@ -33,7 +33,7 @@ _EVERY = 3
 """Of the scores below the median, every so many get the limit that knows n."""
 
 
-class Way(NamedTuple):
+class DifferenceSolver(NamedTuple):
     """How a difference is found.
 
     Attributes
@@ -50,7 +50,7 @@ class Way(NamedTuple):
     limit: Callable[[Question, bool], float]
     settles: Callable[[Question, bool], bool]
 
-    def all_four(self, question: Question) -> tuple[float, float, float, float]:
+    def find_bounds_and_limits(self, question: Question) -> tuple[float, float, float, float]:
         """Return lower and upper end, then the confidence limits, which lie no further in."""
         lower, upper = self.bounds(question)
         ci_lower, ci_upper = (self.limit(question, end) for end in (False, True))
@@ -73,17 +73,17 @@ def _separate_settles(question: Question, second: bool) -> bool:
 def _separate_least(question: Question, upper: bool, miss: float) -> float:
     """Return the lower limit of the difference, or of B - A, in widths of the scale."""
     first, second = _in_turn(_samples(question), upper)
-    wanted = scores_up_to(miss)
+    wanted = choose_scores(miss)
     low, high = (np.array(_sides(question, end))[:, None] for end in (0, 1))
     below = distributions(first, low[0], low[1], wanted)
-    above = distributions(second.from_the_other_end(), high[0, :, ::-1], high[1, :, ::-1], wanted)
+    above = distributions(second.reverse(), high[0, :, ::-1], high[1, :, ::-1], wanted)
     if question.counts.n is not None:
         rows = _in_turn((0, 1), upper)
         below, above = (
             _narrowed(one, question, row, end)
             for one, row, end in zip((below, above), rows, (False, True), strict=True)
         )
-    return float(sum_limits(below, above, miss)[0]) - 1
+    return float(find_sum_limits(below, above, miss)[0]) - 1
 
 
 def _narrowed(found: Distribution, question: Question, row: int, upper: bool) -> Distribution:
@@ -105,7 +105,7 @@ def _shared_bounds(question: Question) -> tuple[float, float]:
     q = 1.0 if assumption.q is None else float(assumption.q)
     cells = np.asarray(question.counts.cells, np.float64)
     values = np.array(question.counts.scale.values)
-    least, most = shared_range(
+    least, most = find_shared_range(
         cells[0], cells[1], values, assumption.kind, q, fixed_box(assumption)
     )
     # Whatever holds with separate participation holds with a shared one too.
@@ -120,7 +120,7 @@ def _shared_limit(question: Question, upper: bool) -> float:
     alone = _separate_least(question, upper, miss)
     if weights.free:
         first, second = _in_turn(_samples(question), upper)
-        found = least_difference(first, second, weights, miss)
+        found = find_least_difference(first, second, weights, miss)
         alone = alone if found is None else max(alone, found)
     return _signed(question, upper, alone)
 
@@ -185,5 +185,5 @@ def _sides(question: Question, end: int) -> tuple[Floats, Floats]:
     return np.array(box.fewest, np.float64), np.array(box.most, np.float64)
 
 
-SEPARATE = Way(_separate_bounds, _separate_limit, _separate_settles)
-SHARED = Way(_shared_bounds, _shared_limit, _shared_settles)
+SEPARATE = DifferenceSolver(_separate_bounds, _separate_limit, _separate_settles)
+SHARED = DifferenceSolver(_shared_bounds, _shared_limit, _shared_settles)

@@ -33,7 +33,7 @@ _ROWS = 1024
 _WORD = 64
 
 
-def dominance(
+def find_dominance(
     scores: Scores, conditions: int, items: int, progress: Progress | None = None
 ) -> Iterator[tuple[slice, Bits]]:
     """Find who dominates whom, a strip of the table of pairs at a time.
@@ -52,7 +52,7 @@ def dominance(
     ------
     tuple
         A slice of items, and for every item (one row each) the set of those in the slice that it
-        dominates; see :func:`unpacked`.
+        dominates; see :func:`unpack_sets`.
     """
     for start in range(0, items, STRIP):
         strip = slice(start, min(start + STRIP, items))
@@ -61,7 +61,7 @@ def dominance(
             above, below = scores(condition)
             order = np.argsort(below[strip])
             reached = np.searchsorted(below[strip][order], above)
-            first = _first_so_many(order)
+            first = _build_prefix_sets(order)
             for row in range(0, items, _ROWS):
                 some = slice(row, row + _ROWS)
                 found[some] &= first[reached[some]]
@@ -71,7 +71,7 @@ def dominance(
         yield strip, found
 
 
-def unpacked(strip: slice, sets: Bits) -> Iterator[tuple[slice, Flags]]:
+def unpack_sets(strip: slice, sets: Bits) -> Iterator[tuple[slice, Flags]]:
     """Spell sets of bits out, some rows at a time."""
     for row in range(0, len(sets), _ROWS):
         some = slice(row, min(row + _ROWS, len(sets)))
@@ -81,7 +81,7 @@ def unpacked(strip: slice, sets: Bits) -> Iterator[tuple[slice, Flags]]:
         yield some, bits.view(np.bool_)
 
 
-def _first_so_many(order: NDArray[np.intp]) -> Bits:
+def _build_prefix_sets(order: NDArray[np.intp]) -> Bits:
     """Return the sets of the first none, one, two, ... and of all items of a list."""
     many = len(order)
     sets = np.zeros((many + 1, -(-many // _WORD)), np.uint64)

@@ -98,14 +98,14 @@ EVIDENCE = (
     ),
 )
 
-PRESET_WORDS = {
+PRESET_TEXTS = {
     "survey": "people were asked, and some did not answer",
     "reviews": "everybody may write a review, and few do",
     "media": "people choose what they watch or hear, and then whether they rate it",
 }
 
 
-def evidence_rows() -> list[dict[str, object]]:
+def list_evidence() -> list[dict[str, object]]:
     """Return the studies as plain rows, presets first to last."""
     return [
         {

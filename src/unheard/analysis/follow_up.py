@@ -46,9 +46,9 @@ class FollowUp:
         everybody asked has answered.
     ci_lower, ci_upper
         Confidence interval: the same with the noise of drawing people.
-    silent
+    nonrespondent_mean
         Estimated mean of those who said nothing at first.
-    n_silent, asked, n_answers
+    n_nonrespondents, asked, n_responses
         How many said nothing at first, how many of them were asked, and how many answered then.
     words
         The assumption about those asked, in words; empty if none was needed.
@@ -62,10 +62,10 @@ class FollowUp:
     upper: float
     ci_lower: float
     ci_upper: float
-    silent: float
-    n_silent: int
+    nonrespondent_mean: float
+    n_nonrespondents: int
     asked: int
-    n_answers: int
+    n_responses: int
     words: str
     notes: tuple[str, ...]
 
@@ -113,15 +113,15 @@ def combine_follow_up(
     >>> f"{found.estimate:.2f}, with noise {found.ci_lower:.2f} to {found.ci_upper:.2f}"
     '3.47, with noise 3.27 to 3.67'
     """
-    first = inquire_people(counts, n, q=1.0, scale=scale, level=level, covers=covers)
-    seen = Seen.of(first)
+    first = build_question_with_n(counts, n, q=1.0, scale=scale, level=level, covers=covers)
+    seen = Respondents.of(first)
     rows = _answers(answers, first.counts.scale)
-    n_answers = int(rows.sum())
-    n_silent = int(seen.n_silent[0])
-    drawn = _number_asked(asked, n_answers, n_silent)
-    if drawn == n_answers:
-        silent, notes, words = all_answered(rows, seen), (), ""
-        mean_silent = float(silent.interval[0][0])
+    n_responses = int(rows.sum())
+    n_nonrespondents = int(seen.n_nonrespondents[0])
+    drawn = _number_asked(asked, n_responses, n_nonrespondents)
+    if drawn == n_responses:
+        silent, notes, words = summarize_full_response(rows, seen), (), ""
+        nonrespondent_mean = float(silent.interval[0][0])
     else:
         question = build_question(
             rows[0],
@@ -136,26 +136,26 @@ def combine_follow_up(
             level=level,
         )
         found = question.answer([question.middle_method()])[0]
-        silent, notes, words = _some_answered(question), found.notes, question.words
-        mean_silent = found.estimate
-    interval, limits = seen.together(silent, drawn)
+        silent, notes, words = _summarize_partial_response(question), found.notes, question.words
+        nonrespondent_mean = found.estimate
+    interval, limits = seen.combine(silent, drawn)
     lower, upper, ci_lower, ci_upper = (float(end[0]) for end in (*interval, *limits))
     return FollowUp(
-        estimate=float(seen.mean(mean_silent)[0]),
+        estimate=float(seen.mean(nonrespondent_mean)[0]),
         lower=lower,
         upper=upper,
         ci_lower=ci_lower,
         ci_upper=ci_upper,
-        silent=mean_silent,
-        n_silent=n_silent,
+        nonrespondent_mean=nonrespondent_mean,
+        n_nonrespondents=n_nonrespondents,
         asked=drawn,
-        n_answers=n_answers,
+        n_responses=n_responses,
         words=words,
         notes=notes,
     )
 
 
-class Silent(NamedTuple):
+class FollowUpSample(NamedTuple):
     """What a follow-up says about those asked, one row per follow-up.
 
     Attributes
@@ -180,7 +180,7 @@ class Silent(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Seen:
+class Respondents:
     """The ratings in hand, one row per follow-up or one for all, and what is asked about them."""
 
     counts: Floats
@@ -190,10 +190,10 @@ class Seen:
     people: bool
 
     @classmethod
-    def of(cls, question: Question) -> Seen:
+    def of(cls, question: Question) -> Respondents:
         """Return what a question knows of those who rated."""
         counts = question.counts
-        assert counts.n is not None  # inquire_people insists on both
+        assert counts.n is not None  # build_question_with_n insists on both
         assert question.level is not None
         return cls(
             counts.cells.astype(np.float64),
@@ -204,19 +204,21 @@ class Seen:
         )
 
     @property
-    def n_silent(self) -> Floats:
+    def n_nonrespondents(self) -> Floats:
         """How many people said nothing."""
         return np.asarray(self.n - self.counts.sum(axis=1))
 
-    def mean(self, mean_silent: Numbers) -> Floats:
+    def mean(self, nonrespondent_mean: Numbers) -> Floats:
         """Mean of everybody, from that of the silent."""
-        return np.asarray((self.counts @ self.values + self.n_silent * mean_silent) / self.n)
+        return np.asarray(
+            (self.counts @ self.values + self.n_nonrespondents * nonrespondent_mean) / self.n
+        )
 
-    def together(self, silent: Silent, asked: Numbers) -> tuple[Pair, Pair]:
+    def combine(self, silent: FollowUpSample, asked: Numbers) -> tuple[Pair, Pair]:
         """Return the interval and the confidence interval for everybody."""
         interval, limits = [], []
         for end, away in ((0, -1.0), (1, 1.0)):
-            mean, share = self.mean(silent.interval[end]), self.n_silent / self.n
+            mean, share = self.mean(silent.interval[end]), self.n_nonrespondents / self.n
             reach = share * self._reach(silent, asked, end)
             if not self.people:
                 # An end of the interval can be off by what those missing hide, which is no noise
@@ -228,23 +230,27 @@ class Seen:
             limits.append(np.clip(mean + away * reach, self.values[0], self.values[-1]))
         return (interval[0], interval[1]), (limits[0], limits[1])
 
-    def _reach(self, silent: Silent, asked: Numbers, end: int) -> Floats:
+    def _reach(self, silent: FollowUpSample, asked: Numbers, end: int) -> Floats:
         """How far the limit for the mean of the silent is from the end of its interval."""
-        point, extreme, n_silent = silent.interval[end], self.values[-end], self.n_silent
+        point, extreme, n_nonrespondents = (
+            silent.interval[end],
+            self.values[-end],
+            self.n_nonrespondents,
+        )
         # The variance of a draw without replacement lies between that of no draw at all and that
         # of a draw from an endless population, as far as people are left.
-        left = 1 - asked / n_silent
+        left = 1 - asked / n_nonrespondents
         reach = np.sqrt(
             (1 - left) * (point - silent.asked_limits[end]) ** 2
             + left * (point - silent.behind_limits[end]) ** 2
         )
         # Those left are whole people: a few of them may sit at the very end of the scale,
-        few = np.minimum(n_silent - asked, self.z**2 / 2 + 0.5)
-        reach = reach + few / n_silent * np.abs(point - extreme)
+        few = np.minimum(n_nonrespondents - asked, self.z**2 / 2 + 0.5)
+        reach = reach + few / n_nonrespondents * np.abs(point - extreme)
         # and if all who have not answered do, that is as far as it goes.
-        return np.asarray(np.minimum(reach, self._farthest(silent, n_silent, end)))
+        return np.asarray(np.minimum(reach, self._farthest(silent, n_nonrespondents, end)))
 
-    def _farthest(self, silent: Silent, people: Numbers, end: int) -> Floats:
+    def _farthest(self, silent: FollowUpSample, people: Numbers, end: int) -> Floats:
         """How far the mean of so many people is if all who have not answered sit at the end."""
         missing = people - silent.answers.sum(axis=1)
         mean = (silent.answers @ self.values + missing * self.values[-end]) / people
@@ -252,30 +258,32 @@ class Seen:
 
     def _noise(self, shares: Floats, end: int) -> Floats:
         """How far the limit for the mean behind n people is from their own mean."""
-        everybody = self.counts + self.n_silent[:, None] * shares
-        limit = plain_limits(everybody, self.values, self.z)[end]
+        everybody = self.counts + self.n_nonrespondents[:, None] * shares
+        limit = find_average_limits(everybody, self.values, self.z)[end]
         return np.abs(everybody @ self.values / self.n - limit)
 
 
-def plain_limits(rows: Floats, values: Floats, z: float) -> Pair:
+def find_average_limits(rows: Floats, values: Floats, z: float) -> Pair:
     """Confidence limits of the plain average of each row."""
     return confidence.free_limits(list(rows.T), values.tolist(), (None, None), z, NUMPY)
 
 
-def all_answered(answers: Floats, seen: Seen) -> Silent:
+def summarize_full_response(answers: Floats, seen: Respondents) -> FollowUpSample:
     """Return what is known of the silent if everybody asked has answered."""
     shares = answers / answers.sum(axis=1, keepdims=True)
     mean = shares @ seen.values
-    behind = plain_limits(answers, seen.values, seen.z)
-    return Silent(answers, (mean, mean), (mean, mean), behind, (shares, shares))
+    behind = find_average_limits(answers, seen.values, seen.z)
+    return FollowUpSample(answers, (mean, mean), (mean, mean), behind, (shares, shares))
 
 
-def _some_answered(question: Question) -> Silent:
+def _summarize_partial_response(question: Question) -> FollowUpSample:
     """Let the core say, under the assumption, what those asked are like."""
     lower, upper, *behind = question.intervals()
     _, _, *asked = replace(question, covers="people").intervals()
-    low, high = (people / people.sum(axis=1, keepdims=True) for people in people_at_ends(question))
-    return Silent(
+    low, high = (
+        people / people.sum(axis=1, keepdims=True) for people in count_people_at_bounds(question)
+    )
+    return FollowUpSample(
         question.counts.cells,
         (lower, upper),
         (asked[0], asked[1]),
@@ -284,7 +292,7 @@ def _some_answered(question: Question) -> Silent:
     )
 
 
-def inquire_people(counts: ArrayLike, n: int | None, **rest: Any) -> Question:
+def build_question_with_n(counts: ArrayLike, n: int | None, **rest: Any) -> Question:
     """Check the first ratings: one histogram of a known number of people."""
     if n is None:
         raise PopulationError(
@@ -323,24 +331,24 @@ def _answers(answers: ArrayLike, scale: Scale) -> Floats:
     return found.cells.astype(np.float64)
 
 
-def _number_asked(asked: int | None, n_answers: int, n_silent: int) -> int:
-    if asked is None and n_answers > n_silent:
+def _number_asked(asked: int | None, n_responses: int, n_nonrespondents: int) -> int:
+    if asked is None and n_responses > n_nonrespondents:
         raise PopulationError(
             "answers",
-            f"{n_answers:,} answers from {n_silent:,} silent people",
+            f"{n_responses:,} answers from {n_nonrespondents:,} silent people",
             "Count everybody in n; a follow-up asks only people who said nothing at first",
         )
-    drawn = n_answers if asked is None else asked
-    if not n_answers <= drawn <= n_silent or drawn != int(drawn):
+    drawn = n_responses if asked is None else asked
+    if not n_responses <= drawn <= n_nonrespondents or drawn != int(drawn):
         raise PopulationError(
             "asked",
-            f"{drawn:,} asked, {n_answers:,} answers, {n_silent:,} silent people",
+            f"{drawn:,} asked, {n_responses:,} answers, {n_nonrespondents:,} silent people",
             "It is a whole number, at least that of the answers and at most that of the silent",
         )
     return int(drawn)
 
 
-def people_at_ends(question: Question) -> Pair:
+def count_people_at_bounds(question: Question) -> Pair:
     """How many people have each rating at the lower and at the upper end of the interval."""
     counts, assumption = question.counts, question.assumption
     assert counts.n is not None  # planning starts from the number of people
@@ -352,13 +360,13 @@ def people_at_ends(question: Question) -> Pair:
         lower, upper = free_interval(columns, values, ends, NUMPY)
         beyond = [lower > v for v in values], [upper < v for v in values]
         low, high = (
-            _dealt_out(columns, counts.n, box, order, out, assumption.is_ratio)
+            _allocate_people(columns, counts.n, box, order, out, assumption.is_ratio)
             for box, order, out in zip(ends, (range(m), range(m)[::-1]), beyond, strict=True)
         )
     return low, high
 
 
-def _dealt_out(
+def _allocate_people(
     counts: list[Floats],
     n: Floats,
     box: Box | None,
@@ -378,12 +386,12 @@ def _dealt_out(
         else:
             too_low, too_high = misfits(counts, box, n)
             needed = np.where(too_low | too_high, needed, n)
-        people = [one * (n / needed) for one in _greedy(counts, needed, box, order)]
+        people = [one * (n / needed) for one in _fill_greedily(counts, needed, box, order)]
     extreme = np.arange(len(counts)) == order[0]
     return np.where((rated > 0)[:, None], np.column_stack(people), n[:, None] * extreme)
 
 
-def _greedy(counts: list[Floats], n: Floats, box: Box, order: Sequence[int]) -> list[Floats]:
+def _fill_greedily(counts: list[Floats], n: Floats, box: Box, order: Sequence[int]) -> list[Floats]:
     people = [f * count for f, count in zip(box.fewest, counts, strict=True)]
     left = n - total(people)
     for r in order:

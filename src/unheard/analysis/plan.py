@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from unheard.analysis.follow_up import Pair, Seen, all_answered, inquire_people, people_at_ends
+from unheard.analysis.follow_up import (
+    Pair,
+    Respondents,
+    build_question_with_n,
+    count_people_at_bounds,
+    summarize_full_response,
+)
 from unheard.errors import CountsError, OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.assumption import Assumption
@@ -32,9 +38,9 @@ class Scenario:
     ----------
     name
         ``worst``, ``lower``, ``estimate``, ``upper`` or ``given``.
-    silent
+    nonrespondents
         Share of the silent people with each rating.
-    mean_silent, mean
+    nonrespondent_mean, mean
         Mean of the silent, and of everybody.
     shows
         ``above`` or ``below``: on which side of the claimed value the mean lies here, which is what
@@ -44,8 +50,8 @@ class Scenario:
     """
 
     name: str
-    silent: tuple[float, ...]
-    mean_silent: float
+    nonrespondents: tuple[float, ...]
+    nonrespondent_mean: float
     mean: float
     shows: str | None
     ask: int | None
@@ -61,7 +67,7 @@ class Plan:
         ``width``, ``above`` or ``below``, and the number that goes with it.
     power
         Probability that the answers settle the claim; None for a width.
-    n_silent
+    n_nonrespondents
         How many people said nothing.
     now
         What the assumption alone gives, before anybody is asked.
@@ -74,7 +80,7 @@ class Plan:
     goal: str
     target: float
     power: float | None
-    n_silent: int
+    n_nonrespondents: int
     now: Estimate
     scenarios: tuple[Scenario, ...]
     words: str
@@ -97,7 +103,7 @@ def plan_follow_up(
     assumption: Assumption | None = None,
     level: float = 0.95,
     covers: str = "mean",
-    silent: ArrayLike | None = None,
+    nonrespondents: ArrayLike | None = None,
 ) -> Plan:
     """Find how many of the silent must be asked, if all of those asked then answer.
 
@@ -120,7 +126,7 @@ def plan_follow_up(
         Scale and assumption, as in :func:`unheard.estimate`.
     level, covers
         As in :func:`follow_up`.
-    silent
+    nonrespondents
         Your own guess instead of what the assumption allows: how many of the silent, or which
         share of them, have each rating.
 
@@ -141,94 +147,96 @@ def plan_follow_up(
         "g": g,
         "assumption": assumption,
     }
-    question = inquire_people(counts, n, scale=scale, level=level, covers=covers, **stated)
-    goal, target = _goal(width, above, below, question.counts.scale)
+    question = build_question_with_n(counts, n, scale=scale, level=level, covers=covers, **stated)
+    goal, target = _read_goal(width, above, below, question.counts.scale)
     if not 0.5 <= power < 1:
         raise OptionError(
             "power", f"{power!r} found", "Give a probability of at least 0.5 and below 1"
         )
-    seen = Seen.of(question)
-    n_silent = int(seen.n_silent[0])
+    seen = Respondents.of(question)
+    n_nonrespondents = int(seen.n_nonrespondents[0])
     now = question.answer([question.middle_method()])[0]
-    guesses = _guesses(question, seen, now)
-    if silent is not None:
-        guesses = {"given": _given(silent, len(seen.values))}
+    guesses = _list_guesses(question, seen, now)
+    if nonrespondents is not None:
+        guesses = {"given": _read_guess(nonrespondents, len(seen.values))}
     scenarios: Iterable[Scenario] = ()
-    if n_silent and goal == "width":
-        scenarios = _for_width(seen, guesses, target, now)
-    elif n_silent:
-        scenarios = _for_claim(seen, guesses, target, power, now)
+    if n_nonrespondents and goal == "width":
+        scenarios = _plan_for_width(seen, guesses, target, now)
+    elif n_nonrespondents:
+        scenarios = _plan_for_claim(seen, guesses, target, power, now)
     return Plan(
         goal=goal,
         target=target,
         power=None if goal == "width" else power,
-        n_silent=n_silent,
+        n_nonrespondents=n_nonrespondents,
         now=now,
         scenarios=tuple(scenarios),
         words=question.words,
     )
 
 
-def _guesses(question: Question, seen: Seen, now: Estimate) -> dict[str, Floats]:
+def _list_guesses(question: Question, seen: Respondents, now: Estimate) -> dict[str, Floats]:
     """What the silent may be like: shares per rating, at the ends of the interval and between."""
-    low, high = (np.maximum(end - seen.counts, 0.0)[0] for end in people_at_ends(question))
+    low, high = (np.maximum(end - seen.counts, 0.0)[0] for end in count_people_at_bounds(question))
     found = {"lower": low, "estimate": (low + high) / 2, "upper": high}
-    if not _to_be_trusted(now):
+    if not _is_trustworthy(now):
         found["lower"], found["upper"] = np.eye(len(low))[[0, -1]]
     # With nobody silent there are no shares, and nobody will ask for them.
     return {name: people / max(people.sum(), 1e-300) for name, people in found.items()}
 
 
-def _for_width(
-    seen: Seen, guesses: dict[str, Floats], target: float, now: Estimate
+def _plan_for_width(
+    seen: Respondents, guesses: dict[str, Floats], target: float, now: Estimate
 ) -> Iterator[Scenario]:
     """Plan for silent people split between the two ends, however is worst, and for a guess."""
     ends = np.zeros((len(_SPLITS), len(seen.values)))
     ends[:, 0], ends[:, -1] = 1 - _SPLITS, _SPLITS
     guess = "given" if "given" in guesses else "estimate"
-    done = _to_be_trusted(now) and now.ci_upper - now.ci_lower <= target
-    most = int(seen.n_silent[0])
+    done = _is_trustworthy(now) and now.ci_upper - now.ci_lower <= target
+    most = int(seen.n_nonrespondents[0])
     for name, rows in (("worst", ends), (guess, guesses[guess][None])):
 
         def widths(k: int, rows: Floats = rows) -> Floats:
             lower, upper = _expected_limits(seen, rows, k)
             return upper - lower
 
-        ask = 0 if done else _smallest(lambda k: bool(widths(k).max() <= target), most)
+        ask = 0 if done else _find_smallest(lambda k: bool(widths(k).max() <= target), most)
         last_too_few = max((ask or most) - 1, 1)
-        yield _scenario(seen, name, rows[np.argmax(widths(last_too_few))], None, ask)
+        yield _build_scenario(seen, name, rows[np.argmax(widths(last_too_few))], None, ask)
 
 
-def _for_claim(
-    seen: Seen, guesses: dict[str, Floats], target: float, power: float, now: Estimate
+def _plan_for_claim(
+    seen: Respondents, guesses: dict[str, Floats], target: float, power: float, now: Estimate
 ) -> Iterator[Scenario]:
     """Plan for each guess: settle on which side of the target the mean then lies."""
     settled = {"above": now.ci_lower > target, "below": now.ci_upper < target}
     for name, shares in guesses.items():
-        side = _side(float(seen.mean(shares @ seen.values)[0]), target, seen.values)
+        side = _find_side(float(seen.mean(shares @ seen.values)[0]), target, seen.values)
         if side is None:
             ask = None
-        elif settled[side] and _to_be_trusted(now):
+        elif settled[side] and _is_trustworthy(now):
             ask = 0
         else:
-            enough = partial(_settles, seen, shares, side, target, power)
-            ask = _smallest(enough, int(seen.n_silent[0]))
-        yield _scenario(seen, name, shares, side, ask)
+            enough = partial(_settles_claim, seen, shares, side, target, power)
+            ask = _find_smallest(enough, int(seen.n_nonrespondents[0]))
+        yield _build_scenario(seen, name, shares, side, ask)
 
 
-def _to_be_trusted(now: Estimate) -> bool:
+def _is_trustworthy(now: Estimate) -> bool:
     # A refuted assumption settles nothing.
     return not {"low_response", "refuted"} & {*now.notes}
 
 
-def _side(mean: float, target: float, values: Floats) -> str | None:
+def _find_side(mean: float, target: float, values: Floats) -> str | None:
     # A scenario's mean is a sum of many numbers: a hair beside the target is on it.
     if abs(mean - target) <= 1e-12 * (values[-1] - values[0]):
         return None
     return "above" if mean > target else "below"
 
 
-def _settles(seen: Seen, shares: Floats, side: str, target: float, power: float, k: int) -> bool:
+def _settles_claim(
+    seen: Respondents, shares: Floats, side: str, target: float, power: float, k: int
+) -> bool:
     """Whether k answers put the whole confidence interval on a side, with the power asked for.
 
     With that probability the mean of the answers is no worse than some number of standard
@@ -238,8 +246,8 @@ def _settles(seen: Seen, shares: Floats, side: str, target: float, power: float,
     variance = float(shares @ away**2)
     unlucky = shares
     if variance > 0:
-        n_silent = int(seen.n_silent[0])
-        error = np.sqrt(variance / k * (n_silent - k) / max(n_silent - 1, 1))
+        n_nonrespondents = int(seen.n_nonrespondents[0])
+        error = np.sqrt(variance / k * (n_nonrespondents - k) / max(n_nonrespondents - 1, 1))
         shift = float(ndtri(power)) * error * (1.0 if side == "below" else -1.0)
         unlucky = np.maximum(shares * (1 + shift * away / variance), 0.0)
         unlucky = unlucky / unlucky.sum()
@@ -247,12 +255,12 @@ def _settles(seen: Seen, shares: Floats, side: str, target: float, power: float,
     return bool(lower[0] > target if side == "above" else upper[0] < target)
 
 
-def _expected_limits(seen: Seen, rows: Floats, k: int) -> Pair:
+def _expected_limits(seen: Respondents, rows: Floats, k: int) -> Pair:
     """Confidence limits if k answers come in these shares, parts of people allowed."""
-    return seen.together(all_answered(k * rows, seen), k)[1]
+    return seen.combine(summarize_full_response(k * rows, seen), k)[1]
 
 
-def _smallest(enough: Callable[[int], bool], most: int) -> int | None:
+def _find_smallest(enough: Callable[[int], bool], most: int) -> int | None:
     """Return the smallest number from 1 to ``most`` that is enough; None if none is.
 
     More answers never do worse, so halving finds it.
@@ -269,13 +277,15 @@ def _smallest(enough: Callable[[int], bool], most: int) -> int | None:
     return most
 
 
-def _scenario(seen: Seen, name: str, shares: Floats, side: str | None, ask: int | None) -> Scenario:
-    mean_silent = shares @ seen.values
-    mean = float(seen.mean(mean_silent)[0])
-    return Scenario(name, tuple(shares.tolist()), float(mean_silent), mean, side, ask)
+def _build_scenario(
+    seen: Respondents, name: str, shares: Floats, side: str | None, ask: int | None
+) -> Scenario:
+    nonrespondent_mean = shares @ seen.values
+    mean = float(seen.mean(nonrespondent_mean)[0])
+    return Scenario(name, tuple(shares.tolist()), float(nonrespondent_mean), mean, side, ask)
 
 
-def _goal(
+def _read_goal(
     width: float | None, above: float | None, below: float | None, scale: Scale
 ) -> tuple[str, float]:
     """Return the one thing that is asked for."""
@@ -300,16 +310,16 @@ def _goal(
     return goal, target
 
 
-def _given(silent: ArrayLike, m: int) -> Floats:
-    """Check a guess about the silent; return it as shares."""
+def _read_guess(nonrespondents: ArrayLike, m: int) -> Floats:
+    """Check a guess about the nonrespondents; return it as shares."""
     try:
-        people = np.array(silent, dtype=np.float64)
+        people = np.array(nonrespondents, dtype=np.float64)
     except (TypeError, ValueError):
         people = np.array([])
     if people.shape != (m,) or not (np.isfinite(people) & (people >= 0)).all() or not people.any():
         raise CountsError(
-            "silent",
-            f"{silent!r} found",
-            f"Give how many of the silent have each of the {m} ratings, or which share of them",
+            "nonrespondents",
+            f"{nonrespondents!r} found",
+            f"Give how many of them have each of the {m} ratings, or which share of them",
         )
     return np.asarray(people / people.sum())

@@ -28,7 +28,7 @@ from unheard.formulas.pooling import (
     unlikeness_without_n,
 )
 
-FEWEST_ITEMS = 10
+FEWEST_POOLED_ITEMS = 10
 """An audit of fewer items says too little about how items differ."""
 
 _FOLDS = 10
@@ -48,7 +48,7 @@ def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -
     """Fit the pool of an audit, and test it on items left out; None if there are too few items."""
     some = truth.sum(axis=1) > 0
     observed, truth = observed[some], truth[some]
-    if len(truth) < FEWEST_ITEMS:
+    if len(truth) < FEWEST_POOLED_ITEMS:
         return None
 
     def silent(o: Floats, t: Floats) -> Silent:
@@ -145,7 +145,7 @@ def _fit_seen(observed: Floats, truth: Floats) -> Seen:
 def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> Silent:
     rng = np.random.default_rng(0)
     p = rng.dirichlet(fit_dirichlet(truth), _DRAWS)
-    voice, spread = fit_voices(observed, truth)
+    voice, spread = fit_participation(observed, truth)
     g = expit(voice + spread * rng.standard_normal((_DRAWS, 1)))
     shares, unseen = p * g, p * (1 - g)
     unseen /= unseen.sum(axis=1, keepdims=True)
@@ -216,7 +216,7 @@ def fit_dirichlet(counts: Floats) -> Floats:
     return np.exp(np.asarray(found.x))
 
 
-def fit_voices(observed: Floats, truth: Floats) -> tuple[Floats, float]:
+def fit_participation(observed: Floats, truth: Floats) -> tuple[Floats, float]:
     """Fit participation per rating, and how much more some items move people to answer.
 
     Parameters

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unheard.analysis.breakdown import first_failure, largest_q, smallest_q
+from unheard.analysis.breakdown import find_largest_failing_q, find_largest_q, find_smallest_q
 from unheard.errors import OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.question import Question
@@ -61,21 +61,21 @@ def rank_intervals(lower: ArrayLike, upper: ArrayLike, *, k: int | None = None) 
     >>> found.surely, found.possibly
     (array([False, False, False]), array([ True,  True, False]))
     """
-    low, high = _intervals(lower, upper)
+    low, high = _check_bounds(lower, upper)
     items = len(low)
     by_lower, by_upper = np.argsort(low), np.argsort(high)
     lows, highs = low[by_lower], high[by_upper]
     # Looked up in order, the ends are found in the cache.
-    best = _put_back(1 + items - np.searchsorted(lows, highs, side="right"), by_upper)
-    worst = _put_back(items - np.searchsorted(highs, lows, side="left"), by_lower)
-    tier = _tiers(low, high, by_upper)
+    best = _undo_sort(1 + items - np.searchsorted(lows, highs, side="right"), by_upper)
+    worst = _undo_sort(items - np.searchsorted(highs, lows, side="left"), by_lower)
+    tier = _assign_tiers(low, high, by_upper)
     if k is None:
         return Ranking(best, worst, tier, None, None)
     check_k(k, items)
     return Ranking(best, worst, tier, worst <= k, best <= k)
 
 
-def _intervals(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
+def _check_bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
     low, high = np.asarray(lower, np.float64), np.asarray(upper, np.float64)
     if low.ndim != 1 or low.shape != high.shape:
         raise OptionError(
@@ -94,16 +94,16 @@ def _intervals(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _tiers(low: Floats, high: Floats, by_upper: NDArray[np.intp]) -> Whole:
+def _assign_tiers(low: Floats, high: Floats, by_upper: NDArray[np.intp]) -> Whole:
     """Go down by upper end: a tier opens where all intervals so far lie above the next one."""
     down = by_upper[::-1]
     so_far = np.minimum.accumulate(low[down])
     opens = np.ones(len(low), np.int64)
     opens[1:] = high[down][1:] < so_far[:-1]
-    return _put_back(np.cumsum(opens), down)
+    return _undo_sort(np.cumsum(opens), down)
 
 
-def _put_back(values: Whole, order: NDArray[np.intp]) -> Whole:
+def _undo_sort(values: Whole, order: NDArray[np.intp]) -> Whole:
     """Undo a sorting."""
     placed = np.empty_like(values)
     placed[order] = values
@@ -133,20 +133,22 @@ def average_rank(average: ArrayLike) -> Floats:
     return np.where(np.isnan(values), np.nan, rank)
 
 
-def simultaneous_level(level: float, items: int) -> float:
+def adjust_level_for_items(level: float, items: int) -> float:
     """Return the level at which all of so many confidence intervals hold together with ``level``.
 
     By Bonferroni's inequality, so whatever the items have to do with each other.
 
     Examples
     --------
-    >>> round(simultaneous_level(0.95, 100), 10)
+    >>> round(adjust_level_for_items(0.95, 100), 10)
     0.9995
     """
     return 1.0 - (1.0 - level) / max(items, 1)
 
 
-def find_top_k_breakdown(question: Question, item: int, k: int, *, noise: bool = False) -> float:
+def find_top_k_breakdown(
+    question: Question, item: int, k: int, *, sampling_error: bool = False
+) -> float:
     """Find how quiet people may be before an item is no longer surely among the k best.
 
     Parameters
@@ -157,7 +159,7 @@ def find_top_k_breakdown(question: Question, item: int, k: int, *, noise: bool =
         Which of them, from 0.
     k
         How many are the best.
-    noise
+    sampling_error
         Whether confidence intervals, which hold for all items together with the question's level,
         and not only intervals, must settle it.
 
@@ -173,28 +175,30 @@ def find_top_k_breakdown(question: Question, item: int, k: int, *, noise: bool =
     >>> hotels = build_question([[1, 0, 2, 10, 40], [9, 5, 5, 9, 12], [2, 6, 9, 20, 10]], 0.3)
     >>> round(find_top_k_breakdown(hotels, 0, 1), 3)
     0.235
-    >>> round(find_top_k_breakdown(hotels, 0, 1, noise=True), 3)
+    >>> round(find_top_k_breakdown(hotels, 0, 1, sampling_error=True), 3)
     0.762
     """
     items = question.counts.rows
     check_k(k, items)
     if not 0 <= item < items:
         raise OptionError("item", f"{item} found", f"Give a number from 0 to {items - 1}")
-    if noise and question.level is None:
+    if sampling_error and question.level is None:
         raise OptionError("level", "None found, with noise", "Give a level, such as 0.95")
     if k == items:
         return 0.0
-    level = simultaneous_level(question.level, items) if noise and question.level else None
+    level = (
+        adjust_level_for_items(question.level, items) if sampling_error and question.level else None
+    )
     least = 0.0
-    if noise and question.assumption.per_rating:
+    if sampling_error and question.assumption.per_rating:
         # These limits may move a little the wrong way as q rises, but lie outside the intervals.
         least = find_top_k_breakdown(question, item, k)
         if np.isnan(least):
             return least
-    return _breakdown(replace(question, level=level), item, k, np.array([least]))
+    return _search_breakdown_q(replace(question, level=level), item, k, np.array([least]))
 
 
-def _breakdown(question: Question, item: int, k: int, least: Floats) -> float:
+def _search_breakdown_q(question: Question, item: int, k: int, least: Floats) -> float:
     def margin(q: Floats, _rows: NDArray[np.intp]) -> Floats:
         """How far the item's lower end lies above the k-th highest upper end of the others."""
         lower, upper = question.at(q[0]).intervals()[-2:]
@@ -202,7 +206,7 @@ def _breakdown(question: Question, item: int, k: int, least: Floats) -> float:
         place = len(others) - k
         return np.array([lower[item] - np.partition(others, place)[place]])
 
-    one, most = np.zeros(1, np.intp), largest_q(question).min(keepdims=True)
+    one, most = np.zeros(1, np.intp), find_largest_q(question).min(keepdims=True)
     if question.level is not None and question.assumption.per_rating:
-        least = first_failure(margin, one, least, most)
-    return float(smallest_q(margin, one, least, most)[0])
+        least = find_largest_failing_q(margin, one, least, most)
+    return float(find_smallest_q(margin, one, least, most)[0])

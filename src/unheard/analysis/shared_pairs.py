@@ -8,7 +8,7 @@ Only the sign of the difference is asked for, and the sign is that of
 
 No term holds a weight squared: along each weight F is a straight line. So it is smallest at a
 *corner* of a box of weights, though the difference of the means itself need not be
-(:mod:`unheard.analysis.shared_extremes`): i is surely above j if and only if it is ahead at every
+(:mod:`unheard.analysis.shared_difference`): i is surely above j if and only if it is ahead at every
 corner.
 
 **Which corners.** Let a box grow from where i is surely above j. Where it first is not, at some
@@ -36,8 +36,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unheard.analysis.breakdown import smallest_q
-from unheard.analysis.shared_extremes import best_between
+from unheard.analysis.breakdown import find_smallest_q
+from unheard.analysis.shared_difference import find_best_between
 from unheard.errors import AssumptionError
 from unheard.formulas.boxes import boxes
 from unheard.formulas.operations import Floats
@@ -57,7 +57,7 @@ Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
+class SharedItems:
     """Items rated by one crowd, and the weights that its participation may give to the ratings.
 
     Attributes
@@ -91,7 +91,7 @@ class Crowd:
     falling: bool
 
     @classmethod
-    def of(cls, question: Question, *, unseen: bool = False) -> Crowd:
+    def of(cls, question: Question, *, unseen: bool = False) -> SharedItems:
         """Read the items and the weights out of a question.
 
         Ratings that nobody gave are left out, unless the ``unseen`` are asked for. A known number
@@ -127,7 +127,7 @@ class Crowd:
             falling=fixed is None and assumption.kind in ("low", "high"),
         )
 
-    def at(self, q: float) -> Crowd:
+    def at(self, q: float) -> SharedItems:
         """Return the same items with another participation ratio."""
         return replace(self, high=np.maximum(self.low, self.loosened / q))
 
@@ -171,7 +171,7 @@ class Crowd:
         return found
 
     def breakdowns(self, above: Index, below: Index) -> Floats:
-        """Return the breakdown q of pairs of rows; see :mod:`unheard.analysis.shared_claims`."""
+        """Return the breakdown q of pairs of rows; see :mod:`unheard.analysis.shared_breakdown`."""
         if self.falling:
 
             def margin(q: Floats, rows: Index) -> Floats:
@@ -180,7 +180,7 @@ class Crowd:
             ahead = self.least_differences(above, below, 1.0) > TIE
             rows = np.flatnonzero(ahead)
             found = np.full(len(above), np.nan)
-            found[rows] = smallest_q(margin, rows, np.zeros(len(rows)))
+            found[rows] = find_smallest_q(margin, rows, np.zeros(len(rows)))
             return found
         return self._box_breakdowns(above, below)
 
@@ -223,14 +223,14 @@ def _portions(many: int, cells: int) -> Iterator[slice]:
 def _largest_for_falling(terms: Floats, spans: Floats) -> Floats:
     """Largest difference of pairs for weights that fall from 1 + span or less to 1.
 
-    ``terms`` has the axes: term (as in :mod:`unheard.analysis.shared_extremes`), pair, rating.
+    ``terms`` has the axes: term (as in :mod:`unheard.analysis.shared_difference`), pair, rating.
     """
     m = terms.shape[-1]
     whole = terms.sum(axis=-1, keepdims=True)
     ahead = np.cumsum(terms, axis=-1) - terms  # of the ratings before each
     sums = whole + spans[:, None] * ahead
     i, j = np.triu_indices(m)
-    _, values = best_between(sums[..., i], sums[..., j])
+    _, values = find_best_between(sums[..., i], sums[..., j])
     largest: Floats = values.max(axis=-1)
     return largest
 

@@ -7,7 +7,7 @@ Ranks under one common participation may range less widely than this; nothing is
 that.
 
 How pairs are settled: :mod:`unheard.analysis.shared_pairs` has the proofs for one pair,
-:mod:`unheard.analysis.shared_conditions` for all, :mod:`unheard.analysis.shared_tests` with
+:mod:`unheard.analysis.shared_criteria` for all, :mod:`unheard.analysis.shared_tests` with
 sampling error.
 """
 
@@ -20,9 +20,14 @@ import numpy as np
 
 from unheard.analysis.dominance import Progress
 from unheard.analysis.ranking import Ranking, Whole, check_k
-from unheard.analysis.shared_conditions import Plan, plan_exact, settle
-from unheard.analysis.shared_pairs import TIE, Crowd
-from unheard.analysis.shared_tests import Trials, apart, levels_for_all_pairs, plan_with_noise
+from unheard.analysis.shared_criteria import PairCriteria, build_exact_criteria, settle_pairs
+from unheard.analysis.shared_pairs import TIE, SharedItems
+from unheard.analysis.shared_tests import (
+    PairTests,
+    build_separate_question,
+    build_tested_criteria,
+    choose_levels_for_all_pairs,
+)
 from unheard.errors import OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.question import Question
@@ -61,8 +66,8 @@ def rank_shared(
     question: Question,
     *,
     k: int | None = None,
-    noise: bool = False,
-    alike: float = 1.0,
+    sampling_error: bool = False,
+    similarity: float = 1.0,
     pairs: bool = False,
     progress: Progress | None = None,
     effort: float = 1.0,
@@ -76,10 +81,10 @@ def rank_shared(
         by itself, whatever the participation of each item; it could settle more.
     k
         Also say who is surely, and who possibly, among the k best.
-    noise
+    sampling_error
         Whether to allow for sampling error: then everything said holds together with a probability
         of at least the question's level.
-    alike
+    similarity
         By how much the participation of two items may differ, rating by rating: at least this
         share of the other's. 1 if it is the same; q or less if each item has its own.
     pairs
@@ -96,7 +101,7 @@ def rank_shared(
     >>> found = rank_shared(hotels, k=1, pairs=True)
     >>> found.best_rank, found.worst_rank, found.pairs.tolist()
     (array([1, 2, 2]), array([1, 3, 3]), [[0, 1], [0, 2]])
-    >>> rank_shared(hotels, noise=True).settled
+    >>> rank_shared(hotels, sampling_error=True).settled
     0
     """
     items = question.counts.rows
@@ -106,37 +111,44 @@ def rank_shared(
         raise OptionError(
             "pairs", f"asked for, with {items:,} items", f"List pairs of at most {MOST_LISTED:,}"
         )
-    alike = _checked_alike(alike)
-    if not noise:
-        crowd = Crowd.of(question)
-        ends = _ends(apart(question, noise=False))
-        found = _count(plan_exact(crowd, alike, effort), crowd, items, pairs, progress, ends)
-        return ranking_of(*found, k)
-    return ranking_of(*_with_noise(question, alike, pairs, progress, effort), k)
+    similarity = _check_similarity(similarity)
+    if not sampling_error:
+        crowd = SharedItems.of(question)
+        ends = _find_separate_bounds(build_separate_question(question, sampling_error=False))
+        found = _count_settled(
+            build_exact_criteria(crowd, similarity, effort), crowd, items, pairs, progress, ends
+        )
+        return build_shared_ranking(*found, k)
+    return build_shared_ranking(
+        *_rank_with_sampling_error(question, similarity, pairs, progress, effort), k
+    )
 
 
-def _with_noise(
-    question: Question, alike: float, pairs: bool, progress: Progress | None, effort: float
+def _rank_with_sampling_error(
+    question: Question, similarity: float, pairs: bool, progress: Progress | None, effort: float
 ) -> tuple[Whole, Whole, Whole | None]:
     """Claim pairs; then, with those that were claimed out of the way, try the others again."""
-    crowd = Crowd.of(question, unseen=True)
-    trials = Trials.of(crowd, alike)
-    levels, ends = levels_for_all_pairs(question, crowd), _ends(apart(question, noise=True))
+    crowd = SharedItems.of(question, unseen=True)
+    trials = PairTests.of(crowd, similarity)
+    levels, ends = (
+        choose_levels_for_all_pairs(question, crowd),
+        _find_separate_bounds(build_separate_question(question, sampling_error=True)),
+    )
     for last in (False, True):
-        share = None if progress is None else partial(_half, progress, last)
-        plan = plan_with_noise(crowd, trials, levels, share, effort)
+        share = None if progress is None else partial(_report_half, progress, last)
+        plan = build_tested_criteria(crowd, trials, levels, share, effort)
         # Claims that a known n makes by itself are no reason to test fewer of the others.
         also = ends if last else None
-        found = _count(plan, crowd, question.counts.rows, pairs and last, None, also)
-        levels = levels_for_all_pairs(question, crowd, claimed=int(found[0].sum()))
+        found = _count_settled(plan, crowd, question.counts.rows, pairs and last, None, also)
+        levels = choose_levels_for_all_pairs(question, crowd, claimed=int(found[0].sum()))
     return found
 
 
-def _half(progress: Progress, second: bool, share: float) -> None:
+def _report_half(progress: Progress, second: bool, share: float) -> None:
     progress((share + second) / 2)
 
 
-def _ends(question: Question | None) -> tuple[Floats, Floats] | None:
+def _find_separate_bounds(question: Question | None) -> tuple[Floats, Floats] | None:
     """Return the ends of intervals that settle pairs on their own, as far as rounding lets them."""
     if question is None:
         return None
@@ -144,9 +156,9 @@ def _ends(question: Question | None) -> tuple[Floats, Floats] | None:
     return lower - TIE * question.counts.scale.width, upper
 
 
-def _count(
-    plan: Plan,
-    crowd: Crowd,
+def _count_settled(
+    plan: PairCriteria,
+    crowd: SharedItems,
     items: int,
     pairs: bool,
     progress: Progress | None,
@@ -158,7 +170,7 @@ def _count(
     """
     above, below = (np.zeros(items, np.int64) for _ in range(2))
     listed: list[Whole] = [np.zeros((0, 2), np.int64)]
-    for rows, columns, sure in settle(plan, len(crowd.items), progress):
+    for rows, columns, sure in settle_pairs(plan, len(crowd.items), progress):
         if ends is not None:
             lower, upper = ends[0][crowd.items[rows]], ends[1][crowd.items[columns]]
             np.logical_or(sure, lower[:, None] > upper, out=sure)
@@ -174,7 +186,9 @@ def _count(
     return above, below, found[np.lexsort(found.T[::-1])]
 
 
-def ranking_of(above: Whole, below: Whole, pairs: Whole | None, k: int | None) -> SharedRanking:
+def build_shared_ranking(
+    above: Whole, below: Whole, pairs: Whole | None, k: int | None
+) -> SharedRanking:
     """Make ranks of the numbers of items surely above and surely below each.
 
     A tier ends after p items if p items have a worst rank of at most p. For each of these has N - p
@@ -190,7 +204,9 @@ def ranking_of(above: Whole, below: Whole, pairs: Whole | None, k: int | None) -
     return SharedRanking(best, worst, tier, surely, possibly, int(below.sum()), pairs)
 
 
-def _checked_alike(alike: float) -> float:
-    if not 0 < alike <= 1:
-        raise OptionError("alike", f"{alike!r} found", "Give a number above 0 and at most 1")
-    return float(alike)
+def _check_similarity(similarity: float) -> float:
+    if not 0 < similarity <= 1:
+        raise OptionError(
+            "similarity", f"{similarity!r} found", "Give a number above 0 and at most 1"
+        )
+    return float(similarity)

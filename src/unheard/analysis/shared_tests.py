@@ -43,15 +43,15 @@ from scipy.optimize import brentq
 
 from unheard.analysis.dominance import Progress
 from unheard.analysis.mean_limits import lower_limits, upper_limits
-from unheard.analysis.ranking import simultaneous_level
-from unheard.analysis.shared_conditions import (
+from unheard.analysis.ranking import adjust_level_for_items
+from unheard.analysis.shared_criteria import (
     MOST_COMPARISONS,
-    Plan,
-    check_work,
-    extreme_weights,
-    points_on_segments,
+    PairCriteria,
+    check_comparisons,
+    list_extreme_weights,
+    list_segment_points,
 )
-from unheard.analysis.shared_pairs import Crowd, Index
+from unheard.analysis.shared_pairs import Index, SharedItems
 from unheard.errors import OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.question import Question
@@ -70,7 +70,7 @@ _STRETCH = 1.1
 
 
 @dataclass(frozen=True, eq=False)
-class Trials:
+class PairTests:
     """What is tested.
 
     Attributes
@@ -86,25 +86,29 @@ class Trials:
     ahead: float
 
     @classmethod
-    def of(cls, crowd: Crowd, alike: float) -> Trials:
+    def of(cls, crowd: SharedItems, similarity: float) -> PairTests:
         """List what must be tested to claim that one item is above another."""
-        if crowd.falling and alike == 1:
-            points = np.array(list(points_on_segments(crowd, _STRETCH)))
+        if crowd.falling and similarity == 1:
+            points = np.array(list(list_segment_points(crowd, _STRETCH)))
             root = np.sqrt(_STRETCH)
             return cls(points, points, 2 * float((root - 1) / (root + 1)) ** 2)
-        return cls(*extreme_weights(crowd, alike), ahead=0.0)
+        return cls(*list_extreme_weights(crowd, similarity), ahead=0.0)
 
-    def lower(self, crowd: Crowd, rows: Index, levels: Floats, some: slice = slice(None)) -> Floats:
+    def lower(
+        self, crowd: SharedItems, rows: Index, levels: Floats, some: slice = slice(None)
+    ) -> Floats:
         """Return lower limits of rows that are claimed to be above, by trial, level and row."""
-        counts, places = _ratings(crowd, rows)
+        counts, places = _count_ratings(crowd, rows)
         return lower_limits(counts, places, self.above[some], levels) - self.ahead
 
-    def upper(self, crowd: Crowd, rows: Index, levels: Floats, some: slice = slice(None)) -> Floats:
+    def upper(
+        self, crowd: SharedItems, rows: Index, levels: Floats, some: slice = slice(None)
+    ) -> Floats:
         """Return upper limits of rows that are claimed to be below, by trial, level and row."""
-        counts, places = _ratings(crowd, rows)
+        counts, places = _count_ratings(crowd, rows)
         return upper_limits(counts, places, self.below[some], levels)
 
-    def margins(self, crowd: Crowd, above: int, below: Index, levels: Floats) -> Floats:
+    def margins(self, crowd: SharedItems, above: int, below: Index, levels: Floats) -> Floats:
         """Return by how much the claims that one row is above others hold; negative if not."""
         lower, upper = (
             self.lower(crowd, np.array([above]), levels),
@@ -114,12 +118,12 @@ class Trials:
         return found
 
 
-def _ratings(crowd: Crowd, rows: Index) -> tuple[Floats, Floats]:
+def _count_ratings(crowd: SharedItems, rows: Index) -> tuple[Floats, Floats]:
     """Return how often each rating was given to some rows, and places from 0 on."""
     return crowd.shares[rows] * crowd.seen[rows, None], crowd.places - crowd.places.min()
 
 
-def level_of_each(question: Question, level: float) -> float:
+def split_level(question: Question, level: float) -> float:
     """Return the level of each of two statements that are joined.
 
     Where the number of people is known, what separate participation settles is joined to what one
@@ -128,21 +132,21 @@ def level_of_each(question: Question, level: float) -> float:
     return level if question.counts.n is None else 1 - (1 - level) / 2
 
 
-def apart(question: Question, *, noise: bool) -> Question | None:
+def build_separate_question(question: Question, *, sampling_error: bool) -> Question | None:
     """Return the question whose intervals settle pairs whatever the participation of each item.
 
-    With noise, all of these intervals hold together at the level of :func:`level_of_each`. None if
+    With noise, all of these intervals hold together at the level of :func:`split_level`. None if
     nobody knows n: one participation then settles whatever separate ones do.
     """
     if question.counts.n is None:
         return None
-    if not noise or question.level is None:
+    if not sampling_error or question.level is None:
         return replace(question, level=None)
-    level = level_of_each(question, question.level)
-    return replace(question, level=simultaneous_level(level, question.counts.rows))
+    level = split_level(question, question.level)
+    return replace(question, level=adjust_level_for_items(level, question.counts.rows))
 
 
-def levels_for_all_pairs(question: Question, crowd: Crowd, claimed: int = 0) -> Floats:
+def choose_levels_for_all_pairs(question: Question, crowd: SharedItems, claimed: int = 0) -> Floats:
     """Return the levels of limits at which all claims hold together with the question's level.
 
     ``claimed`` is how many have been made already.
@@ -157,26 +161,26 @@ def levels_for_all_pairs(question: Question, crowd: Crowd, claimed: int = 0) -> 
         )
     rated = len(crowd.items)
     all_claims = max(rated * (rated - 1), 1)
-    miss = 1 - level_of_each(question, question.level)
-    many = number_of_levels(miss / all_claims)
-    return levels_of_limits(miss / max(all_claims - claimed, 1), many)
+    miss = 1 - split_level(question, question.level)
+    many = choose_number_of_levels(miss / all_claims)
+    return compute_limit_levels(miss / max(all_claims - claimed, 1), many)
 
 
-def number_of_levels(miss: float) -> int:
+def choose_number_of_levels(miss: float) -> int:
     """Return how many levels are worth their cost, none of them too weak.
 
     Examples
     --------
-    >>> number_of_levels(1e-6), number_of_levels(0.01)
+    >>> choose_number_of_levels(1e-6), choose_number_of_levels(0.01)
     (8, 3)
     """
     for many in range(MOST_LEVELS, 1, -1):
-        if levels_of_limits(miss, many)[0] <= _WEAKEST:
+        if compute_limit_levels(miss, many)[0] <= _WEAKEST:
             return many
     return 1
 
 
-def levels_of_limits(miss: float, many: int) -> Floats:
+def compute_limit_levels(miss: float, many: int) -> Floats:
     """Return levels for the limits of two items, whose product is too small with probability miss.
 
     With the same number of levels, whatever is claimed with a smaller miss probability is claimed
@@ -184,7 +188,7 @@ def levels_of_limits(miss: float, many: int) -> Floats:
 
     Examples
     --------
-    >>> levels_of_limits(1e-6, 8)[[0, 1, -1]].round(9)
+    >>> compute_limit_levels(1e-6, 8)[[0, 1, -1]].round(9)
     array([1.37337031e-01, 1.88614600e-02, 1.27000000e-07])
     """
 
@@ -195,16 +199,16 @@ def levels_of_limits(miss: float, many: int) -> Floats:
     return np.asarray(ratio ** np.arange(1, many + 1))
 
 
-def plan_with_noise(
-    crowd: Crowd,
-    trials: Trials,
+def build_tested_criteria(
+    crowd: SharedItems,
+    trials: PairTests,
     levels: Floats,
     progress: Progress | None = None,
     effort: float = 1.0,
-) -> Plan:
-    """Plan how to claim pairs by limits at some levels, see :func:`levels_of_limits`."""
+) -> PairCriteria:
+    """Build the criteria that claim pairs by limits at some levels; see `compute_limit_levels`."""
     items, many = len(crowd.items), len(trials.above)
-    check_size(items, many, effort)
+    check_limits(items, many, effort)
     lower, upper = np.empty((2, many, len(levels), items))
     rows = np.arange(items)
     step = max(1, _PORTION // max(items, 1))
@@ -219,10 +223,10 @@ def plan_with_noise(
         c, step = divmod(condition, len(levels))
         return lower[c, step], upper[c, -1 - step]
 
-    return Plan((scores, many * len(levels)))
+    return PairCriteria((scores, many * len(levels)))
 
 
-def check_size(items: int, many: int, effort: float = 1.0) -> None:
+def check_limits(items: int, many: int, effort: float = 1.0) -> None:
     """Raise if limits of so many items at so many weights take too long."""
     each, most = 2 * many * MOST_LEVELS, int(effort * _MOST_LIMITS)
     if items * each > most:
@@ -232,4 +236,4 @@ def check_size(items: int, many: int, effort: float = 1.0) -> None:
             f"Rank at most {most // each:,} items on this scale, ignore sampling error, or "
             "rank with separate participation",
         )
-    check_work(items, many * MOST_LEVELS, effort * MOST_COMPARISONS)
+    check_comparisons(items, many * MOST_LEVELS, effort * MOST_COMPARISONS)

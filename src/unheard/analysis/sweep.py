@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unheard.analysis.breakdown import inquire_at_one, largest_q
+from unheard.analysis.breakdown import build_question_at_one, find_largest_q
 from unheard.errors import AssumptionError, CountsError, OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.assumption import Assumption, preset
@@ -88,8 +88,8 @@ def sweep(
     [4.14, 3.73, 3.35]
     """
     if floor is not None:
-        q, (participation, g, assumption) = floors_to_sweep(floor, q, participation, g, assumption)
-    question = inquire_at_one(
+        q, (participation, g, assumption) = read_floors(floor, q, participation, g, assumption)
+    question = build_question_at_one(
         counts,
         participation,
         g,
@@ -101,17 +101,17 @@ def sweep(
         covers=covers,
     )
     grid = GRID if q is None else ([q] if isinstance(q, str | int | float) else q)
-    return sweep_of(question, [preset(one) if isinstance(one, str) else one for one in grid])
+    return sweep_question(question, [preset(one) if isinstance(one, str) else one for one in grid])
 
 
-def floors_to_sweep(floor: Any, *others: Any) -> tuple[Any, tuple[None, None, Assumption]]:
+def read_floors(floor: Any, *others: Any) -> tuple[Any, tuple[None, None, Assumption]]:
     """Return the floors to look at, and the assumption to start from, at a floor of 1."""
     if any(one is not None for one in others):
         raise AssumptionError("floor", "stated together with another", "State one of them")
     return floor, (None, None, Assumption.floor(1.0))
 
 
-def sweep_of(question: Question, q: Sequence[float]) -> Sweep:
+def sweep_question(question: Question, q: Sequence[float]) -> Sweep:
     """Answer a question about one histogram for many q."""
     if question.counts.rows != 1:
         raise CountsError(
@@ -128,7 +128,7 @@ def sweep_of(question: Question, q: Sequence[float]) -> Sweep:
     low, high, notes = found.ci_lower.copy(), found.ci_upper.copy(), list(found.notes)
     # What a larger q leaves open, a smaller one does too; see decide.breakdown on unequal limits.
     # A q that the response rate contradicts says nothing about the others.
-    holds = falling <= largest_q(question)[0]
+    holds = falling <= find_largest_q(question)[0]
     low[holds] = np.minimum.accumulate(low[holds])
     high[holds] = np.maximum.accumulate(high[holds])
     return Sweep(

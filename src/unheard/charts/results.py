@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from unheard.analysis.breakdown import Claim, breakdown_of
+from unheard.analysis.breakdown import Claim, find_breakdown_by_row
 from unheard.analysis.calibrate import Audit
 from unheard.analysis.compare import Comparison
 from unheard.analysis.sweep import Sweep
@@ -61,7 +61,9 @@ def sweep_picture(
         The q chosen, marked as well.
     """
     if claim is not None and broken is None:
-        broken = [float(breakdown_of(question, claim, noise)[0]) for noise in (False, True)]
+        broken = [
+            float(find_breakdown_by_row(question, claim, noise)[0]) for noise in (False, True)
+        ]
     records = chart_records.sweep_records(question, sweep, claim, broken, q)
     marked = {part: _part(records, part)[0] for part in ("claim", "chosen") if _part(records, part)}
     draw = partial(

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unheard.analysis.assumption_file import audit_document
+from unheard.analysis.assumption_file import build_audit_document
 from unheard.analysis.calibrate import Audit
 from unheard.analysis.calibrate import calibrate as find_participation
-from unheard.analysis.evidence import PRESET_WORDS, evidence_rows
+from unheard.analysis.evidence import PRESET_TEXTS, list_evidence
 from unheard.cli.layout import aligned, paragraph
 from unheard.cli.options import (
     check_no_options,
@@ -113,7 +113,7 @@ def _calibrate(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> 
     )
     with watched("calibrating", lambda: None):
         audits = _audits(found, scale, given)
-        documents = {name: audit_document(audit) for name, audit in audits.items()}
+        documents = {name: build_audit_document(audit) for name, audit in audits.items()}
     document = documents[""] if not layout.segment else {"segments": documents}
     if target is not None:
         _write(target, layout, document, audits, [one.segment for one in found.values()])
@@ -233,7 +233,7 @@ def _lines(audit: Audit, width: int) -> Iterator[str]:
 def _show_evidence(as_json: bool) -> None:
     if as_json:
         click.echo(
-            json.dumps({"presets": PRESETS, "evidence": evidence_rows()}, ensure_ascii=False)
+            json.dumps({"presets": PRESETS, "evidence": list_evidence()}, ensure_ascii=False)
         )
         return
     from unheard.cli.estimate_screen import make_console, text_width
@@ -243,9 +243,9 @@ def _show_evidence(as_json: bool) -> None:
     console.print("How quiet are the quietest? What studies have found:\n", style="bold")
     for name, q in PRESETS.items():
         console.print(f"--q {name} ({q:g})", style="bold", markup=False)
-        for line in paragraph(f"Where {PRESET_WORDS[name]}.", width):
+        for line in paragraph(f"Where {PRESET_TEXTS[name]}.", width):
             console.print(line, markup=False)
-        for row in evidence_rows():
+        for row in list_evidence():
             if row["preset"] == name:
                 value = "    " if row["q"] is None else f"{row['q']:.2f}"
                 said = f"{row['name']}: {row['what']}; the {row['quiet']} are quieter."

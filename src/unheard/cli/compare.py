@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from unheard.analysis.compare import Comparison, check_rated, compare_rows
+from unheard.analysis.compare import Comparison, check_has_ratings, compare_rows
 from unheard.cli.histogram_arguments import named_rows, typed_rows
 from unheard.cli.layout import aligned, paragraph
 from unheard.cli.options import (
@@ -67,7 +67,7 @@ def compare(a: str, b: str, as_json: bool, shared: bool | None, **given: Any) ->
     else:
         names = (a, b)
         question = named_rows(names, "item", given)
-    check_rated(question, names)
+    check_has_ratings(question, names)
     with watched("comparing", lambda: None):
         found = compare_rows(question)
     if as_json:

@@ -103,7 +103,9 @@ def _show_claims(console: Console) -> None:
     console.print("\n[bold]What would overturn it?[/]\n")
     never = never_text(Assumption.bounded(1.0))
     for name, counts in HOTELS.items():
-        found = [find_breakdown(counts, above=_GOOD, noise=noise) for noise in (False, True)]
+        found = [
+            find_breakdown(counts, above=_GOOD, sampling_error=noise) for noise in (False, True)
+        ]
         claim = f"{name} is above {_GOOD:g}"
         for line in paragraph(claim_text(claim, found[0], found[1], never), 80, indent=0):
             console.print(line)

@@ -151,9 +151,9 @@ def stated_assumption(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _audited(file: str, scale: str | None) -> dict[str, Any]:
-    from unheard.analysis.assumption_file import read_audited
+    from unheard.analysis.assumption_file import read_assumption_and_scale
 
-    assumption, audited = read_audited(file)
+    assumption, audited = read_assumption_and_scale(file)
     if scale is not None and Scale.parse(scale) != audited:
         values = ", ".join(f"{value:g}" for value in audited.values)
         raise OptionError("scale", f"{scale} found, and the audit is on {values}", "Leave it out")

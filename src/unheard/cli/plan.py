@@ -114,7 +114,7 @@ def plan(
             if text is not None
         }
         guess = None if silent is None else numbers(silent, "--silent", CountsError)
-        found = plan_follow_up(seen, silent=guess, **shared | settings)
+        found = plan_follow_up(seen, nonrespondents=guess, **shared | settings)
     question = Question(
         _scale(shared["scale"], len(seen)),
         seen,
@@ -200,7 +200,7 @@ def document(question: Question, found: FollowUp | Plan) -> dict[str, Any]:
     now = {name: getattr(found.now, name) for name in _NUMBERS}
     return result | {
         "assumption": found.words,
-        "n_silent": found.n_silent,
+        "n_nonrespondents": found.n_nonrespondents,
         "goal": found.goal,
         "target": found.target,
         "power": found.power,
@@ -234,7 +234,7 @@ class Page:
 
     def planned(self, plan: Plan) -> Iterator[str]:
         """Yield how many to ask."""
-        yield self._size(plan.n_silent)
+        yield self._size(plan.n_nonrespondents)
         yield ""
         yield from self._messages(plan.now.notes)
         level = f"{self.question.level * 100:.6g}% confidence interval"
@@ -273,12 +273,13 @@ class Page:
         if any(one.ask for one in plan.scenarios):
             yield from self._paragraph(
                 "",
-                f"Draw them at random from the {plan.n_silent:,} who said nothing, and see that "
-                "every one of them answers. Then run this again with --follow-up and the answers.",
+                f"Draw them at random from the {plan.n_nonrespondents:,} who said nothing, and see "
+                "that every one of them answers. Then run this again with --follow-up and the "
+                "answers.",
             )
 
     def _too_few(self, plan: Plan) -> str:
-        words = f"Not even asking all {plan.n_silent:,} of the silent would do."
+        words = f"Not even asking all {plan.n_nonrespondents:,} of the silent would do."
         if self.question.covers == "mean":
             words += (
                 " This many people leave that much noise about the mean behind them; --covers "
@@ -297,13 +298,13 @@ class Page:
         }[one.name]
         ask = "–" if one.ask is None else f"{one.ask:,}"
         shows = f"{one.shows or 'right at'} {plan.target:.6g}"
-        return [who, self._rating(one.mean_silent), self._rating(one.mean), ask, shows]
+        return [who, self._rating(one.nonrespondent_mean), self._rating(one.mean), ask, shows]
 
     def combined(self, found: FollowUp) -> Iterator[str]:
         """Yield what the ratings and the follow-up say together."""
         question = self.question
-        yield self._size(found.n_silent)
-        answered = "all" if found.n_answers == found.asked else f"{found.n_answers:,}"
+        yield self._size(found.n_nonrespondents)
+        answered = "all" if found.n_responses == found.asked else f"{found.n_responses:,}"
         yield f"Follow-up: {found.asked:,} of the silent were asked, {answered} of them answered"
         yield ""
         yield from self._messages(found.notes)
@@ -312,7 +313,7 @@ class Page:
             first = zip(question.scale.values, question.counts, strict=True)
             average = sum(v * c for v, c in first) / sum(question.counts)
             rows.append(["Average of those who answered at first", self._rating(average)])
-        rows.append(["The silent, by the follow-up", self._rating(found.silent)])
+        rows.append(["The silent, by the follow-up", self._rating(found.nonrespondent_mean)])
         rows.append(["Estimate for everybody", self._rating(found.estimate)])
         if found.words:
             rows.append(["Interval", self._range(found.lower, found.upper)])

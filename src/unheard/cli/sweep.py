@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from unheard.analysis.breakdown import Claim, breakdown_of
-from unheard.analysis.sweep import GRID, Sweep, floors_to_sweep, sweep_of
+from unheard.analysis.breakdown import Claim, find_breakdown_by_row
+from unheard.analysis.sweep import GRID, Sweep, read_floors, sweep_question
 from unheard.cli.histogram_arguments import named_rows, typed_rows
 from unheard.cli.layout import aligned, paragraph
 from unheard.cli.options import (
@@ -78,7 +78,7 @@ def sweep(
     stated = any(given[name] for name in ("participation", "g", "assumption"))
     given |= {"q": None if stated or floor else "1", "floor": "1" if floor else None}
     if floor is not None:
-        floors_to_sweep(floor, q, *(given[name] for name in ("participation", "g", "assumption")))
+        read_floors(floor, q, *(given[name] for name in ("participation", "g", "assumption")))
         grid = numbers(floor, "--floor", AssumptionError)
     question = _question(words, given)
     claim = None
@@ -88,10 +88,12 @@ def sweep(
             for text, place in ((above, "--above"), (below, "--below"))
         )
         claim = Claim.read(next(ends), next(ends), question.counts.scale)
-    found = sweep_of(question, grid)
+    found = sweep_question(question, grid)
     broken = None
     if claim is not None:
-        broken = [float(breakdown_of(question, claim, noise)[0]) for noise in (False, True)]
+        broken = [
+            float(find_breakdown_by_row(question, claim, noise)[0]) for noise in (False, True)
+        ]
     if as_json:
         click.echo(json.dumps(sweep_document(question, found, claim, broken)))
     else:

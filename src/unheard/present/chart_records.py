@@ -13,7 +13,7 @@ import numpy as np
 from unheard.analysis.breakdown import Claim
 from unheard.analysis.calibrate import Audit
 from unheard.analysis.compare import Comparison
-from unheard.analysis.sweep import Sweep, sweep_of
+from unheard.analysis.sweep import Sweep, sweep_question
 from unheard.formulas.bounds import average
 from unheard.formulas.operations import NUMPY
 from unheard.model.histograms import Histograms
@@ -153,7 +153,7 @@ def sweep_records(
     grid = {x for x in asked if least <= x <= 1}
     if question.counts.scale.m <= MOST_BARS:  # each q costs more, the longer the scale
         grid |= {*np.geomspace(1.0, least, _FINE).tolist()}
-    rows = sweep_rows(question, sweep_of(question, sorted(grid)))
+    rows = sweep_rows(question, sweep_question(question, sorted(grid)))
     if claim is not None and broken is not None:
         plain, noisy = (_number(x) for x in broken)
         rows.append(

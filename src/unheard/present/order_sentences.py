@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from unheard.analysis.shared_claims import find_shared_breakdown
+from unheard.analysis.shared_breakdown import find_shared_breakdown
 from unheard.present.phrases import ONE_CROWD, OWN_CROWDS, never_text, q_text
 from unheard.tables.pipeline import Job
 from unheard.tables.request import Order
@@ -237,7 +237,7 @@ def _claim_of_pair(ranks: CrowdRanks, above: int, below: int) -> str:
     words = f"{' is above '.join(names)} {q_text(plain, '')}"
     if ranks.with_error is None:
         return words
-    noisy = float(find_shared_breakdown(ranks.question, [above], [below], noise=True)[0])
+    noisy = float(find_shared_breakdown(ranks.question, [above], [below], sampling_error=True)[0])
     if np.isnan(noisy):
         return f"{words}; with sampling error this is open at every q"
     return f"{words}; with sampling error, {q_text(noisy, '')}"

@@ -8,18 +8,18 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from unheard.analysis.breakdown import Claim, breakdown_of
+from unheard.analysis.breakdown import Claim, find_breakdown_by_row
 from unheard.analysis.ranking import (
     Ranking,
+    adjust_level_for_items,
     find_top_k_breakdown,
     rank_intervals,
-    simultaneous_level,
 )
-from unheard.analysis.shared_claims import find_shared_top_k_breakdown
-from unheard.analysis.shared_pairs import Crowd
+from unheard.analysis.shared_breakdown import find_shared_top_k_breakdown
+from unheard.analysis.shared_pairs import SharedItems
 from unheard.analysis.shared_ranking import rank_shared
-from unheard.analysis.shared_tests import Trials
-from unheard.analysis.sweep import GRID, Sweep, sweep_of
+from unheard.analysis.shared_tests import PairTests
+from unheard.analysis.sweep import GRID, Sweep, sweep_question
 from unheard.errors import OptionError
 from unheard.model.question import Question
 from unheard.present.phrases import claim_text, never_text, q_text, sentence_case
@@ -245,13 +245,13 @@ class _Ways:
         return not self.shared or self._limits() <= _MOST_LIMITS
 
     def _limits(self) -> int:
-        crowd = Crowd.of(self.question, unseen=True).at(min(GRID))
-        return len(crowd.items) * len(Trials.of(crowd, 1.0).above)
+        crowd = SharedItems.of(self.question, unseen=True).at(min(GRID))
+        return len(crowd.items) * len(PairTests.of(crowd, 1.0).above)
 
     def breakdown(self, item: int, k: int, *, noise: bool) -> float:
         """Find the q above which an item is surely among the k best."""
         find = find_shared_top_k_breakdown if self.shared else find_top_k_breakdown
-        return find(self.question, item, k, noise=noise)
+        return find(self.question, item, k, sampling_error=noise)
 
     def separate(self, q: float) -> list[Ranking]:
         """Rank items with a participation each: noise aside, then with noise."""
@@ -259,7 +259,7 @@ class _Ways:
         joint = (
             self.question
             if level is None
-            else replace(self.question, level=simultaneous_level(level, items))
+            else replace(self.question, level=adjust_level_for_items(level, items))
         )
         ends = joint.at(q).intervals()
         return [
@@ -271,7 +271,7 @@ class _Ways:
         """Rank items with one participation: noise aside, then with noise if that is wanted."""
         question = self.question.at(q)
         ways = (False, True) if noise else (False,)
-        return [rank_shared(question, k=self.k, noise=way) for way in ways]
+        return [rank_shared(question, k=self.k, sampling_error=way) for way in ways]
 
 
 def _steps(ways: _Ways, q: float, numbers: Numbers) -> list[Step]:
@@ -337,8 +337,10 @@ def _mean_claims(
 ) -> list[Tested]:
     """Ask while which q the means of the first few are as claimed."""
     some = replace(question, counts=question.counts.take(np.array(rows)))
-    plain = breakdown_of(some, claim, noise=False)
-    noisy = None if question.level is None else breakdown_of(some, claim, noise=True)
+    plain = find_breakdown_by_row(some, claim, sampling_error=False)
+    noisy = (
+        None if question.level is None else find_breakdown_by_row(some, claim, sampling_error=True)
+    )
     never = never_text(question.assumption)
     return [
         _tested(
@@ -373,6 +375,8 @@ def _leader(
     one = replace(question, counts=counts)
     broken = None
     if claim is not None:
-        plain, noisy = (float(breakdown_of(one, claim, noise)[0]) for noise in (False, True))
+        plain, noisy = (
+            float(find_breakdown_by_row(one, claim, noise)[0]) for noise in (False, True)
+        )
         broken = (plain, noisy)
-    return Leader(name, one, sweep_of(one, sorted({*GRID, q}, reverse=True)), broken)
+    return Leader(name, one, sweep_question(one, sorted({*GRID, q}, reverse=True)), broken)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from unheard.analysis.breakdown import Claim, base_boxes, breakdown_formula
+from unheard.analysis.breakdown import Claim, build_boxes_at_one, compute_breakdown
 from unheard.formulas.bea import LIMIT_FROM, bea_lambda, implied_floor, limit_balance
 from unheard.formulas.bounds import average
 from unheard.formulas.confidence import critical_value
@@ -102,9 +102,9 @@ def sum_column(of: int | str) -> str:
 
 def _breakdown(request: Request, claim: Claim, items: Items, source: Source) -> Any:
     values = request.scale.values
-    ends = base_boxes(request.assumption, len(values))
+    ends = build_boxes_at_one(request.assumption, len(values))
     ratio = request.assumption.is_ratio
-    q = breakdown_formula(items.counts, values, ends, claim, items.n, ratio, source)
+    q = compute_breakdown(items.counts, values, ends, claim, items.n, ratio, source)
     rated = total(items.counts) > 0.0
     holds = source.where(q < 1.0, q, source.missing())
     return source.where(rated, holds, source.missing())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from unheard.analysis.ranking import check_k, simultaneous_level
+from unheard.analysis.ranking import adjust_level_for_items, check_k
 from unheard.errors import ColumnError, OptionError, PopulationError
 from unheard.formulas.bea import LIMIT_FROM, bea_lambda, implied_floor
 from unheard.formulas.estimators import default_method
@@ -421,7 +421,7 @@ def _ranks(
         return _Ranks(request, messages=messages)
     level = None
     if request.noise and request.level is not None:
-        level = simultaneous_level(request.level, compared)
+        level = adjust_level_for_items(request.level, compared)
     keep = engine.keep if engine.repeats_steps else None
     kept = engine.keep("ranks", ranks(request, given, level, keep))
     return _Ranks(request, kept, messages=messages)

@@ -104,7 +104,7 @@ def shared_ranks(
     plain, with_error, messages = rank(), None, []
     if request.noise:
         try:
-            with_error = rank(noise=True)
+            with_error = rank(sampling_error=True)
         except OptionError as error:
             if error.place != "shared":
                 raise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unheard.analysis.ranking import find_top_k_breakdown
-from unheard.analysis.shared_claims import find_shared_top_k_breakdown
+from unheard.analysis.shared_breakdown import find_shared_top_k_breakdown
 from unheard.errors import OptionError
 from unheard.tables.named_items import check_plain, fetch, find
 from unheard.tables.request import Request
@@ -68,7 +68,7 @@ def standing(job: Job, who: str) -> Standing:
     found = [
         None if np.isnan(q) else q
         for q in (
-            breakdown(question, index, k, noise=noise)
+            breakdown(question, index, k, sampling_error=noise)
             for noise in ((False, True) if request.noise else (False,))
         )
     ]

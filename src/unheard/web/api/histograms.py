@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from unheard.analysis.assumption_file import assumption_of
-from unheard.analysis.breakdown import Claim, breakdown_of
+from unheard.analysis.assumption_file import parse_audit_document
+from unheard.analysis.breakdown import Claim, find_breakdown_by_row
 from unheard.errors import OptionError
 from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
 from unheard.model.assumption import preset
@@ -95,7 +95,7 @@ def stated(given: Given) -> Given:
     """Turn what was asked into arguments of :func:`unheard.build_question`."""
     arguments = {name: value for name, value in given.items() if value is not None}
     if "assumption" in arguments:
-        assumption, scale = assumption_of(arguments["assumption"], "the document")
+        assumption, scale = parse_audit_document(arguments["assumption"], "the document")
         arguments["assumption"] = assumption
         if "scale" in arguments and _scale(arguments["scale"]) != scale:
             raise OptionError("scale", "another one than that of the audit", "Leave it out")
@@ -108,21 +108,23 @@ def _scale(given: str | list[float]) -> Scale:
 
 
 def _swept(given: Given) -> tuple[Question, Sweep, Claim | None, list[float] | None]:
-    from unheard.analysis.breakdown import inquire_at_one
-    from unheard.analysis.sweep import GRID, floors_to_sweep, sweep_of
+    from unheard.analysis.breakdown import build_question_at_one
+    from unheard.analysis.sweep import GRID, read_floors, sweep_question
 
     above, below, q, floor = (given.pop(name, None) for name in ("above", "below", "q", "floor"))
     arguments = stated(given)
     per_rating: Any = [arguments.pop(name, None) for name in ("participation", "g", "assumption")]
     if floor is not None:
-        q, per_rating = floors_to_sweep(floor, q, *per_rating)
-    question = inquire_at_one(arguments.pop("counts"), *per_rating, **arguments)
+        q, per_rating = read_floors(floor, q, *per_rating)
+    question = build_question_at_one(arguments.pop("counts"), *per_rating, **arguments)
     claim = broken = None
     if above is not None or below is not None:
         claim = Claim.read(above, below, question.counts.scale)
-        broken = [float(breakdown_of(question, claim, noise)[0]) for noise in (False, True)]
+        broken = [
+            float(find_breakdown_by_row(question, claim, noise)[0]) for noise in (False, True)
+        ]
     grid = GRID if q is None else [preset(one) if isinstance(one, str) else one for one in q]
-    return question, sweep_of(question, grid), claim, broken
+    return question, sweep_question(question, grid), claim, broken
 
 
 def sweep(given: Given) -> Answer:
@@ -217,9 +219,9 @@ def _audited(given: Given) -> Audit:
 
 def calibrate(given: Given) -> Answer:
     """Answer who takes part, from the counts of an audit."""
-    from unheard.analysis.assumption_file import audit_document
+    from unheard.analysis.assumption_file import build_audit_document
 
-    return as_json(audit_document(_audited(given)))
+    return as_json(build_audit_document(_audited(given)))
 
 
 def calibrate_chart(given: Given, how: Given) -> Answer:

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 
 from unheard._version import __version__
-from unheard.analysis.evidence import PRESET_WORDS
+from unheard.analysis.evidence import PRESET_TEXTS
 from unheard.formulas.boxes import QUIET
 from unheard.formulas.estimators import ESTIMATORS
 from unheard.model.assumption import PRESETS
@@ -125,7 +125,7 @@ async def about(request: Request) -> About:
     return About(
         version=__version__,
         presets=PRESETS,
-        preset_words=PRESET_WORDS,
+        preset_words=PRESET_TEXTS,
         quiet=list(QUIET),
         methods={one.name: one.words for one in ESTIMATORS.values()},
         notes=NOTE_TEXTS,

@@ -290,10 +290,10 @@ def _command(name: str, given: Given) -> str:
 
 def calibrate_table(upload: Given, given: Given) -> Answer:
     """Answer who takes part, from an audit in a table."""
-    from unheard.analysis.assumption_file import audit_document
+    from unheard.analysis.assumption_file import build_audit_document
 
     audits, segments = _audits(upload, given)
-    found = {name: audit_document(audit) for name, audit in audits.items()}
+    found = {name: build_audit_document(audit) for name, audit in audits.items()}
     return as_json({"segments": found} if segments else found[""])
 
 

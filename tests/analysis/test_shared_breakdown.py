@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.strategies import Floats
-from unheard.analysis.shared_claims import find_shared_top_k_breakdown
+from unheard.analysis.shared_breakdown import find_shared_top_k_breakdown
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.errors import OptionError
 from unheard.model.question import Question, build_question
@@ -61,13 +61,13 @@ def test_an_item_without_ratings_may_be_anywhere() -> None:
 def test_sampling_error_is_allowed_for() -> None:
     question = build_question([row for row in HOTELS if any(row)], 0.5)
     plain = find_shared_top_k_breakdown(question, 0, 1)
-    noisy = find_shared_top_k_breakdown(question, 0, 1, noise=True)
+    noisy = find_shared_top_k_breakdown(question, 0, 1, sampling_error=True)
     assert 0 < plain < noisy < 1
     # One item is first if it is above each of the others, tested for all pairs.
-    above = rank_shared(question.at(noisy * 1.001), k=1, noise=True).surely
+    above = rank_shared(question.at(noisy * 1.001), k=1, sampling_error=True).surely
     assert above is not None
     assert above[0]
-    assert np.isnan(find_shared_top_k_breakdown(question, 4, 1, noise=True))
+    assert np.isnan(find_shared_top_k_breakdown(question, 4, 1, sampling_error=True))
 
 
 def test_what_cannot_be_asked() -> None:

@@ -12,9 +12,9 @@ How pairs are settled, see :mod:`unheard.analysis.shared_pairs` for the proofs:
 - Weights in a box with too many corners: the same, with the two extremes of each mean in place of
   chords.
 
-**Nearly alike.** Participation may also differ a little from item to item: for each rating by a
-factor of at most 1/``alike``. The weights x of i and y of j then fill, rating by rating, a hexagon,
-and F is still a straight line along each (x_r, y_r), because the term with x_r y_r has the factor
+**Similar participation.** Participation may also differ a little from item to item: for each rating
+by a factor of at most 1/``similarity``. The weights x of i and y of j then fill, rating by rating,
+a hexagon, and F is still linear along each (x_r, y_r), because the term with x_r y_r has the factor
 v_r - v_r. So i is surely above j if and only if it is ahead at all combinations of their vertices.
 If it is not, mean_i < mean_j at the worst combination; ratings above both means are then at a
 vertex with x_r small and y_r large, those below both at one with x_r large and y_r small, and all
@@ -29,8 +29,8 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 
-from unheard.analysis.dominance import Flags, Progress, Scores, dominance, unpacked
-from unheard.analysis.shared_pairs import TIE, Crowd, Index
+from unheard.analysis.dominance import Flags, Progress, Scores, find_dominance, unpack_sets
+from unheard.analysis.shared_pairs import TIE, Index, SharedItems
 from unheard.errors import OptionError
 from unheard.formulas.operations import Floats
 
@@ -45,7 +45,7 @@ _STRETCH = 1.4
 
 
 @dataclass(frozen=True)
-class Plan:
+class PairCriteria:
     """How to settle all pairs.
 
     Attributes
@@ -63,22 +63,26 @@ class Plan:
     settle: Callable[[Index, Index], Flags] | None = None
 
 
-def settle(
-    plan: Plan, items: int, progress: Progress | None = None
+def settle_pairs(
+    criteria: PairCriteria, items: int, progress: Progress | None = None
 ) -> Iterator[tuple[slice, slice, Flags]]:
     """Tell for blocks of pairs, rows against columns, which are surely in this order."""
-    if plan.sufficient is None or plan.settle is None:
-        for columns, sets in dominance(*plan.necessary, items, progress):
-            for rows, sure in unpacked(columns, sets):
+    if criteria.sufficient is None or criteria.settle is None:
+        for columns, sets in find_dominance(*criteria.necessary, items, progress):
+            for rows, sure in unpack_sets(columns, sets):
                 yield rows, columns, sure
         return
-    strips = zip(dominance(*plan.necessary, items), dominance(*plan.sufficient, items), strict=True)
+    strips = zip(
+        find_dominance(*criteria.necessary, items),
+        find_dominance(*criteria.sufficient, items),
+        strict=True,
+    )
     for (columns, sets), (_, plenty) in strips:
-        blocks = zip(unpacked(columns, sets), unpacked(columns, plenty), strict=True)
+        blocks = zip(unpack_sets(columns, sets), unpack_sets(columns, plenty), strict=True)
         for (rows, possible), (_, sure) in blocks:
             i, j = np.nonzero(possible & ~sure)
             for some in (slice(at, at + _PORTION) for at in range(0, len(i), _PORTION)):
-                possible[i[some], j[some]] = plan.settle(
+                possible[i[some], j[some]] = criteria.settle(
                     i[some] + rows.start, j[some] + columns.start
                 )
                 if progress is not None:
@@ -90,35 +94,39 @@ def settle(
         progress(1.0)
 
 
-def plan_exact(crowd: Crowd, alike: float, effort: float = 1.0) -> Plan:
-    """Plan how to settle all pairs, ignoring sampling error, with a share of the most work."""
-    if crowd.falling and alike == 1:
-        plan = _plan_falling(crowd)
-    elif alike == 1 and 2**crowd.free > _MOST_CORNERS:
-        plan = _plan_many(crowd)
+def build_exact_criteria(
+    crowd: SharedItems, similarity: float, effort: float = 1.0
+) -> PairCriteria:
+    """Build the criteria that settle all pairs, ignoring sampling error."""
+    if crowd.falling and similarity == 1:
+        criteria = _build_falling_criteria(crowd)
+    elif similarity == 1 and 2**crowd.free > _MOST_CORNERS:
+        criteria = _build_many_cornered_criteria(crowd)
     else:
-        plan = Plan(_mean_scores(crowd, *extreme_weights(crowd, alike)))
-    conditions = plan.necessary[1] + (plan.sufficient[1] if plan.sufficient else 0)
-    check_work(len(crowd.items), conditions, effort * MOST_COMPARISONS)
-    return plan
+        criteria = PairCriteria(_score_means(crowd, *list_extreme_weights(crowd, similarity)))
+    conditions = criteria.necessary[1] + (criteria.sufficient[1] if criteria.sufficient else 0)
+    check_comparisons(len(crowd.items), conditions, effort * MOST_COMPARISONS)
+    return criteria
 
 
-def extreme_weights(crowd: Crowd, alike: float) -> tuple[Floats, Floats]:
+def list_extreme_weights(crowd: SharedItems, similarity: float) -> tuple[Floats, Floats]:
     """Return weights of one above and of one below, enough of them to settle every pair.
 
     For weights in a box: if a mean is larger than another under each of these, it is under all.
     """
-    if alike == 1:
-        corners = _corners(crowd)
+    if similarity == 1:
+        corners = _list_corners(crowd)
         return corners, corners
     if crowd.falling:
         raise OptionError(
-            "alike", f"{alike:g} given with a direction", "Give it with q alone or per rating"
+            "similarity",
+            f"{similarity:g} given with a direction",
+            "Give it with q alone or per rating",
         )
-    return _vertices(crowd, alike)
+    return _list_vertices(crowd, similarity)
 
 
-def check_work(items: int, steps: int, most: float) -> None:
+def check_comparisons(items: int, steps: int, most: float) -> None:
     """Raise if so many steps for each pair of so many items take too long."""
     if items * items * steps > most:
         raise OptionError(
@@ -129,7 +137,7 @@ def check_work(items: int, steps: int, most: float) -> None:
         )
 
 
-def _mean_scores(crowd: Crowd, above: Floats, below: Floats) -> tuple[Scores, int]:
+def _score_means(crowd: SharedItems, above: Floats, below: Floats) -> tuple[Scores, int]:
     """Means at some weights, and for the one below at others."""
 
     def scores(condition: int) -> tuple[Floats, Floats]:
@@ -140,7 +148,7 @@ def _mean_scores(crowd: Crowd, above: Floats, below: Floats) -> tuple[Scores, in
     return scores, len(above)
 
 
-def _corners(crowd: Crowd) -> Floats:
+def _list_corners(crowd: SharedItems) -> Floats:
     """Corners of the box of weights, each once up to a factor."""
     sides = [np.unique(side) for side in zip(crowd.low, crowd.high, strict=True)]
     corners = np.array(list(product(*sides)), np.float64)
@@ -149,8 +157,8 @@ def _corners(crowd: Crowd) -> Floats:
     return corners[:-1] if len(corners) > 1 and growth.min() == growth.max() else corners
 
 
-def points_on_segments(
-    crowd: Crowd, stretch: float
+def list_segment_points(
+    crowd: SharedItems, stretch: float
 ) -> dict[tuple[float, ...], set[tuple[float, ...]]]:
     """Return points on all segments between thresholds, each with its neighbours on them."""
     m, most = len(crowd.places), float(crowd.high[0])
@@ -165,9 +173,9 @@ def points_on_segments(
     return points
 
 
-def _plan_falling(crowd: Crowd) -> Plan:
+def _build_falling_criteria(crowd: SharedItems) -> PairCriteria:
     """A direction: points on every segment between thresholds, with chords between them."""
-    points = points_on_segments(crowd, _STRETCH)
+    points = list_segment_points(crowd, _STRETCH)
     weights, neighbours = np.array(list(points)), [np.array(list(x)) for x in points.values()]
 
     def chords(condition: int) -> tuple[Floats, Floats]:
@@ -179,31 +187,35 @@ def _plan_falling(crowd: Crowd) -> Plan:
             short, over = np.minimum(short, leaves), np.maximum(over, leaves)
         return mean + short - TIE, mean + over
 
-    return Plan(_mean_scores(crowd, weights, weights), (chords, len(weights)), crowd.surely_above)
+    return PairCriteria(
+        _score_means(crowd, weights, weights), (chords, len(weights)), crowd.surely_above
+    )
 
 
-def _plan_many(crowd: Crowd) -> Plan:
+def _build_many_cornered_criteria(crowd: SharedItems) -> PairCriteria:
     """A box with many corners: those at which a mean is extreme, then pairs one by one."""
     m = len(crowd.places)
-    check_work(len(crowd.items), m * m, _MOST_CUTS)
+    check_comparisons(len(crowd.items), m * m, _MOST_CUTS)
     lower = np.tri(m, m, -1, dtype=bool)
     pushed = np.concatenate(
         [np.where(lower, crowd.high, crowd.low), np.where(lower, crowd.low, crowd.high)]
     )
     means = np.stack([crowd.means(weights) for weights in pushed])
     ends = means.min(axis=0) - TIE, means.max(axis=0)
-    return Plan(_mean_scores(crowd, pushed, pushed), (lambda _: ends, 1), crowd.surely_above)
+    return PairCriteria(
+        _score_means(crowd, pushed, pushed), (lambda _: ends, 1), crowd.surely_above
+    )
 
 
-def _vertices(crowd: Crowd, alike: float) -> tuple[Floats, Floats]:
-    """Return the weights of two items that are nearly alike where one may first pass the other."""
+def _list_vertices(crowd: SharedItems, similarity: float) -> tuple[Floats, Floats]:
+    """Return the weights at which an item may pass one with similar participation."""
     upward, downward = [], []
     for low, high in zip(crowd.low.tolist(), crowd.high.tolist(), strict=True):
-        more, less = min(high, low / alike), max(low, high * alike)
+        more, less = min(high, low / similarity), max(low, high * similarity)
         upward.append({(low, low), (low, more), (less, high), (high, high)})
         downward.append({(y, x) for x, y in upward[-1]})
     sides = [(*downward[:cut], *upward[cut:]) for cut in range(len(upward) + 1)]
     many = sum(float(np.prod([len(x) for x in side], dtype=float)) for side in sides)
-    check_work(len(crowd.items), int(many), MOST_COMPARISONS)
+    check_comparisons(len(crowd.items), int(many), MOST_COMPARISONS)
     vertices = np.array(sorted({one for side in sides for one in product(*side)}))
     return vertices[:, :, 0], vertices[:, :, 1]

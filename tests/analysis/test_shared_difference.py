@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import LinearConstraint, minimize
 
 from tests.strategies import Floats, scales
-from unheard.analysis import shared_extremes
-from unheard.analysis.shared_extremes import Extreme, shared_range
+from unheard.analysis import shared_difference
+from unheard.analysis.shared_difference import ExtremeDifference, find_shared_range
 from unheard.formulas.bounds import free_interval
 from unheard.formulas.boxes import Box, boxes
 from unheard.formulas.operations import NUMPY
@@ -114,17 +114,19 @@ def refined_monotone(falling: bool, q: float) -> Callable[..., Floats]:
     return refine
 
 
-def ends(found: tuple[Extreme, Extreme]) -> Floats:
+def ends(found: tuple[ExtremeDifference, ExtremeDifference]) -> Floats:
     return np.array([end.value for end in found])
 
 
-def searched(*question: object) -> tuple[Extreme, Extreme]:
+def searched(*question: object) -> tuple[ExtremeDifference, ExtremeDifference]:
     """The algorithm for many ratings, whatever their number."""
-    with patch.object(shared_extremes, "MOST_FREE", -1):
-        return shared_range(*question)  # type: ignore[arg-type]
+    with patch.object(shared_difference, "MOST_FREE", -1):
+        return find_shared_range(*question)  # type: ignore[arg-type]
 
 
-def assert_matches(found: tuple[Extreme, Extreme], brute: list[float], width: float) -> None:
+def assert_matches(
+    found: tuple[ExtremeDifference, ExtremeDifference], brute: list[float], width: float
+) -> None:
     least, most = ends(found) / width
     low, high = np.array(brute) / width
     assert low > least - 1e-9
@@ -140,7 +142,7 @@ def test_box_against_brute_force(data: st.DataObject, pair: Pair, q: float, kind
     box, _ = boxes(kind, None if fixed else q, fixed, len(v))
     assert box is not None
     low, high = np.array(box.fewest), np.array(box.most)
-    found = shared_range(a, b, v, kind, None if fixed else q, fixed)
+    found = find_shared_range(a, b, v, kind, None if fixed else q, fixed)
     grid, refine = box_grid(low, high), refined_in_box(low, high)
     brute = [-brute_maximum(b, a, v, grid, refine), brute_maximum(a, b, v, grid, refine)]
     assert_matches(found, brute, v[-1] - v[0])
@@ -155,7 +157,7 @@ def test_box_against_brute_force(data: st.DataObject, pair: Pair, q: float, kind
 @settings(max_examples=50, deadline=None)
 def test_monotone_against_brute_force(pair: Pair, q: float, falling: bool) -> None:
     a, b, v = pair[0], pair[1], np.array(pair[2])
-    found = shared_range(a, b, v, "low" if falling else "high", q, None)
+    found = find_shared_range(a, b, v, "low" if falling else "high", q, None)
     levels = np.geomspace(1, 1 / q, 60 if len(v) < 4 else 20)
     grid = np.array(list(combinations_with_replacement(levels, len(v))))
     grid, refine = grid[:, ::-1] if falling else grid, refined_monotone(falling, q)
@@ -170,7 +172,7 @@ def test_monotone_against_brute_force(pair: Pair, q: float, falling: bool) -> No
 
 
 def test_the_maximum_need_not_be_at_a_corner() -> None:
-    _, most = shared_range([1, 1], [2, 1], [0, 1], "any", 0.5, None)
+    _, most = find_shared_range([1, 1], [2, 1], [0, 1], "any", 0.5, None)
     assert most.value == pytest.approx(3 - 2 * sqrt(2), abs=1e-15)
     assert most.weights[1] / most.weights[0] == pytest.approx(sqrt(2), abs=1e-14)
     corners = np.array(list(product([1.0, 2.0], repeat=2)))
@@ -179,7 +181,7 @@ def test_the_maximum_need_not_be_at_a_corner() -> None:
 
 def test_a_monotone_maximum_may_mix_thresholds_that_are_not_neighbours() -> None:
     a, b, v = [4, 1, 3, 0, 4], [0, 5, 4, 4, 1], np.arange(5)
-    most = shared_range(a, b, v, "high", 0.1, None)[1]
+    most = find_shared_range(a, b, v, "high", 0.1, None)[1]
     inner = most.weights[1]
     assert 1 < inner < 10
     np.testing.assert_array_equal(most.weights, [1, inner, inner, inner, 10])
@@ -195,7 +197,7 @@ def test_search_equals_enumeration(data: st.DataObject, pair: Pair, q: float, ki
     a, b, v = pair
     fixed = data.draw(fixed_boxes(len(v))) if kind == "box" else None
     question = (a, b, v, kind, None if fixed else q, fixed)
-    exact, search = shared_range(*question), searched(*question)
+    exact, search = find_shared_range(*question), searched(*question)
     width = v[-1] - v[0]
     np.testing.assert_allclose(ends(search), ends(exact), atol=1e-9 * width)
     assert search[0].bound <= exact[0].value + 1e-13 * width
@@ -210,15 +212,15 @@ def test_search_equals_enumeration(data: st.DataObject, pair: Pair, q: float, ki
 def test_bound_holds_before_anything_is_halved(pair: Pair, q: float, intervals: int) -> None:
     a, b, v = pair
     u = (np.array(v) - v[0]) / (v[-1] - v[0])
-    exact = shared_range(a, b, u, "any", q, None)[1].value
+    exact = find_shared_range(a, b, u, "any", q, None)[1].value
     seen = a + b > 0
     terms = np.stack([a, a * u, b, b * u])[:, seen]
     low, high = np.ones(len(u))[seen], np.full(len(u), 1 / q)[seen]
     with (
-        patch.object(shared_extremes, "GAP", 9.0),
-        patch.object(shared_extremes, "_FIRST_INTERVALS", intervals),
+        patch.object(shared_difference, "GAP", 9.0),
+        patch.object(shared_difference, "_FIRST_INTERVALS", intervals),
     ):
-        _, bound = shared_extremes._search(terms, low, high)
+        _, bound = shared_difference._search(terms, low, high)
     assert bound >= exact
 
 
@@ -232,7 +234,7 @@ def test_ceiling_is_the_highest_of_all_corners(
     low, high = np.ones(len(v)), np.full(len(v), 1 / q)
     mass_a, first_a, mass_b, first_b = terms @ np.array(list(product([1, 1 / q], repeat=len(v)))).T
     expected = (s + (ratio * (first_a - s * mass_a) - first_b) / mass_b).max()
-    found, _ = shared_extremes._highest(terms, low, high, np.array([ratio]), np.array([s]))
+    found, _ = shared_difference._highest(terms, low, high, np.array([ratio]), np.array([s]))
     assert found[0] == pytest.approx(expected, rel=1e-10, abs=1e-10)
 
 
@@ -242,7 +244,7 @@ def test_never_wider_than_separate_intervals(pair: Pair, q: float, kind: str) ->
     a, b, v = pair
     sides = boxes(kind, q, None, len(v))
     (low_a, high_a), (low_b, high_b) = (free_interval(list(c), v, sides, NUMPY) for c in (a, b))
-    least, most = ends(shared_range(a, b, v, kind, q, None))
+    least, most = ends(find_shared_range(a, b, v, kind, q, None))
     assert low_a - high_b - 1e-12 <= least <= most <= high_a - low_b + 1e-12
 
 
@@ -250,7 +252,10 @@ def test_never_wider_than_separate_intervals(pair: Pair, q: float, kind: str) ->
 @settings(max_examples=60, deadline=None)
 def test_swapping_items_turns_signs(pair: Pair, q: float, kind: str) -> None:
     a, b, v = pair
-    one, other = shared_range(a, b, v, kind, q, None), shared_range(b, a, v, kind, q, None)
+    one, other = (
+        find_shared_range(a, b, v, kind, q, None),
+        find_shared_range(b, a, v, kind, q, None),
+    )
     assert (ends(one) == -ends(other)[::-1]).all()
 
 
@@ -259,7 +264,7 @@ def test_swapping_items_turns_signs(pair: Pair, q: float, kind: str) -> None:
 @pytest.mark.parametrize("m", [5, 30])
 def test_proportional_counts_do_not_differ(kind: str, factor: int, m: int) -> None:
     a = np.random.default_rng(m).integers(0, 50, m)
-    least, most = shared_range(a, factor * a, range(m), kind, 0.1, None)
+    least, most = find_shared_range(a, factor * a, range(m), kind, 0.1, None)
     assert least.value == most.value == least.bound == most.bound == 0
 
 
@@ -267,8 +272,8 @@ def test_proportional_counts_do_not_differ(kind: str, factor: int, m: int) -> No
 @settings(max_examples=60, deadline=None)
 def test_a_smaller_q_is_wider(pair: Pair, q: float, other: float, kind: str) -> None:
     a, b, v = pair
-    inner = ends(shared_range(a, b, v, kind, max(q, other), None))
-    outer = ends(shared_range(a, b, v, kind, min(q, other), None))
+    inner = ends(find_shared_range(a, b, v, kind, max(q, other), None))
+    outer = ends(find_shared_range(a, b, v, kind, min(q, other), None))
     assert outer[0] <= inner[0] + 1e-12
     assert inner[1] <= outer[1] + 1e-12
 
@@ -277,8 +282,8 @@ def test_a_smaller_q_is_wider(pair: Pair, q: float, other: float, kind: str) -> 
 @settings(max_examples=60, deadline=None)
 def test_units_do_not_matter(pair: Pair, q: float, kind: str, unit: float, shift: float) -> None:
     a, b, v = pair
-    plain = ends(shared_range(a, b, v, kind, q, None))
-    moved = ends(shared_range(9 * a, b / 7, unit * (np.array(v) + shift), kind, q, None))
+    plain = ends(find_shared_range(a, b, v, kind, q, None))
+    moved = ends(find_shared_range(9 * a, b / 7, unit * (np.array(v) + shift), kind, q, None))
     np.testing.assert_allclose(moved / unit, plain, atol=1e-10)
 
 
@@ -294,8 +299,10 @@ def test_ratings_that_nobody_gave_do_not_matter(
     if place in {0, len(v)}:
         value += -1 if place == 0 else 1
     longer = (*v[:place], float(value), *v[place:])
-    with_gap = shared_range(np.insert(a, place, 0), np.insert(b, place, 0), longer, kind, q, None)
-    plain = ends(shared_range(a, b, v, kind, q, None))
+    with_gap = find_shared_range(
+        np.insert(a, place, 0), np.insert(b, place, 0), longer, kind, q, None
+    )
+    plain = ends(find_shared_range(a, b, v, kind, q, None))
     np.testing.assert_allclose(ends(with_gap), plain, atol=1e-12)
 
 
@@ -304,7 +311,7 @@ def test_ratings_that_nobody_gave_do_not_matter(
 def test_q_of_one_leaves_the_difference_of_averages(kind: str, m: int) -> None:
     rng = np.random.default_rng(m)
     a, b, v = rng.integers(1, 9, m), rng.integers(1, 9, m), np.arange(m)
-    least, most = shared_range(a, b, v, kind, 1.0, None)
+    least, most = find_shared_range(a, b, v, kind, 1.0, None)
     plain = difference(np.ones(m), a, b, v)
     assert least.value == most.value == pytest.approx(plain, abs=1e-13)
 
@@ -312,7 +319,7 @@ def test_q_of_one_leaves_the_difference_of_averages(kind: str, m: int) -> None:
 def test_known_participation_leaves_one_point() -> None:
     w = (1.0, 4.0, 2.0)
     known = Box.elastic(w, w)
-    least, most = shared_range([3, 1, 2], [1, 5, 1], [1, 2, 3], "known", None, known)
+    least, most = find_shared_range([3, 1, 2], [1, 5, 1], [1, 2, 3], "known", None, known)
     assert least.value == most.value
     assert most.value == pytest.approx(difference(np.array(w), [3, 1, 2], [1, 5, 1], [1, 2, 3]))
 
@@ -325,7 +332,7 @@ def test_a_scale_from_0_to_100(q: float, alike: bool) -> None:
     a, b = rng.multinomial(3000, chances[0]), rng.multinomial(3000, chances[0 if alike else 1])
     v = np.arange(101)
     began = time.perf_counter()
-    found = shared_range(a, b, v, "any", q, None)
+    found = find_shared_range(a, b, v, "any", q, None)
     assert time.perf_counter() - began < 5
     for sign, end in zip((-1, 1), found, strict=True):
         assert 0 <= sign * (end.bound - end.value) < 1e-7
@@ -343,6 +350,6 @@ def test_extreme_q_stays_finite(q: float) -> None:
     for m in (4, 10, 14):
         a, b = rng.integers(1, 9, m), rng.integers(1, 9, m)
         for kind in ("any", "middle", "low", "high"):
-            least, most = shared_range(a, b, np.arange(m), kind, q, None)
+            least, most = find_shared_range(a, b, np.arange(m), kind, q, None)
             assert -(m - 1) - 1e-9 <= least.bound <= least.value <= most.value <= most.bound
             assert most.bound <= (m - 1) + 1e-9

@@ -8,9 +8,9 @@ rating was not seen these weights are arbitrary.)
 
 **Which weights need a look.** Suppose that a difference is really d or less at some weights. Then
 it is so at some weights on an *edge* of the box, or on a segment between thresholds
-(:mod:`unheard.analysis.shared_extremes`), which does not depend on the sample. If d is not negative
-it is so at a *corner*: Σ w a v Σ w b - Σ w b v Σ w a - d Σ w a Σ w b is at most zero, and bends
-downwards along each weight. So corners alone make a positive limit.
+(:mod:`unheard.analysis.shared_difference`), which does not depend on the sample. If d is not
+negative it is so at a *corner*: Σ w a v Σ w b - Σ w b v Σ w a - d Σ w a Σ w b is at most zero, and
+bends downwards along each weight. So corners alone make a positive limit.
 
 Otherwise points on each segment are looked at, at which weights grow by a factor R from one to the
 next. In between a mean leaves its chord by at most κ² widths of the scale, κ = (√R - 1)/(√R + 1)
@@ -33,10 +33,10 @@ from numpy.typing import NDArray
 
 from unheard.analysis.difference_limits import (
     Sample,
-    chance_bounds,
+    bound_probabilities,
+    choose_scores,
     distributions,
-    scores_up_to,
-    sum_limits,
+    find_sum_limits,
 )
 from unheard.formulas.operations import Floats
 
@@ -120,7 +120,7 @@ class WeightBox:
         return np.unique(points.reshape(-1, len(self.low)), axis=0), ratio ** (1 / steps)
 
 
-def least_difference(a: Sample, b: Sample, weights: WeightBox, miss: float) -> float | None:
+def find_least_difference(a: Sample, b: Sample, weights: WeightBox, miss: float) -> float | None:
     """Return a lower limit of the first mean less the second, in widths of the scale.
 
     Parameters
@@ -139,7 +139,7 @@ def least_difference(a: Sample, b: Sample, weights: WeightBox, miss: float) -> f
     """
     if weights.many:
         return None
-    weights, second = weights.for_ratings(a.mass + b.mass), b.from_the_other_end()
+    weights, second = weights.for_ratings(a.mass + b.mass), b.reverse()
     if not weights.falling:
         least = _least(a, second, weights.corners(), miss)
         if least > 0 or not weights.free:
@@ -153,10 +153,10 @@ def least_difference(a: Sample, b: Sample, weights: WeightBox, miss: float) -> f
 
 
 def is_ahead(a: Sample, b: Sample, weights: WeightBox, miss: float) -> bool | None:
-    """Tell whether :func:`least_difference` is positive, which is told sooner."""
+    """Tell whether :func:`find_least_difference` is positive, which is told sooner."""
     if weights.many:
         return None
-    weights, second = weights.for_ratings(a.mass + b.mass), b.from_the_other_end()
+    weights, second = weights.for_ratings(a.mass + b.mass), b.reverse()
     points, growth = weights.points(_stretch(a, b)) if weights.falling else (weights.corners(), 1.0)
     ahead = _slack(growth)
     return _least(a, second, points, miss, enough=ahead) > ahead
@@ -181,14 +181,14 @@ def _least(
 
     If it is known to be larger than ``enough``, or not to be, any number that tells will do.
     """
-    wanted = scores_up_to(miss)
+    wanted = choose_scores(miss)
     left, best = np.argsort(_rough_limits(first, second, weights)), 1.0
     while len(left):
         if enough is not None:
             left = _not_above(first, second, weights, left, enough, miss)
         some, left = left[:_BATCH], left[_BATCH:]
         w, back = weights[some], weights[some, ::-1]
-        sums = sum_limits(
+        sums = find_sum_limits(
             distributions(first, w, w, wanted), distributions(second, back, back, wanted), miss
         )
         best = min(best, float(sums.min(initial=2.0)) - 1)
@@ -206,7 +206,7 @@ def _not_above(
         return rows
     portions = (rows[start : start + _PORTION] for start in range(0, len(rows), _PORTION))
     chances = [
-        chance_bounds(first, second, weights[some], weights[some, ::-1], 1 + limit)
+        bound_probabilities(first, second, weights[some], weights[some, ::-1], 1 + limit)
         for some in portions
     ]
     return rows[np.concatenate(chances) > miss]

@@ -18,10 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from unheard.analysis.breakdown import SMALLEST_Q, largest_q, smallest_q
+from unheard.analysis.breakdown import SMALLEST_Q, find_largest_q, find_smallest_q
 from unheard.analysis.ranking import check_k
-from unheard.analysis.shared_pairs import Crowd, Index
-from unheard.analysis.shared_tests import Trials, apart, check_size, levels_for_all_pairs
+from unheard.analysis.shared_pairs import Index, SharedItems
+from unheard.analysis.shared_tests import (
+    PairTests,
+    build_separate_question,
+    check_limits,
+    choose_levels_for_all_pairs,
+)
 from unheard.errors import OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.question import Question
@@ -31,7 +36,7 @@ _GRID = 40
 
 
 def find_shared_breakdown(
-    question: Question, above: ArrayLike, below: ArrayLike, *, noise: bool = False
+    question: Question, above: ArrayLike, below: ArrayLike, *, sampling_error: bool = False
 ) -> Floats:
     """Find how unequally people may respond before an item is no longer surely above another.
 
@@ -42,7 +47,7 @@ def find_shared_breakdown(
     above, below
         Pairs of items, from 0: claimed is that the first is above the second, whatever one
         participation distorts both.
-    noise
+    sampling_error
         Whether to allow for sampling error, for all pairs of items together at the question's
         level, whether they are asked about or not. This takes about a second per pair, and more
         for a direction. Whether the claim holds along the whole run of q is looked up at 40 of
@@ -61,31 +66,33 @@ def find_shared_breakdown(
     >>> hotels = build_question(counts, 0.3)
     >>> find_shared_breakdown(hotels, [0, 2, 1], [1, 1, 2]).round(3)
     array([0.052, 0.376,   nan])
-    >>> find_shared_breakdown(hotels, 0, 1, noise=True).round(2)
+    >>> find_shared_breakdown(hotels, 0, 1, sampling_error=True).round(2)
     array([0.11])
     """
-    first, second = (_pair_side(side, question.counts.rows) for side in (above, below))
+    first, second = (_read_items(side, question.counts.rows) for side in (above, below))
     if first.shape != second.shape:
         raise OptionError(
             "below", f"{len(second)} items for {len(first)} above them", "Give as many of each"
         )
-    crowd = Crowd.of(question, unseen=noise)
+    crowd = SharedItems.of(question, unseen=sampling_error)
     row = np.full(question.counts.rows, -1, np.intp)
     row[crowd.items] = np.arange(len(crowd.items))
     rated = np.flatnonzero((row[first] >= 0) & (row[second] >= 0))
     i, j = row[first[rated]], row[second[rated]]
     found = np.full(len(first), np.nan)
-    found[rated] = np.fmin(crowd.breakdowns(i, j), _apart(question, crowd.items[i], crowd.items[j]))
-    if noise:
-        claims = _Claims.of(question, crowd)
+    found[rated] = np.fmin(
+        crowd.breakdowns(i, j), _find_separate_breakdowns(question, crowd.items[i], crowd.items[j])
+    )
+    if sampling_error:
+        claims = _TestedClaims.of(question, crowd)
         pairs = zip(i.tolist(), j.tolist(), found[rated].tolist(), strict=True)
-        found[rated] = [claims.end(a, np.array([b]), 1, last) for a, b, last in pairs]
+        found[rated] = [claims.find_end(a, np.array([b]), 1, last) for a, b, last in pairs]
     return found
 
 
-def _apart(question: Question, first: Index, second: Index) -> Floats:
+def _find_separate_breakdowns(question: Question, first: Index, second: Index) -> Floats:
     """Return the breakdown q of pairs that a known number of people settles; NaN if it does not."""
-    known = apart(question, noise=False)
+    known = build_separate_question(question, sampling_error=False)
     if known is None:
         return np.full(len(first), np.nan)
 
@@ -94,13 +101,15 @@ def _apart(question: Question, first: Index, second: Index) -> Floats:
         _, upper = known.at(q, second[rows]).intervals()
         return lower - upper
 
-    most = largest_q(question)
+    most = find_largest_q(question)
     rows = np.arange(len(first))
-    return smallest_q(margin, rows, np.zeros(len(first)), np.minimum(most[first], most[second]))
+    return find_smallest_q(
+        margin, rows, np.zeros(len(first)), np.minimum(most[first], most[second])
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class _Claims:
+class _TestedClaims:
     """Claims with sampling error: under one participation, or by a known number of people.
 
     Attributes
@@ -111,19 +120,23 @@ class _Claims:
         The items at the level of limits for separate participation; None if n is unknown.
     """
 
-    crowd: Crowd
+    crowd: SharedItems
     levels: Floats
     known: Question | None
 
     @classmethod
-    def of(cls, question: Question, crowd: Crowd) -> _Claims:
-        return cls(crowd, levels_for_all_pairs(question, crowd), apart(question, noise=True))
+    def of(cls, question: Question, crowd: SharedItems) -> _TestedClaims:
+        return cls(
+            crowd,
+            choose_levels_for_all_pairs(question, crowd),
+            build_separate_question(question, sampling_error=True),
+        )
 
     def margins(self, q: float, above: int, below: Index) -> Floats:
         """Return by how much one row is above others at a q; negative if it is not."""
         then = self.crowd.at(q)
-        trials = Trials.of(then, 1.0)
-        check_size(len(self.crowd.items), len(trials.above))
+        trials = PairTests.of(then, 1.0)
+        check_limits(len(self.crowd.items), len(trials.above))
         found = trials.margins(then, above, below, self.levels)
         if self.known is None:
             return found
@@ -133,16 +146,16 @@ class _Claims:
         more: Floats = np.maximum(found, (lower[0] - upper[1:]) / at.counts.scale.width)
         return more
 
-    def end(self, above: int, below: Index, needed: int, last: float) -> float:
+    def find_end(self, above: int, below: Index, needed: int, last: float) -> float:
         """Go down from q = 1 while one row is above so many of others, not beyond ``last``."""
 
         def margin(q: float) -> float:
             return float(-np.sort(-self.margins(q, above, below))[needed - 1])
 
-        return _end_of_run(margin, last)
+        return _find_end_of_run(margin, last)
 
 
-def _end_of_run(margin: Callable[[float], float], last: float) -> float:
+def _find_end_of_run(margin: Callable[[float], float], last: float) -> float:
     """Go down from q = 1 to the breakdown q that ignores sampling error, or until a claim fails."""
 
     def in_logs(log_q: float) -> float:
@@ -158,7 +171,7 @@ def _end_of_run(margin: Callable[[float], float], last: float) -> float:
 
 
 def find_shared_top_k_breakdown(
-    question: Question, item: int, k: int, *, noise: bool = False
+    question: Question, item: int, k: int, *, sampling_error: bool = False
 ) -> float:
     """Find how unequally people may respond before an item is no longer surely among the k best.
 
@@ -172,7 +185,7 @@ def find_shared_top_k_breakdown(
         Which of them, from 0.
     k
         How many are the best.
-    noise
+    sampling_error
         Whether to allow for sampling error, as in :func:`find_shared_breakdown`.
 
     Returns
@@ -190,27 +203,33 @@ def find_shared_top_k_breakdown(
     """
     items = question.counts.rows
     check_k(k, items)
-    (row,) = _pair_side(item, items)
+    (row,) = _read_items(item, items)
     if k == items:
         return 0.0
     needed = items - k
     others = np.delete(np.arange(items), row)
     plain = find_shared_breakdown(question, np.full(len(others), row), others)
     least = float(np.sort(plain)[needed - 1])  # what never holds comes last
-    return _top_with_noise(question, int(row), needed, least) if noise else least
+    return (
+        _find_top_k_with_sampling_error(question, int(row), needed, least)
+        if sampling_error
+        else least
+    )
 
 
-def _top_with_noise(question: Question, item: int, needed: int, least: float) -> float:
-    crowd = Crowd.of(question, unseen=True)
-    claims = _Claims.of(question, crowd)
+def _find_top_k_with_sampling_error(
+    question: Question, item: int, needed: int, least: float
+) -> float:
+    crowd = SharedItems.of(question, unseen=True)
+    claims = _TestedClaims.of(question, crowd)
     if np.isnan(least):
         return least
     above = int(np.flatnonzero(crowd.items == item)[0])
     below = np.delete(np.arange(len(crowd.items)), above)
-    return claims.end(above, below, needed, least)
+    return claims.find_end(above, below, needed, least)
 
 
-def _pair_side(side: ArrayLike, items: int) -> Index:
+def _read_items(side: ArrayLike, items: int) -> Index:
     rows = np.atleast_1d(np.asarray(side))
     if rows.dtype.kind not in "iu" or rows.ndim != 1 or ((rows < 0) | (rows >= items)).any():
         raise OptionError(

@@ -78,7 +78,7 @@ _MOST_INTERVALS = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Extreme:
+class ExtremeDifference:
     """The smallest or the largest difference.
 
     Attributes
@@ -98,9 +98,9 @@ class Extreme:
     weights: Floats
 
 
-def shared_range(
+def find_shared_range(
     a: ArrayLike, b: ArrayLike, values: ArrayLike, kind: str, q: float | None, fixed: Box | None
-) -> tuple[Extreme, Extreme]:
+) -> tuple[ExtremeDifference, ExtremeDifference]:
     """Return the smallest and the largest difference of two means, first minus second.
 
     Parameters
@@ -120,7 +120,7 @@ def shared_range(
     --------
     Separate intervals do not tell which of two items is better; a shared distortion does:
 
-    >>> least, most = shared_range([1, 2, 6], [3, 3, 2], [1, 2, 3], "any", 0.3, None)
+    >>> least, most = find_shared_range([1, 2, 6], [3, 3, 2], [1, 2, 3], "any", 0.3, None)
     >>> round(least.value, 3), round(most.value, 3)
     (0.433, 0.854)
     """
@@ -132,14 +132,14 @@ def shared_range(
     least = _largest(second, first, u, kind, q, fixed)
     most = _largest(first, second, u, kind, q, fixed)
     return (
-        Extreme(0.0 - least.value * width, 0.0 - least.bound * width, least.weights),
-        Extreme(most.value * width, most.bound * width, most.weights),
+        ExtremeDifference(0.0 - least.value * width, 0.0 - least.bound * width, least.weights),
+        ExtremeDifference(most.value * width, most.bound * width, most.weights),
     )
 
 
 def _largest(
     a: Floats, b: Floats, u: Floats, kind: str, q: float | None, fixed: Box | None
-) -> Extreme:
+) -> ExtremeDifference:
     """Largest difference for shares a and b and values in [0, 1].
 
     All that matters of weights w are the four *sums* ``terms @ w``: denominator and numerator of
@@ -154,19 +154,19 @@ def _largest(
     low, high = (np.array(side, dtype=np.float64) for side in (box.fewest, box.most))
     seen = a + b > 0
     if np.array_equal(a, b):
-        return Extreme(0.0, 0.0, low)
+        return ExtremeDifference(0.0, 0.0, low)
     weights = low.copy()
     if np.count_nonzero(seen & (high > low)) <= MOST_FREE:
         weights[seen] = _best_edge(terms[:, seen], low[seen], high[seen])
         return _at(terms, weights)
     weights[seen], bound = _search(terms[:, seen], low[seen], high[seen])
     found = _at(terms, weights)
-    return Extreme(found.value, max(found.value, bound), weights)
+    return ExtremeDifference(found.value, max(found.value, bound), weights)
 
 
-def _at(terms: Floats, weights: Floats) -> Extreme:
+def _at(terms: Floats, weights: Floats) -> ExtremeDifference:
     value = float(_difference((terms * weights).sum(axis=1)))
-    return Extreme(value, value, weights)
+    return ExtremeDifference(value, value, weights)
 
 
 def _difference(sums: Floats) -> Floats:
@@ -175,7 +175,7 @@ def _difference(sums: Floats) -> Floats:
     return difference
 
 
-def best_between(start: Floats, stop: Floats) -> tuple[Floats, Floats]:
+def find_best_between(start: Floats, stop: Floats) -> tuple[Floats, Floats]:
     """Go from some sums to others; return how far is best, from 0 to 1, and the difference there.
 
     Differences of means may cancel, but then so little is at stake that the error in the
@@ -204,7 +204,7 @@ def _best_monotone(terms: Floats, q: float, falling: bool) -> Floats:
         corners = corners[:, ::-1]
     sums = (terms[:, None, :] * corners).sum(axis=-1)
     i, j = np.triu_indices(m)
-    far, value = best_between(sums[:, i], sums[:, j])
+    far, value = find_best_between(sums[:, i], sums[:, j])
     best = int(np.argmax(value))
     return _mixed(corners[i[best]], corners[j[best]], far[best])
 
@@ -221,7 +221,7 @@ def _best_edge(terms: Floats, low: Floats, high: Floats) -> Floats:
     best, weights = -np.inf, low
     for place, r in enumerate(free):
         pairs = sums.reshape(4, -1, 2, 2**place)
-        far, value = best_between(pairs[:, :, 0], pairs[:, :, 1])
+        far, value = find_best_between(pairs[:, :, 0], pairs[:, :, 1])
         if value.max() > best:
             best = float(value.max())
             i, j = np.unravel_index(int(np.argmax(value)), value.shape)
@@ -298,7 +298,7 @@ def _ceilings(
         falls = _line(terms, corner, ratios[rows])[1] < 0
         falling[rows[falls]] = corner[falls]
         rising[rows[~falls]] = corner[~falls]
-    far, values = best_between(terms @ falling.T, terms @ rising.T)
+    far, values = find_best_between(terms @ falling.T, terms @ rising.T)
     i = int(np.argmax(values))
     return s, upper, _mixed(falling[i], rising[i], far[i]), float(values[i])
 
@@ -335,7 +335,7 @@ def _polished(terms: Floats, weights: Floats, low: Floats, high: Floats) -> tupl
         start, stop = (np.tile(weights, (len(low), 1)) for _ in range(2))
         np.fill_diagonal(start, low)
         np.fill_diagonal(stop, high)
-        far, values = best_between(terms @ start.T, terms @ stop.T)
+        far, values = find_best_between(terms @ start.T, terms @ stop.T)
         r = int(np.argmax(values))
         if not values[r] > value + ROUNDING / 1000:
             break
