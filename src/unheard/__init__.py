@@ -42,6 +42,7 @@ from unheard.model.response import Response
 from unheard.model.results import Estimate
 from unheard.model.results import install as _install_shower
 from unheard.model.scale import Scale
+from unheard.model.tally import tally
 
 if TYPE_CHECKING:
     from unheard.analysis.assumption_file import read_assumption, write_assumption
@@ -140,6 +141,7 @@ __all__ = [
     "read_assumption",
     "regret_lower_bound",
     "sweep",
+    "tally",
     "write_assumption",
     "write_sql",
 ]

@@ -19,6 +19,12 @@ def range_text(low: float, high: float, width: float) -> str:
     return f"{rating_text(low, width)} to {rating_text(high, width)}"
 
 
+def write_exactly(value: float) -> str:
+    """Write a number as briefly as it can be read back without loss: 4, 0.5, 1000001."""
+    whole = float(value).is_integer() and abs(value) < 1e16
+    return str(int(value)) if whole else repr(float(value))
+
+
 def plural(many: int, one: str) -> str:
     """Write a number of things."""
     return f"{many:,} {one}{'' if many == 1 else 's'}"

@@ -143,7 +143,7 @@ BAD: dict[str, tuple[dict[str, Any], type[InputError]]] = {
     "truth: nobody audited": ({"observed": [0, 0], "truth": [0, 0]}, CountsError),
     "observed: nobody answered": ({"observed": [0, 0], "truth": [3, 4]}, CountsError),
     "truth: counts of shape": ({"observed": [1, 2, 3], "truth": [3, 4]}, CountsError),
-    r"truth\[0\]: -1": ({"observed": [0, 1], "truth": [-1, 4]}, CountsError),
+    r"truth\[0\] must be .*; got -1": ({"observed": [0, 1], "truth": [-1, 4]}, CountsError),
     "level: 95 found": ({"observed": [0, 1], "truth": [2, 4], "level": 95}, OptionError),
 }
 

@@ -371,12 +371,20 @@ def test_while_q_is_above_the_breakdown_no_book_is_ahead_wrongly(books: Floats) 
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
-        ({"b": [1, 2]}, CountsError, "b: 2 counts, and a has 3"),
-        ({"a": [[1, 2, 3]]}, CountsError, r"a: an array of shape \(1, 3\)"),
+        ({"b": [1, 2]}, CountsError, "b must be on the scale of a, 1, 2, 3; got 1, 2"),
+        (
+            {"a": [[1, 2, 3]]},
+            CountsError,
+            r"a must be one histogram; got an array of shape \(1, 3\)",
+        ),
         ({"b": [0, 0, 0]}, CountsError, "b: no ratings"),
         ({"n": 7}, PopulationError, "n: 7 found"),
         ({"n": (9, 9, 9)}, PopulationError, "n: "),
-        ({"n": (9, 3)}, PopulationError, r"n\[1\]: 3 people for 9 ratings"),
+        (
+            {"n": (9, 3)},
+            PopulationError,
+            r"n\[1\] must be at least the number of ratings, 9; got 3",
+        ),
         ({"level": None}, OptionError, "level: none given"),
         ({"q": "review"}, AssumptionError, "Did you mean 'reviews'"),
         ({"q": None}, AssumptionError, "none stated"),

@@ -446,7 +446,7 @@ def test_a_billion_people() -> None:
     ("changes", "error", "words"),
     [
         ({"n": None}, uh.PopulationError, "nobody knows how many are silent"),
-        ({"n": 900}, uh.PopulationError, "900 people for 1000 ratings"),
+        ({"n": 900}, uh.PopulationError, "at least the number of ratings, 1000; got 900"),
         ({"counts": [0, 0, 0, 0, 0], "n": 0}, uh.PopulationError, "Without people"),
         ({"counts": [HOTEL, HOTEL]}, uh.CountsError, "one at a time"),
         ({"width": None}, uh.OptionError, "none given"),
@@ -476,7 +476,7 @@ def test_plans_refused(changes: dict[str, Any], error: type[Exception], words: s
     ("changes", "error", "words"),
     [
         ({"n": None}, uh.PopulationError, "nobody knows how many are silent"),
-        ({"n": 900}, uh.PopulationError, "n: 900 people"),
+        ({"n": 900}, uh.PopulationError, "at least the number of ratings, 1000; got 900"),
         ({"n": 1010}, uh.PopulationError, "16 answers from 10 silent people"),
         ({"n": 1000}, uh.PopulationError, "16 answers from 0 silent people"),
         ({"asked": 15}, uh.PopulationError, "asked: 15 asked, 16 answers"),
@@ -485,8 +485,12 @@ def test_plans_refused(changes: dict[str, Any], error: type[Exception], words: s
         ({"asked": float("nan")}, uh.PopulationError, "whole number"),
         ({"answers": [0, 0, 0, 0, 0]}, uh.CountsError, "answers: nobody has answered"),
         ({"answers": []}, uh.CountsError, "answers"),
-        ({"answers": [1, 2]}, uh.CountsError, "answers: 2 counts for a scale of 5"),
-        ({"answers": [1, 2, 3, 4, -1]}, uh.CountsError, r"answers\[4\]: -1 found"),
+        (
+            {"answers": [1, 2]},
+            uh.CountsError,
+            "answers must have one count per value .* 5 .*; got 2",
+        ),
+        ({"answers": [1, 2, 3, 4, -1]}, uh.CountsError, r"answers\[4\] must be .*; got -1"),
         ({"answers": [HOTEL, HOTEL]}, uh.CountsError, "several histograms"),
         ({"covers": "all"}, uh.OptionError, "covers"),
     ],
@@ -576,7 +580,7 @@ def test_command_puts_answers_together() -> None:
         (["--follow-up", "1,2,3,4,5", "--width", "0.3"], "--follow-up: given together with"),
         (["--q", "0.3", "--width", "0.3", "--asked", "3"], "--asked: given without answers"),
         (["--follow-up", "1,2,3,4,x"], r"--follow-up\[4\]: 'x' is not a number"),
-        (["--follow-up", "1,2,3,4,-5"], r"--follow-up\[4\]: -5.0 found"),
+        (["--follow-up", "1,2,3,4,-5"], r"follow_up\[4\] must be .*; got -5"),
         (["--follow-up", "3,1,4,6,2", "--asked", "10"], "asked: 10 asked, 16 answers"),
     ],
 )

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from unheard.charts.marks import band_styles, line_styles, method_line, point_styles
-from unheard.charts.style import DARK, LIGHT, METHOD_DASHES, THEMES, Look, get_look, theme
+from unheard.charts.style import LOOKS, METHOD_DASHES, Look, look_of, theme
 from unheard.errors import OptionError
 
 TEXT, MARKS = 4.5, 3.0
-LOOKS = [LIGHT, DARK]
 
 
 def channels(colour: str) -> list[float]:
@@ -39,7 +38,7 @@ def test_the_formula() -> None:
     assert contrast(channels("#767676"), [1, 1, 1]) == pytest.approx(4.54, abs=0.005)
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=THEMES)
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
 def test_text_and_marks_stand_out(look: Look) -> None:
     background = channels(look.background)
     for colour in (look.ink, look.muted):
@@ -49,7 +48,7 @@ def test_text_and_marks_stand_out(look: Look) -> None:
         assert contrast(channels(colour), background) >= MARKS
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=THEMES)
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
 def test_they_stand_out_on_shades(look: Look) -> None:
     areas = band_styles(look)
     tier = upon(look.band, areas["tier"]["fillOpacity"], channels(look.background))
@@ -62,7 +61,7 @@ def test_they_stand_out_on_shades(look: Look) -> None:
     assert contrast(channels(look.ink), band) >= TEXT
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=THEMES)
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
 def test_no_two_marks_differ_by_colour_alone(look: Look) -> None:
     def form(style: dict[str, Any]) -> tuple[object, ...]:
         hollow = style.get("fill") == look.background
@@ -85,6 +84,6 @@ def test_the_papers_look_is_as_it_was() -> None:
 
 
 def test_there_are_two_looks() -> None:
-    assert [get_look(name) for name in THEMES] == [LIGHT, DARK]
-    with pytest.raises(OptionError, match="theme must be light or dark; got 'blue'"):
-        get_look("blue")
+    assert list(LOOKS) == ["light", "dark"]
+    with pytest.raises(OptionError, match="Choose light or dark"):
+        look_of("blue")

@@ -296,7 +296,7 @@ def test_files_that_cannot_be(
 
 
 def test_counts_on_another_scale(run: Any, stored: uh.Assumption) -> None:
-    message = "counts: 4 counts for a scale of 5 values"
+    message = "5 for the scale 1 to 5; got 4"
     refused(run("estimate", *TYPED[1:], "--assumption", "audit.json"), message)
     refused(run("sweep", *TYPED[1:], "--assumption", "audit.json"), message)
 
@@ -306,7 +306,7 @@ def test_other_people_do_not_tell_how_many_answer(run: Any) -> None:
     found = strict(run("estimate", *TYPED, "--assumption", "audit.json", "--json").out)
     agrees(found["estimates"][0], uh.estimate(COUNTS, assumption=uh.read_assumption("audit.json")))
     done = run("estimate", *TYPED, "--assumption", "audit.json", "--n", "900")
-    refused(done, "--n: given with an audit that tells only how much quieter")
+    refused(done, "--n cannot be combined with an audit")
 
 
 @pytest.mark.parametrize(("preset", "q"), uh.PRESETS.items())

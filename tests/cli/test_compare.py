@@ -112,15 +112,18 @@ def test_names_cannot_speak_to_the_terminal(run: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["1,2,3", "4,5", "--q", "0.3"], "rows of different lengths"),
+        (["1,2,3", "4,5", "--q", "0.3"], "must have rows of equal length"),
         (["1,2,3", "0,0,0", "--q", "0.3"], "B: no ratings"),
-        (["1,2,3", "4,-5,6", "--q", "0.3"], "counts[1, 1]: -5 found"),
+        (["1,2,3", "4,-5,6", "--q", "0.3"], "must be between 0 and 2**53; got -5"),
         (["1,2,3", "4,x,6", "--q", "0.3"], "'x' is not a number"),
         ([*TYPED, "--q", "review"], "--q: 'review' found. Did you mean reviews?"),
         ([*TYPED, "--q", "lots"], "--q: 'lots' is not a number"),
         ([*TYPED], "assumption: none stated"),
         ([*TYPED, "--q", "0.3", "--n", "900,700,3"], "--n: 900,700,3 found"),
-        ([*TYPED, "--q", "0.3", "--n", "900,199"], "--n[1]: 199 people for 200 ratings"),
+        (
+            [*TYPED, "--q", "0.3", "--n", "900,199"],
+            "--n[1] must be at least the number of ratings, 200; got 199",
+        ),
         ([*TYPED, "--q", "0.3", "--level", "none"], "--level: 'none' is not a number"),
         ([*TYPED, "--q", "0.3", "--g", "1,1,1,1,1"], "g stated together"),
         ([*TYPED, "--q", "0.3", "--rating", "stars"], "--rating: given without a table"),

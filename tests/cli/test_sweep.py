@@ -122,15 +122,15 @@ def test_items_of_a_table(run: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([*COUNTS, "--q", "0"], "--q[0]: 0 found"),
-        ([*COUNTS, "--q", "0.5,1.5"], "--q[1]: 1.5 found"),
+        ([*COUNTS, "--q", "0"], "--q[0] must be in (0, 1]; got 0"),
+        ([*COUNTS, "--q", "0.5,1.5"], "--q[1] must be in (0, 1]; got 1.5"),
         ([*COUNTS, "--q", "a,b"], "--q: 'a' is not a number"),
         ([*COUNTS, "--q", ""], "--q: '' is not a number"),
         ([*COUNTS, "--above", "9"], "--above: 9 is not on the scale"),
         ([*COUNTS, "--above", "3", "--below", "4"], "above and below given together"),
         ([*COUNTS, "--above", "high"], "--above: 'high' is not a number"),
         ([*COUNTS, "--n", "many"], "--n: 'many' is not a number"),
-        ([*COUNTS, "--n", "999"], "--n: 999 people for 1000 ratings"),
+        ([*COUNTS, "--n", "999"], "--n must be at least the number of ratings, 1000; got 999"),
         ([*COUNTS, "--level", "2"], "--level: 2.0 found"),
         ([*COUNTS, "--quiet", "low", "--g", "1,1,1,1,1"], "--quiet: 'low' stated together"),
         ([*COUNTS, "--assumption", "none.json"], "--assumption: none.json cannot be read"),

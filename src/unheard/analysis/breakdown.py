@@ -29,7 +29,7 @@ from unheard.formulas.boxes import Box, boxes
 from unheard.formulas.moments import Weighed, moments_below
 from unheard.formulas.operations import NUMPY, Column, Floats, Operations, by_blocks, weighted
 from unheard.model.assumption import Assumption, fixed_box
-from unheard.model.histograms import Histograms
+from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.question import Question, build_question
 from unheard.model.results import Numbers
 from unheard.model.scale import Scale
@@ -217,7 +217,7 @@ def build_boxes_at_one(assumption: Assumption, m: int) -> tuple[Box | None, Box 
 
 
 def find_breakdown(
-    counts: ArrayLike,
+    counts: CountsLike,
     *,
     above: float | None = None,
     below: float | None = None,
@@ -274,7 +274,7 @@ def find_breakdown(
 
 
 def build_question_at_one(
-    counts: ArrayLike,
+    counts: CountsLike,
     participation: Sequence[tuple[float, float]] | None,
     g: Sequence[float] | None,
     assumption: Assumption | None,

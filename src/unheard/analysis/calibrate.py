@@ -19,7 +19,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import betaincinv, expit, logit, ndtr, stdtr, stdtrit
 
 from unheard.analysis.pool_fit import fit_pool
@@ -28,7 +27,7 @@ from unheard.formulas.confidence import critical_value
 from unheard.formulas.operations import Floats
 from unheard.formulas.pooling import Pool
 from unheard.model.assumption import Assumption
-from unheard.model.histograms import Histograms
+from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.results import Result
 from unheard.model.scale import Scale
 
@@ -138,8 +137,8 @@ class Audit(Result):
 
 
 def calibrate(
-    observed: ArrayLike,
-    truth: ArrayLike,
+    observed: CountsLike,
+    truth: CountsLike,
     *,
     paired: bool = True,
     scale: Scale | Sequence[float] | str | None = None,
@@ -195,13 +194,11 @@ def calibrate(
     return replace(audit, words=_words(audit))
 
 
-def _checked_truth(truth: ArrayLike, scale: Scale | None) -> Histograms:
+def _checked_truth(truth: CountsLike, scale: Scale | None) -> Histograms:
     try:
         return Histograms.of(truth, scale=scale)
     except CountsError as error:
-        raise CountsError(
-            error.place.replace("counts", "truth"), error.found, error.remedy
-        ) from None
+        raise error.about("truth") from None
 
 
 def _check_together(observed: Histograms, truth: Histograms, paired: bool) -> None:

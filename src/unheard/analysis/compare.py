@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from unheard.analysis.breakdown import find_largest_q, find_smallest_q
 from unheard.analysis.differences import SEPARATE, SHARED, DifferenceSolver
-from unheard.errors import CountsError, OptionError, PopulationError
+from unheard.errors import CountsError, Given, OptionError, PopulationError
 from unheard.formulas.operations import Floats
 from unheard.model.assumption import Assumption
+from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.question import Question, build_question
 from unheard.model.results import Estimate, Result
 from unheard.model.scale import Scale
@@ -83,8 +83,8 @@ class Comparison(Result):
 
 
 def compare(
-    a: ArrayLike,
-    b: ArrayLike,
+    a: CountsLike,
+    b: CountsLike,
     q: float | str | None = None,
     *,
     floor: float | None = None,
@@ -102,7 +102,7 @@ def compare(
     Parameters
     ----------
     a, b
-        Counts of the two: how often each rating was given, lowest first.
+        Counts of the two, as in :func:`unheard.estimate`.
     n
         How many people there are for each, if known. The shared case makes use of it only as far
         as the separate one does.
@@ -117,7 +117,7 @@ def compare(
     >>> round(found.separate.breakdown_q, 2), round(found.shared.breakdown_q, 2)
     (0.47, 0.0)
     """
-    rows = _stack_counts(a, b)
+    rows = _stack_counts(a, b, None if scale is None else Scale.read(scale))
     if n is not None and np.size(n) != 2:
         raise PopulationError("n", f"{n!r} found", "Give two numbers, A's and B's")
     question = build_question(
@@ -144,16 +144,33 @@ def check_has_ratings(question: Question, names: tuple[str, str]) -> None:
             raise CountsError(name, "no ratings", "Nothing can be said of an item nobody rated")
 
 
-def _stack_counts(a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
-    first, second = np.asarray(a), np.asarray(b)
-    for name, row in (("a", first), ("b", second)):
-        if row.ndim != 1:
-            raise CountsError(name, f"an array of shape {row.shape} found", "Give one histogram")
-    if len(first) != len(second):
+def _stack_counts(a: CountsLike, b: CountsLike, scale: Scale | None) -> Histograms:
+    first, second = _read_one("a", a, scale), _read_one("b", b, scale)
+    if first.scale != second.scale:
         raise CountsError(
-            "b", f"{len(second)} counts, and a has {len(first)}", "Give both on the same scale"
+            "b",
+            problem="{argument} must be on the scale of {a}, {values}",
+            value=Given(second.scale.describe()),
+            hint="Count both on the same scale",
+            values=first.scale.describe(),
         )
-    return np.stack([first, second])
+    cells = np.concatenate([first.cells, second.cells])
+    return Histograms(cells, first.scale, None, None, None, single=False)
+
+
+def _read_one(name: str, counts: CountsLike, scale: Scale | None) -> Histograms:
+    try:
+        one = Histograms.of(counts, scale=scale)
+    except CountsError as error:
+        raise error.about(name) from None
+    if not one.single:
+        raise CountsError(
+            name,
+            problem="{argument} must be one histogram",
+            value=Given(f"an array of shape {one.cells.shape}"),
+            hint="Select one row",
+        )
+    return one
 
 
 def compare_rows(question: Question) -> Comparison:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from unheard.errors import CountsError, OptionError, PopulationError
 from unheard.formulas import confidence
@@ -24,7 +23,7 @@ from unheard.formulas.bounds import free_interval, mass_at, misfits
 from unheard.formulas.boxes import Box, boxes
 from unheard.formulas.operations import NUMPY, Floats, total
 from unheard.model.assumption import Assumption, fixed_box
-from unheard.model.histograms import Histograms
+from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.question import Question, build_question
 from unheard.model.results import Numbers
 from unheard.model.scale import Scale
@@ -71,8 +70,8 @@ class FollowUp:
 
 
 def combine_follow_up(
-    counts: ArrayLike,
-    answers: ArrayLike,
+    counts: CountsLike,
+    answers: CountsLike,
     n: int,
     *,
     asked: int | None = None,
@@ -284,7 +283,7 @@ def _summarize_partial_response(question: Question) -> FollowUpSample:
         people / people.sum(axis=1, keepdims=True) for people in count_people_at_bounds(question)
     )
     return FollowUpSample(
-        question.counts.cells,
+        question.counts.cells.astype(np.float64),
         (lower, upper),
         (asked[0], asked[1]),
         (behind[0], behind[1]),
@@ -292,7 +291,7 @@ def _summarize_partial_response(question: Question) -> FollowUpSample:
     )
 
 
-def build_question_with_n(counts: ArrayLike, n: int | None, **rest: Any) -> Question:
+def build_question_with_n(counts: CountsLike, n: int | None, **rest: Any) -> Question:
     """Check the first ratings: one histogram of a known number of people."""
     if n is None:
         raise PopulationError(
@@ -303,12 +302,7 @@ def build_question_with_n(counts: ArrayLike, n: int | None, **rest: Any) -> Ques
         )
     if rest["level"] is None:
         raise OptionError("level", "None found", "Give a number between 0 and 1, such as 0.95")
-    try:
-        question = build_question(counts, n=n, **rest)
-    except PopulationError as error:
-        # Elsewhere an unknown n may be left out.
-        remedy = "Count everybody in n, those who answered included"
-        raise PopulationError(error.place, error.found, remedy) from None
+    question = build_question(counts, n=n, **rest)
     if not question.counts.single:
         raise CountsError("counts", "several histograms found", "Plan for one at a time")
     if n < 1:
@@ -316,13 +310,12 @@ def build_question_with_n(counts: ArrayLike, n: int | None, **rest: Any) -> Ques
     return question
 
 
-def _answers(answers: ArrayLike, scale: Scale) -> Floats:
+def _answers(answers: CountsLike, scale: Scale) -> Floats:
     """Check the answers of a follow-up; return them as one row."""
     try:
         found = Histograms.of(answers, scale=scale)
     except CountsError as error:
-        place = error.place.replace("counts", "answers", 1)
-        raise CountsError(place, error.found, error.remedy) from None
+        raise error.about("answers") from None
     if not found.single or not found.cells.any():
         what = "nobody has answered" if found.single else "several histograms found"
         raise CountsError(

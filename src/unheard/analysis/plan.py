@@ -22,6 +22,7 @@ from unheard.analysis.follow_up import (
 from unheard.errors import CountsError, OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.assumption import Assumption
+from unheard.model.histograms import CountsLike
 from unheard.model.question import Question
 from unheard.model.results import Estimate
 from unheard.model.scale import Scale
@@ -87,7 +88,7 @@ class Plan:
 
 
 def plan_follow_up(
-    counts: ArrayLike,
+    counts: CountsLike,
     n: int,
     *,
     width: float | None = None,

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from unheard.analysis.breakdown import build_question_at_one, find_largest_q
 from unheard.errors import AssumptionError, CountsError, OptionError
 from unheard.formulas.operations import Floats
-from unheard.model.assumption import Assumption, preset
+from unheard.model.assumption import Assumption, read_preset
+from unheard.model.histograms import CountsLike
 from unheard.model.question import Question
 from unheard.model.results import Result
 from unheard.model.scale import Scale
@@ -52,7 +52,7 @@ class Sweep(Result):
 
 
 def sweep(
-    counts: ArrayLike,
+    counts: CountsLike,
     q: Sequence[float | str] | float | str | None = None,
     *,
     floor: Sequence[float] | float | None = None,
@@ -101,7 +101,9 @@ def sweep(
         covers=covers,
     )
     grid = GRID if q is None else ([q] if isinstance(q, str | int | float) else q)
-    return sweep_question(question, [preset(one) if isinstance(one, str) else one for one in grid])
+    return sweep_question(
+        question, [read_preset(one) if isinstance(one, str) else one for one in grid]
+    )
 
 
 def read_floors(floor: Any, *others: Any) -> tuple[Any, tuple[None, None, Assumption]]:

@@ -27,6 +27,7 @@ from unheard.cli.report import report
 from unheard.cli.serve import serve
 from unheard.cli.sweep import sweep
 from unheard.errors import AssumptionError, InputError, MissingLibraryError, QueryError
+from unheard.options.surfaces import CommandLine
 from unheard.text import printable
 
 DONE, OUR_FAILURE, BAD_INPUT = 0, 1, 2
@@ -121,6 +122,8 @@ def _as_typed(place: str) -> str:
 
 def _told(error: InputError) -> str:
     """Write an error in the words of the command line."""
+    if "found" not in error.data:
+        return printable(error.render(CommandLine()))
     text = str(error)[len(error.place) :]
     # Advice such as nulls='drop' is given to people who type --nulls drop.
     text = re.sub(

@@ -143,8 +143,7 @@ def _combined(
         return combine_follow_up(seen, given, asked=drawn, **shared)
     except InputError as error:
         # The library calls them answers, the command line --follow-up.
-        place = error.place.replace("answers", "--follow-up", 1)
-        raise type(error)(place, error.found, error.remedy) from None
+        raise (error.about("follow_up") if error.argument == "answers" else error) from None
 
 
 def _check_together(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict
 from numpy.typing import ArrayLike
 
 from unheard.model.assumption import Assumption
-from unheard.model.scale import Scale
+from unheard.model.scale import ScaleLike
 from unheard.options.declarations import (
     Covers,
     Duplicates,
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from narwhals.typing import IntoFrame
-
-ScaleLike: TypeAlias = Scale | Sequence[float] | str
-"""A scale, its values, or text such as ``"0.5:5:0.5"``."""
 
 Pairs: TypeAlias = Sequence[tuple[float, float]]
 """A lower and an upper bound for each rating."""

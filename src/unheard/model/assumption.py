@@ -1,8 +1,8 @@
-"""The stated assumption: how likely somebody with each rating is to give it.
+"""The assumption about who responds: how likely people with each rating are to give it.
 
-Every assumption comes down to one or two *boxes*. A box says, for each rating, between how few and
-how many people one seen rating stands for: between 1/hi and 1/lo, if people with that rating
-answer with a probability between lo and hi.
+Every assumption comes down to one or two *boxes*. A box says, for each rating, how few and how many
+people one observed rating stands for: between 1/hi and 1/lo, if people with that rating respond
+with a probability between lo and hi.
 """
 
 from __future__ import annotations
@@ -15,27 +15,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unheard.errors import AssumptionError
+from unheard.errors import AssumptionError, Given, write_list
 from unheard.formulas.boxes import QUIET, Box
 from unheard.formulas.operations import Floats
 from unheard.formulas.pooling import Pool
+from unheard.text import plural
 
 PRESETS = {"survey": 0.5, "reviews": 0.3, "media": 0.1}
-"""Named q where nothing better is known: asked-for surveys, open review sites, self-chosen media.
+"""Values of q where nothing better is known: surveys people were asked to take, open review sites,
+media that people choose themselves.
 
 docs/calibrate.md has the evidence."""
 
 _SMALLEST = 1e-100
 """Below this, 1/q overflows the squares that the confidence interval needs."""
 
-_Q_REMEDY = (
-    "Give a number above 0 and at most 1: 0.3 means that those who respond least often do so at "
-    "least 0.3 times as often as those who respond most often"
+_Q_HINT = (
+    "With 0.3, the people who respond least often do so at least 0.3 times as often as those who "
+    "respond most often"
 )
-_FLOOR_REMEDY = (
-    "Give a number above 0 and at most 1: 0.3 means that everybody responds with a probability of "
-    "at least 0.3"
-)
+_FLOOR_HINT = "With 0.3, everybody responds with a probability of at least 0.3"
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,43 +87,50 @@ class Assumption:
             ratings between the two ends.
         """
         if quiet not in QUIET:
-            raise AssumptionError("quiet", f"{quiet!r} found", f"Choose one of {', '.join(QUIET)}")
-        return cls(quiet, _valid_q(q))
+            raise AssumptionError(
+                "quiet",
+                problem="{argument} must be {choices}",
+                value=quiet,
+                hint="Choose who may respond less often",
+                choices=write_list([repr(kind) for kind in QUIET]),
+            )
+        return cls(quiet, _check_q(q))
 
     @classmethod
     def floor(cls, least: ArrayLike) -> Assumption:
         """Everybody responds with a probability of at least ``least`` [GKL25, section 1.1].
 
-        It says something about how many respond in all, so it needs n, and a response rate below
-        it refutes it.
+        It limits how many respond in all, so it requires n, and a response rate below it refutes
+        it.
         """
-        return cls("floor", _valid_q(least, "floor", _FLOOR_REMEDY))
+        return cls("floor", _check_q(least, "floor", _FLOOR_HINT))
 
     @classmethod
     def box(cls, lo: Sequence[float], hi: Sequence[float], *, relative: bool = False) -> Assumption:
-        """People with rating r answer with a probability between ``lo[r]`` and ``hi[r]``.
+        """People with rating r respond with a probability between ``lo[r]`` and ``hi[r]``.
 
         With ``relative`` that is known up to a common factor only.
         """
         if relative:
-            lo, hi = _shrunk(lo, hi), _shrunk(hi, hi)
+            lo, hi = _shrink(lo, hi), _shrink(hi, hi)
         if len(lo) != len(hi):
             raise AssumptionError(
-                "participation", f"{len(lo)} lower and {len(hi)} upper ends", "Give lo:hi for each"
+                "participation",
+                problem="{argument} must have as many lower as upper ends",
+                value=Given(f"{len(lo)} and {len(hi)}"),
+                hint="Use one pair lo:hi per rating",
             )
-        pairs = [_valid_pair(a, b, r) for r, (a, b) in enumerate(zip(lo, hi, strict=True))]
+        pairs = [_check_pair(a, b, r) for r, (a, b) in enumerate(zip(lo, hi, strict=True))]
         lower, upper = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
         return cls("box", None, lower, upper, relative=relative)
 
     @classmethod
     def known(cls, g: Sequence[float]) -> Assumption:
-        """People with rating r answer with probability ``g[r]`` (or in proportion to it)."""
-        for r, value in enumerate(g):
-            if not _SMALLEST <= _float(value, f"g[{r}]") <= 1:
-                raise AssumptionError(
-                    f"g[{r}]", f"{value!r} found", "Give a probability above 0 and at most 1"
-                )
-        values = tuple(float(value) for value in g)
+        """People with rating r respond with probability ``g[r]`` (or in proportion to it)."""
+        values = tuple(_read_probability(value, "g", r) for r, value in enumerate(g))
+        for r, value in enumerate(values):
+            if not _SMALLEST <= value <= 1:
+                raise _not_a_probability(value, "g", r)
         return cls("known", None, values, values, values)
 
     @classmethod
@@ -137,24 +143,30 @@ class Assumption:
         relative: bool,
         pool: Pool | None = None,
     ) -> Assumption:
-        """State participation found in an audit: a best guess within bounds, per rating.
+        """Use participation estimated by an audit: a best guess within bounds, per rating.
 
         Parameters
         ----------
         g, lo, hi
             Best guess and bounds, lowest rating first.
         relative
-            Whether the audit tells only how much quieter some are than others.
+            Whether the audit determines participation up to a common factor only.
         pool
             How items differ, if several were audited.
         """
         if relative:
-            g, lo, hi = (_shrunk(ends, hi) for ends in (g, lo, hi))
+            g, lo, hi = (_shrink(ends, hi) for ends in (g, lo, hi))
         best, box = cls.known(g), cls.box(lo, hi)
         for r, (low, guess, high) in enumerate(zip(box.lo, best.g, box.hi, strict=True)):
             if not low <= guess <= high:
                 raise AssumptionError(
-                    f"g[{r}]", f"{guess:g} lies outside {low:g}:{high:g}", "Calibrate again"
+                    "g",
+                    index=r,
+                    problem="{argument} must be between its bounds {low} and {high}",
+                    value=guess,
+                    hint="Calibrate again",
+                    low=f"{low:.15g}",
+                    high=f"{high:.15g}",
                 )
         kind = "audit" if pool is None else "pool"
         return cls(kind, None, box.lo, box.hi, best.g, relative, pool)
@@ -162,48 +174,58 @@ class Assumption:
     def at(self, q: ArrayLike) -> Assumption:
         """Return the same kind of assumption with another q, one number or one per item.
 
-        A kind that states q (a ratio, or a floor) gets this one. Stated per rating, it is loosened:
-        whoever was said to respond with a probability of at least lo may do so with only q times
-        lo. So q = 1 is the assumption itself, and for known g and an unknown number of people q is
-        the participation ratio among those who were thought to be alike.
+        A kind that states q (a ratio, or a floor) gets this one. One stated per rating is relaxed:
+        people who respond with a probability of at least lo may do so with only q times lo. So
+        q = 1 is the assumption itself, and for known g and unknown n, q is the participation ratio
+        among people with the same rating.
         """
-        return replace(self, q=_valid_q(q))
+        return replace(self, q=_check_q(q))
 
     def check_fits(self, m: int, rows: int) -> None:
         """Raise unless the assumption speaks about m ratings and ``rows`` items."""
         if self.q is not None and self.q.ndim and self.q.size != rows:
             raise AssumptionError(
-                "q", f"{self.q.size} values for {rows} items", "Give one q, or one per item"
+                "q",
+                problem="{argument} must be one number, or one per item ({items})",
+                value=Given(plural(self.q.size, "number")),
+                hint="Use one value of q for all items, or as many as {counts} has rows",
+                items=f"{rows:,}",
             )
         if self.per_rating and len(self.lo) != m:
-            place = "g" if self.kind == "known" else "participation"
             raise AssumptionError(
-                place, f"{len(self.lo)} entries for {m} ratings", "Give one entry for each rating"
+                "g" if self.kind == "known" else "participation",
+                problem="{argument} must have one entry for each of the {m} ratings on the scale",
+                value=Given(f"{len(self.lo)}"),
+                hint="List the ratings from the lowest up",
+                m=m,
             )
 
     def check_people(self, *, n_known: bool) -> None:
-        """Raise if the assumption cannot be set against what is known about n."""
+        """Raise if the assumption requires n, or cannot be combined with it."""
         if self.kind == "floor" and not n_known:
             raise AssumptionError(
                 "floor",
-                "requires n, and n is unknown",
-                "Give n, or state how participation varies with q",
+                problem="{argument} requires {n}",
+                hint="Pass {n}, or use {q} instead",
+                code="requires_n",
             )
         if self.relative and n_known:
             raise AssumptionError(
                 "n",
-                "given with an audit that tells only how much quieter some are than others",
-                "Leave n out, or audit the same people, so that the probability to answer is known",
+                problem="{argument} cannot be combined with an audit that determines participation "
+                "up to a common factor only",
+                hint="Leave {n} out, or audit the same people, so that the probability of "
+                "responding is known",
             )
 
     @property
     def per_rating(self) -> bool:
-        """Whether participation is stated rating by rating."""
+        """Whether participation is stated for each rating."""
         return bool(self.lo)
 
     @property
     def is_ratio(self) -> bool:
-        """Whether only ratios are stated: no response rate can contradict it."""
+        """Whether only a ratio is stated, which no response rate can contradict."""
         return self.kind in QUIET
 
     @property
@@ -223,7 +245,7 @@ class Assumption:
             return self._words_per_rating()
         assert self.q is not None  # all other kinds state a q
         low, high = float(self.q.min()), float(self.q.max())
-        share = f"{low:g}" if low == high else f"{low:g} to {high:g} (item by item)"
+        share = f"{low:g}" if low == high else f"{low:g} to {high:g} (depending on the item)"
         if self.kind == "floor":
             if low == 1:
                 return "Everybody responds."
@@ -235,19 +257,21 @@ class Assumption:
         )
 
     def _words_per_rating(self) -> str:
-        pairs = zip(self.lo, self.hi, strict=True)
+        pairs = list(zip(self.lo, self.hi, strict=True))
         if self.kind == "known":
             shares = ", ".join(f"{g:g}" for g in self.g)
-            words = f"People answer with known probabilities, from the lowest rating up: {shares}"
+            words = (
+                f"The probability of responding is known for each rating, lowest first: {shares}"
+            )
         elif self.g:
             shares = ", ".join(
                 f"{g:.3g} ({a:.3g} to {b:.3g})" for g, (a, b) in zip(self.g, pairs, strict=True)
             )
-            likely = "The relative likelihood" if self.relative else "The probability"
-            words = f"{likely} to answer found in an audit, from the lowest rating up: {shares}"
+            what = "relative probability" if self.relative else "probability"
+            words = f"An audit estimates the {what} of responding, lowest rating first: {shares}"
         else:
             shares = ", ".join(f"{a:.3g} to {b:.3g}" for a, b in pairs)
-            words = f"The probability to answer, from the lowest rating up: {shares}"
+            words = f"The probability of responding, lowest rating first, is {shares}"
         if self.q is None or float(self.q.min()) == 1:
             return f"{words}."
         low, high = float(self.q.min()), float(self.q.max())
@@ -257,10 +281,10 @@ class Assumption:
 
 _WHO = {
     "any": "Whatever their rating, people respond ",
-    "low": "The lower their rating, the less often people may respond, but they do so ",
-    "high": "The higher their rating, the less often people may respond, but they do so ",
+    "low": "The lower their rating, the less often people may respond, but they respond ",
+    "high": "The higher their rating, the less often people may respond, but they respond ",
     "middle": "People with the lowest and the highest rating respond equally often; those in "
-    "between may respond less often, but they do so ",
+    "between may respond less often, but they respond ",
 }
 
 
@@ -276,51 +300,93 @@ def best_guess(assumption: Assumption) -> tuple[float, ...] | None:
     return tuple(1 / g for g in assumption.g) or None
 
 
-def _shrunk(values: Sequence[float], hi: Sequence[float]) -> list[float]:
+def _shrink(values: Sequence[float], hi: Sequence[float]) -> list[float]:
     """Bring numbers that are known up to a common factor below 1."""
     top = max([1.0, *hi])
     return [value / top for value in values]
 
 
-def preset(name: str) -> float:
+def read_preset(name: str) -> float:
     """Return the q of a preset."""
-    if name not in PRESETS:
-        near = difflib.get_close_matches(name, PRESETS, n=1)
-        if near:
-            raise AssumptionError("q", f"{name!r} found", f"Did you mean {near[0]!r}")
-        known = ", ".join(f"{word} ({q:g})" for word, q in PRESETS.items())
-        raise AssumptionError("q", f"{name!r} is not a number", f"{_Q_REMEDY}; or name {known}")
-    return PRESETS[name]
+    if name in PRESETS:
+        return PRESETS[name]
+    near = difflib.get_close_matches(name, PRESETS, n=1)
+    if near:
+        raise AssumptionError(
+            "q",
+            problem="{argument} must be a number or the name of a preset",
+            value=name,
+            hint="Did you mean {near}?",
+            near=repr(near[0]),
+        )
+    raise AssumptionError(
+        "q",
+        problem="{argument} must be a number or the name of a preset",
+        value=name,
+        hint="The presets are {presets}",
+        presets=write_list([f"{word} ({q:g})" for word, q in PRESETS.items()], last="and"),
+    )
 
 
-def _float(value: object, place: str) -> float:
+def _read_probability(value: object, argument: str, r: int) -> float:
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise AssumptionError(place, f"{value!r} is not a number", _Q_REMEDY) from None
+        raise _not_a_probability(value, argument, r) from None
 
 
-def _valid_q(q: ArrayLike, place: str = "q", remedy: str = _Q_REMEDY) -> Floats:
+def _not_a_probability(value: object, argument: str, r: int) -> AssumptionError:
+    return AssumptionError(
+        argument,
+        index=r,
+        problem="{argument} must be in (0, 1], and not below 1e-100",
+        value=value,
+        hint="Use the probability that people with this rating respond",
+    )
+
+
+def _check_q(q: ArrayLike, argument: str = "q", hint: str = _Q_HINT) -> Floats:
     try:
         values = np.asarray(q, dtype=np.float64)
     except (TypeError, ValueError):
-        raise AssumptionError(place, f"{q!r} is not a number", remedy) from None
+        raise AssumptionError(
+            argument, problem="{argument} must be a number in (0, 1]", value=q, hint=hint
+        ) from None
     if values.ndim > 1 or values.size == 0:
-        raise AssumptionError(place, f"an array of shape {values.shape} found", remedy)
+        raise AssumptionError(
+            argument,
+            problem="{argument} must be one number, or one per item",
+            value=Given(f"an array of shape {values.shape}"),
+            hint=hint,
+        )
     bad = ~((values > 0) & (values <= 1))
     if bad.any():
-        where = place if values.ndim == 0 else f"{place}[{int(np.argmax(bad))}]"
-        raise AssumptionError(where, f"{values[bad][0]:g} found", remedy)
+        raise AssumptionError(
+            argument,
+            index=int(np.argmax(bad)) if values.ndim else (),
+            problem="{argument} must be in (0, 1]",
+            value=float(values[bad][0]),
+            hint=hint,
+        )
     if (values < _SMALLEST).any():
-        raise AssumptionError(place, "a value below 1e-100 found", f"Give a larger {place}")
+        raise AssumptionError(
+            argument,
+            problem="{argument} must be at least 1e-100",
+            value=float(values.min()),
+            hint="Use a larger number",
+        )
     return values
 
 
-def _valid_pair(lo: float, hi: float, r: int) -> tuple[float, float]:
-    place = f"participation[{r}]"
-    a, b = _float(lo, place), _float(hi, place)
+def _check_pair(lo: float, hi: float, r: int) -> tuple[float, float]:
+    a, b = (_read_probability(end, "participation", r) for end in (lo, hi))
     if not (math.isfinite(a) and math.isfinite(b) and _SMALLEST <= a <= b <= 1):
         raise AssumptionError(
-            place, f"{a:g}:{b:g} found", "Give lo:hi with 0 < lo <= hi <= 1, such as 0.2:0.6"
+            "participation",
+            index=r,
+            problem="{argument} must be lo:hi with 0 < lo <= hi <= 1",
+            value=Given(f"{a:.15g}:{b:.15g}"),
+            hint="Use bounds on the probability of responding",
+            examples=("0.2:0.6",),
         )
     return a, b

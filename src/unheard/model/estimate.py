@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from unheard.model.assumption import Assumption
+from unheard.model.histograms import CountsLike
+from unheard.model.labelled_counts import PlainOrLabelled
 from unheard.model.question import build_question
 from unheard.model.results import Estimate
-from unheard.model.scale import Scale
+from unheard.model.scale import ScaleLike
 
 
 def estimate(
-    counts: ArrayLike,
+    counts: CountsLike,
     q: ArrayLike | None = None,
     *,
     floor: ArrayLike | None = None,
     n: ArrayLike | None = None,
-    scale: Scale | Sequence[float] | str | None = None,
+    scale: ScaleLike | None = None,
     quiet: str = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
@@ -27,7 +29,7 @@ def estimate(
     level: float | None = 0.95,
     covers: str = "mean",
     effective: ArrayLike | None = None,
-    squared_weights: ArrayLike | None = None,
+    squared_weights: PlainOrLabelled | None = None,
     largest_weight: ArrayLike | None = None,
 ) -> Estimate:
     """Estimate the mean rating of everybody from those who answered.
@@ -35,8 +37,10 @@ def estimate(
     Parameters
     ----------
     counts
-        How often each rating was given, lowest first: m counts, or an (N, m) array with one row
-        per item.
+        How often each rating was given. Plain counts go lowest rating first: m of them, or an
+        (N, m) array with one row per item. Counts by rating go in any order: a mapping such as
+        ``{5: 605, 4: 200}``, the ``value_counts()`` of a pandas or Polars Series, a frame with one
+        column per rating, or what :func:`unheard.tally` makes of raw ratings.
     q
         Participation ratio in (0, 1], or the name of a preset (``survey`` 0.5, ``reviews`` 0.3,
         ``media`` 0.1): those who respond least often do so at least q times as often as those who
@@ -48,7 +52,9 @@ def estimate(
         How many people there are, those who did not respond included, if known: one number or one
         per item. It can only narrow the bounds.
     scale
-        The m rating values, or text such as ``"0.5:5:0.5"``; 1, 2, ..., m if left out.
+        The m rating values, or text such as ``"0.5:5:0.5"``. If left out, m plain counts are on
+        the scale 1, 2, ..., m, and counts by rating must have each of the ratings 1 to 5 and no
+        other: a rating that is absent could be off the scale or given by nobody.
     quiet
         Who may respond less often: people with ``any`` rating, ``low``, ``high`` or ``middle``
         ones.
@@ -89,6 +95,8 @@ def estimate(
     >>> result = estimate([120, 30, 45, 200, 605], q=0.3)
     >>> round(result.estimate, 4), round(result.lower, 4), round(result.upper, 4)
     (3.997, 3.3505, 4.6434)
+    >>> estimate({5: 605, 4: 200, 3: 45, 2: 30, 1: 120}, q=0.3).estimate == result.estimate
+    True
     >>> round(estimate([2, 1, 0, 3, 6], floor=0.3, n=20, method="bea").estimate, 8)
     3.66391367
     """

@@ -21,12 +21,13 @@ from unheard.formulas.evaluate import (
     unlike_audited,
 )
 from unheard.formulas.operations import NUMPY, PLAIN, Column, Floats, Operations, by_blocks
-from unheard.model.assumption import Assumption, best_guess, fixed_box, preset
-from unheard.model.histograms import Histograms
+from unheard.model.assumption import Assumption, best_guess, fixed_box, read_preset
+from unheard.model.histograms import CountsLike, Histograms
+from unheard.model.labelled_counts import PlainOrLabelled
 from unheard.model.notes import FEW, NOTE_NAMES, Note, note_names
 from unheard.model.response import Response, response
 from unheard.model.results import Estimate
-from unheard.model.scale import Scale
+from unheard.model.scale import Scale, ScaleLike
 
 TEST_LEVEL = 0.95
 """Level of the test of the response rate where no level is given."""
@@ -275,12 +276,12 @@ def _items(counts: Sequence[Column], named: dict[str, Column]) -> Items:
 
 
 def build_question(
-    counts: ArrayLike,
+    counts: CountsLike,
     q: ArrayLike | None = None,
     *,
     floor: ArrayLike | None = None,
     n: ArrayLike | None = None,
-    scale: Scale | Sequence[float] | str | None = None,
+    scale: ScaleLike | None = None,
     quiet: str = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
@@ -288,18 +289,14 @@ def build_question(
     level: float | None = 0.95,
     covers: str = "mean",
     effective: ArrayLike | None = None,
-    squared_weights: ArrayLike | None = None,
+    squared_weights: PlainOrLabelled | None = None,
     largest_weight: ArrayLike | None = None,
 ) -> Question:
     """Check a question without answering it; the parameters are those of :func:`estimate`."""
-    if isinstance(scale, str):
-        scale = Scale.parse(scale)
-    elif scale is not None and not isinstance(scale, Scale):
-        scale = Scale(scale)
     checked = Histograms.of(
         counts,
         n=n,
-        scale=scale,
+        scale=None if scale is None else Scale.read(scale),
         effective=effective,
         squared_weights=squared_weights,
         largest_weight=largest_weight,
@@ -354,7 +351,7 @@ def stated(
             "an audit",
         )
     if q is not None:
-        return Assumption.bounded(preset(q) if isinstance(q, str) else q, quiet)
+        return Assumption.bounded(read_preset(q) if isinstance(q, str) else q, quiet)
     if quiet != "any":
         raise AssumptionError(
             "quiet", f"{quiet!r} stated together with {given[0]}", "A direction goes with q only"

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
 
 from unheard.errors import ScaleError
+from unheard.text import write_exactly
 
-_REMEDY = "Give at least two different numbers in rising order, such as 1:5, 0.5:5:0.5 or 1,2,4"
+_HINT = "Use ascending values"
+_EXAMPLES = ("1:5", "0.5:5:0.5", "1,2,4")
 _MOST_VALUES = 10_001
 _LARGEST, _NEAREST = 1e100, 1e-100
-"""Beyond these, the squares that the confidence interval needs are not numbers any more."""
+"""Beyond these, the squares that the confidence interval needs overflow or vanish."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,7 @@ class Scale:
     Parameters
     ----------
     values
-        At least two finite numbers in strictly rising order.
+        At least two finite numbers in strictly ascending order.
 
     Examples
     --------
@@ -34,20 +38,17 @@ class Scale:
     values: tuple[float, ...]
 
     def __init__(self, values: Iterable[float]) -> None:
-        numbers = tuple(_number(value, index) for index, value in enumerate(values))
+        numbers = tuple(_read_number(value, index) for index, value in enumerate(values))
         if len(numbers) < 2:
-            raise ScaleError("scale", f"{len(numbers)} value(s) found", _REMEDY)
-        for index in range(1, len(numbers)):
-            before, here = numbers[index - 1], numbers[index]
-            if here <= before:
-                what = "repeats" if here == before else "is smaller than"
-                raise ScaleError(
-                    f"scale[{index}]", f"{here:g} {what} the value before it ({before:g})", _REMEDY
-                )
-            if here - before < _NEAREST:
-                raise ScaleError(
-                    f"scale[{index}]", f"{here:g} next to {before:g}", "Give values further apart"
-                )
+            raise ScaleError(
+                "scale",
+                problem="{argument} must have at least two values",
+                value=len(numbers),
+                hint=_HINT,
+                examples=_EXAMPLES,
+            )
+        for index, (before, here) in enumerate(pairwise(numbers), start=1):
+            _check_ascending(before, here, index)
         object.__setattr__(self, "values", numbers)
 
     @classmethod
@@ -56,32 +57,51 @@ class Scale:
         return cls(range(1, m + 1))
 
     @classmethod
+    def read(cls, scale: ScaleLike) -> Scale:
+        """Read a scale from its values or from text such as ``"1:5"``."""
+        if isinstance(scale, Scale):
+            return scale
+        return cls.parse(scale) if isinstance(scale, str) else cls(scale)
+
+    @classmethod
     def parse(cls, text: str) -> Scale:
-        """Read ``first:last``, ``first:last:step`` or a list with commas."""
+        """Read ``first:last``, ``first:last:step`` or a comma-separated list."""
         if ":" not in text:
-            return cls(_number(part, index) for index, part in enumerate(text.split(",")))
-        parts = [_number(part, index) for index, part in enumerate(text.split(":"))]
+            return cls(_read_number(part, index) for index, part in enumerate(text.split(",")))
+        parts = [_read_number(part, index) for index, part in enumerate(text.split(":"))]
         if len(parts) == 2:
             parts.append(1.0)
         if len(parts) != 3:
-            raise ScaleError("scale", f"{text!r} has {len(parts)} parts between colons", _REMEDY)
+            raise _malformed("{argument} must be first:last or first:last:step", text)
         first, last, step = parts
         if step <= 0 or last <= first:
-            raise ScaleError("scale", f"{text!r} holds no rising values", _REMEDY)
+            raise _malformed("{argument} must ascend", text)
         steps = (last - first) / step
         if steps > _MOST_VALUES:
-            raise ScaleError(
-                "scale", f"{text!r} has {steps + 1:,.6g} values", "Choose a coarser step"
-            )
+            raise _too_many(text, f"{steps + 1:,.6g}")
         count = round(steps)
         if abs(steps - count) > 1e-9 * max(1.0, steps):
-            raise ScaleError(
-                "scale", f"{text!r} does not end on a step: {last:g} is missed", _REMEDY
-            )
+            raise _malformed("{argument} must reach its last value in whole steps", text)
         if count >= _MOST_VALUES:
-            raise ScaleError("scale", f"{text!r} has {count + 1:,} values", "Choose a coarser step")
-        # Decimal steps such as 0.1 add up with rounding noise; 12 digits are what was meant.
+            raise _too_many(text, f"{count + 1:,}")
+        # Decimal steps such as 0.1 accumulate rounding errors; 12 digits are what was meant.
         return cls(float(f"{first + index * step:.12g}") for index in range(count + 1))
+
+    def describe(self) -> str:
+        """Write the ends of a scale of equal steps, and any other scale as a list.
+
+        Examples
+        --------
+        >>> Scale.parse("0.5:5:0.5").describe(), Scale((1, 2, 4)).describe()
+        ('0.5 to 5 by 0.5', '1, 2, 4')
+        """
+        steps = {b - a for a, b in pairwise(self.values)}
+        if self.m <= 3 or len(steps) > 1:
+            shown = [write_exactly(value) for value in self.values]
+            return ", ".join(shown if len(shown) <= 8 else [*shown[:3], "...", shown[-1]])
+        (step,) = steps
+        by = "" if step == 1 else f" by {write_exactly(step)}"
+        return f"{write_exactly(self.lowest)} to {write_exactly(self.highest)}{by}"
 
     @property
     def m(self) -> int:
@@ -109,13 +129,66 @@ class Scale:
         return (self.lowest + self.highest) / 2
 
 
-def _number(value: object, index: int) -> float:
+ScaleLike: TypeAlias = Scale | Sequence[float] | str
+"""A scale, its values, or text that :meth:`Scale.parse` reads."""
+
+
+def _check_ascending(before: float, here: float, index: int) -> None:
+    if here <= before:
+        raise ScaleError(
+            "scale",
+            index=index,
+            problem="{argument} must be above the value before it, which is {before}",
+            value=here,
+            hint=_HINT,
+            examples=_EXAMPLES,
+            before=write_exactly(before),
+        )
+    if here - before < _NEAREST:
+        raise ScaleError(
+            "scale",
+            index=index,
+            problem="{argument} must be at least 1e-100 above the value before it",
+            value=here - before,
+            hint="Measure ratings in a smaller unit",
+        )
+
+
+def _malformed(problem: str, text: str) -> ScaleError:
+    return ScaleError("scale", problem=problem, value=text, hint=_HINT, examples=_EXAMPLES)
+
+
+def _too_many(text: str, many: str) -> ScaleError:
+    return ScaleError(
+        "scale",
+        problem="{argument} must have at most {most} values, and this one has {many}",
+        value=text,
+        hint="Use a larger step",
+        most=f"{_MOST_VALUES:,}",
+        many=many,
+    )
+
+
+def _read_number(value: object, index: int) -> float:
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise ScaleError(f"scale[{index}]", f"{value!r} is not a number", _REMEDY) from None
+        number = math.nan
     if not math.isfinite(number):
-        raise ScaleError(f"scale[{index}]", f"{value!r} is not finite", _REMEDY)
+        raise ScaleError(
+            "scale",
+            index=index,
+            problem="{argument} must be a finite number",
+            value=value,
+            hint=_HINT,
+            examples=_EXAMPLES,
+        )
     if abs(number) > _LARGEST:
-        raise ScaleError(f"scale[{index}]", f"{value!r} found", "Give values up to 1e100")
+        raise ScaleError(
+            "scale",
+            index=index,
+            problem="{argument} must be between -1e100 and 1e100",
+            value=value,
+            hint="Measure ratings in a larger unit",
+        )
     return number

@@ -13,7 +13,7 @@ from unheard.analysis.assumption_file import parse_audit_document
 from unheard.analysis.breakdown import Claim, find_breakdown_by_row
 from unheard.errors import OptionError
 from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
-from unheard.model.assumption import preset
+from unheard.model.assumption import read_preset
 from unheard.model.question import Question, build_question
 from unheard.model.scale import Scale
 from unheard.present.estimate_json import estimate_document
@@ -71,10 +71,10 @@ def estimate(given: Given) -> Answer:
 
 def estimate_chart(given: Given, how: Given) -> Answer:
     """Draw the answer about one histogram."""
-    from unheard.charts.draw import draw_estimate
+    from unheard.charts.results import estimate_picture
 
     question, methods = _estimated(given)
-    return drawn(draw_estimate(question, question.answer(methods)), **how)
+    return drawn(estimate_picture(question, question.answer(methods)), **how)
 
 
 def _estimated(given: Given) -> tuple[Question, list[str]]:
@@ -123,7 +123,7 @@ def _swept(given: Given) -> tuple[Question, Sweep, Claim | None, list[float] | N
         broken = [
             float(find_breakdown_by_row(question, claim, noise)[0]) for noise in (False, True)
         ]
-    grid = GRID if q is None else [preset(one) if isinstance(one, str) else one for one in q]
+    grid = GRID if q is None else [read_preset(one) if isinstance(one, str) else one for one in q]
     return question, sweep_question(question, grid), claim, broken
 
 
@@ -137,11 +137,11 @@ def sweep(given: Given) -> Answer:
 
 def sweep_chart(given: Given, how: Given) -> Answer:
     """Draw the answers for many q."""
-    from unheard.charts.draw import draw_sweep
+    from unheard.charts.results import sweep_picture
 
     at = given.pop("at", None)
     question, found, claim, broken = _swept(given)
-    return drawn(draw_sweep(question, found, claim, broken, at), **how)
+    return drawn(sweep_picture(question, found, claim, broken, at), **how)
 
 
 def _compared(given: Given) -> tuple[Any, tuple[str, str]]:
@@ -161,9 +161,9 @@ def compare(given: Given) -> Answer:
 
 def compare_chart(given: Given, how: Given) -> Answer:
     """Draw two histograms against each other."""
-    from unheard.charts.draw import draw_comparison
+    from unheard.charts.results import comparison_picture
 
-    return drawn(draw_comparison(*_compared(given)), **how)
+    return drawn(comparison_picture(*_compared(given)), **how)
 
 
 def _regrets(given: Given) -> list[dict[str, Any]]:
@@ -206,9 +206,9 @@ def regret(given: Given) -> Answer:
 
 def regret_chart(given: Given, how: Given) -> Answer:
     """Draw how wrong methods can be."""
-    from unheard.charts.draw import draw_regret
+    from unheard.charts.results import regret_picture
 
-    return drawn(draw_regret(_regrets(given)), **how)
+    return drawn(regret_picture(_regrets(given)), **how)
 
 
 def _audited(given: Given) -> Audit:
@@ -226,9 +226,9 @@ def calibrate(given: Given) -> Answer:
 
 def calibrate_chart(given: Given, how: Given) -> Answer:
     """Draw who takes part."""
-    from unheard.charts.draw import draw_calibration
+    from unheard.charts.results import calibration_picture
 
-    return drawn(draw_calibration(_audited(given)), **how)
+    return drawn(calibration_picture(_audited(given)), **how)
 
 
 def _about(form: type[BaseModel], task: Callable[..., Answer]) -> Callable[..., Answer]:
