@@ -9,15 +9,15 @@ import numpy as np
 import unheard as uh
 from unheard.analysis.breakdown import Claim
 from unheard.analysis.sweep import GRID, sweep_question
-from unheard.charts.picture import Picture
-from unheard.charts.results import (
-    calibration_picture,
-    comparison_picture,
-    estimate_picture,
-    ranking_picture,
-    regret_picture,
-    sweep_picture,
+from unheard.charts.draw import (
+    draw_calibration,
+    draw_comparison,
+    draw_estimate,
+    draw_ranking,
+    draw_regret,
+    draw_sweep,
 )
+from unheard.charts.picture import Picture
 from unheard.game.cases import Cases
 from unheard.model.scale import Scale
 
@@ -78,22 +78,22 @@ def pictures() -> dict[str, Picture]:
     audit = uh.calibrate([12, 30, 0, 49, 25], [400, 330, 0, 230, 60])
     simulated = Cases(50, Scale.points(2), "gap", "any").simulated(["average", "paa"], [0.5], 50, 0)
     return {
-        "estimate": estimate_picture(free, free.answer(["paa"])),
-        "methods": estimate_picture(known, known.answer(known.methods())),
-        "no ratings": estimate_picture(nobody, nobody.answer(["paa"])),
-        "long scale": estimate_picture(long, long.answer(["paa"])),
-        "sweep": sweep_picture(free, sweep_question(free, GRID), Claim(True, 3.5), q=0.3),
-        "sweep with n": sweep_picture(known, sweep_question(known, GRID), Claim(False, 4.5)),
-        "sweep of nothing": sweep_picture(nobody, sweep_question(nobody, GRID), Claim(True, 3.5)),
-        "comparison": comparison_picture(
+        "estimate": draw_estimate(free, free.answer(["paa"])),
+        "methods": draw_estimate(known, known.answer(known.methods())),
+        "no ratings": draw_estimate(nobody, nobody.answer(["paa"])),
+        "long scale": draw_estimate(long, long.answer(["paa"])),
+        "sweep": draw_sweep(free, sweep_question(free, GRID), Claim(True, 3.5), q=0.3),
+        "sweep with n": draw_sweep(known, sweep_question(known, GRID), Claim(False, 4.5)),
+        "sweep of nothing": draw_sweep(nobody, sweep_question(nobody, GRID), Claim(True, 3.5)),
+        "comparison": draw_comparison(
             uh.compare([5, 10, 35, 120, 30], [30, 25, 45, 80, 20], q=0.5), ("A", HOSTILE[0])
         ),
-        "ranking": ranking_picture(ranked(list(HOSTILE)), ["hotel"], Scale.points(5)),
-        "one item": ranking_picture(ranked(["A"]), ["hotel"], Scale.points(5)),
-        "no items": ranking_picture([], ["hotel"], Scale.points(5)),
-        "audit": calibration_picture(audit),
-        "other people": calibration_picture(uh.calibrate([12, 30, 49], [40, 33, 23], paired=False)),
-        "regret": regret_picture(regrets((6,), (0.2, 0.5, 0.8))),
-        "one q": regret_picture(list(simulated)),
-        "map": regret_picture(regrets((4, 8), (0.2, 0.5, 0.8))),
+        "ranking": draw_ranking(ranked(list(HOSTILE)), ["hotel"], Scale.points(5)),
+        "one item": draw_ranking(ranked(["A"]), ["hotel"], Scale.points(5)),
+        "no items": draw_ranking([], ["hotel"], Scale.points(5)),
+        "audit": draw_calibration(audit),
+        "other people": draw_calibration(uh.calibrate([12, 30, 49], [40, 33, 23], paired=False)),
+        "regret": draw_regret(regrets((6,), (0.2, 0.5, 0.8))),
+        "one q": draw_regret(list(simulated)),
+        "map": draw_regret(regrets((4, 8), (0.2, 0.5, 0.8))),
     }

@@ -152,9 +152,7 @@ def test_charts_are_fetched_when_first_used() -> None:
     code = "import sys, unheard as uh; uh.estimate([1, 2], q=0.5); uh.charts; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "unheard.charts" in done.stdout.split()
-    assert not {"altair", "unheard.charts.notebook", "unheard.charts.results"} & {
-        *done.stdout.split()
-    }
-    assert callable(uh.charts.ranking_picture)
+    assert not {"altair", "unheard.charts.notebook", "unheard.charts.draw"} & {*done.stdout.split()}
+    assert callable(uh.charts.draw_ranking)
     with pytest.raises(AttributeError, match="no attribute 'no_picture'"):
         _ = uh.charts.no_picture

@@ -17,13 +17,13 @@ import unheard as uh
 from tests.charts.examples import COUNTS, HOSTILE, pictures, ranked
 from unheard.analysis.breakdown import Claim
 from unheard.analysis.sweep import GRID, sweep_question
-from unheard.charts.picture import WIDTH, Picture
-from unheard.charts.results import (
-    estimate_picture,
-    ranking_picture,
-    regret_picture,
-    sweep_picture,
+from unheard.charts.draw import (
+    draw_estimate,
+    draw_ranking,
+    draw_regret,
+    draw_sweep,
 )
+from unheard.charts.picture import WIDTH, Picture
 from unheard.charts.style import DARK, LIGHT
 from unheard.errors import MissingLibraryError, OptionError
 from unheard.model.scale import Scale
@@ -99,7 +99,7 @@ def test_names_are_never_read_as_anything_else(drawn: dict[str, Picture]) -> Non
 def test_columns_with_awkward_names() -> None:
     column = "a.b['c'] \"d\"\\"
     rows = ranked(["A", "B"], column)
-    assert {"A", "B"} <= {*texts(ranking_picture(rows, [column], Scale.points(5)))}
+    assert {"A", "B"} <= {*texts(draw_ranking(rows, [column], Scale.points(5)))}
 
 
 class Page(HTMLParser):
@@ -152,7 +152,7 @@ def test_what_cannot_be_saved(drawn: dict[str, Picture], tmp_path: Path) -> None
     ):
         with pytest.raises(OptionError, match=message):
             drawn["estimate"].save(tmp_path / name)
-    with pytest.raises(OptionError, match="Choose light or dark"):
+    with pytest.raises(OptionError, match="theme must be light or dark"):
         drawn["estimate"].save(tmp_path / "a.svg", "blue")
     assert [file.name for file in tmp_path.iterdir()] == ["folder.svg"]
 
@@ -173,12 +173,12 @@ def test_bars_and_intervals_share_their_axis(drawn: dict[str, Picture]) -> None:
 
 def test_long_scales_stay_small() -> None:
     question = uh.build_question(np.arange(101) % 5, 0.3, scale="0:100")
-    spec = estimate_picture(question, question.answer(["paa"])).spec()
+    spec = draw_estimate(question, question.answer(["paa"])).spec()
     assert max(map(len, spec["datasets"].values())) == 101
     longer = Scale(np.arange(10_001))
     question = uh.build_question(np.arange(10_001) % 5, 0.3, scale=longer, level=None)
     found = question.answer(["average"])
-    spec = estimate_picture(question, found).spec()
+    spec = draw_estimate(question, found).spec()
     assert max(map(len, spec["datasets"].values())) <= 80
 
 
@@ -189,43 +189,43 @@ def texts(picture: Picture) -> list[str]:
 
 def test_bar_labels_add_up() -> None:
     question = uh.build_question([126, 437, 0, 437, 0], 0.3)
-    written = texts(estimate_picture(question, question.answer(["paa"])))
+    written = texts(draw_estimate(question, question.answer(["paa"])))
     assert [text for text in written if text.endswith("%")] == ["12%", "44%", "0%", "44%", "0%"]
     question = uh.build_question([1, 0, 0, 0, 999], 0.3)
-    written = texts(estimate_picture(question, question.answer(["paa"])))
+    written = texts(draw_estimate(question, question.answer(["paa"])))
     assert [text for text in written if text.endswith("%")] == ["<1%", "0%", "0%", "0%", ">99%"]
 
 
 def test_axes_write_numbers_as_they_are() -> None:
     question = uh.build_question([9, 3, 8], 0.2, scale="-20000,0,15000")
-    written = texts(estimate_picture(question, question.answer(["paa"])))
+    written = texts(draw_estimate(question, question.answer(["paa"])))
     assert {"−20,000", "0", "15,000"} <= {*written}
     question = uh.build_question([9, 3], 0.2, scale="0.1,0.125")
-    assert {"0.1", "0.125"} <= {*texts(estimate_picture(question, question.answer(["paa"])))}
+    assert {"0.1", "0.125"} <= {*texts(draw_estimate(question, question.answer(["paa"])))}
 
 
 def test_claims_that_always_or_never_hold() -> None:
     question = uh.build_question([0, 0, 0, 0, 50], 0.2)
     sweep = sweep_question(question, GRID)
-    always = texts(sweep_picture(question, sweep, Claim(True, 4.0)))
+    always = texts(draw_sweep(question, sweep, Claim(True, 4.0)))
     assert "holds at every q here, noise aside" in always
-    never = texts(sweep_picture(question, sweep, Claim(False, 4.0)))
+    never = texts(draw_sweep(question, sweep, Claim(False, 4.0)))
     assert "cannot be said, noise aside" in never
     assert "cannot be said, with sampling noise" in never
 
 
 def test_no_level_no_confidence_interval() -> None:
     question = uh.build_question(COUNTS, 0.3, level=None)
-    picture = estimate_picture(question, question.answer(["paa"]))
+    picture = draw_estimate(question, question.answer(["paa"]))
     assert "confidence" not in picture.svg() + picture.words
 
 
 def test_more_items_are_counted() -> None:
-    picture = ranking_picture(ranked(list("ABCDEFG")), ["hotel"], Scale.points(5), top=5)
+    picture = draw_ranking(ranked(list("ABCDEFG")), ["hotel"], Scale.points(5), top=5)
     assert "2 more items are not shown" in picture.svg()
-    assert "not shown" not in ranking_picture(ranked(["A"]), ["hotel"], Scale.points(5)).svg()
+    assert "not shown" not in draw_ranking(ranked(["A"]), ["hotel"], Scale.points(5)).svg()
     with pytest.raises(OptionError, match="top"):
-        ranking_picture(ranked(["A"]), ["hotel"], Scale.points(5), top=0)
+        draw_ranking(ranked(["A"]), ["hotel"], Scale.points(5), top=0)
 
 
 def test_long_names_are_cut_and_told(drawn: dict[str, Picture]) -> None:
@@ -238,7 +238,7 @@ def test_long_names_are_cut_and_told(drawn: dict[str, Picture]) -> None:
 
 def test_regrets_without_rows_are_refused() -> None:
     with pytest.raises(OptionError, match="rows"):
-        regret_picture([])
+        draw_regret([])
 
 
 def test_pictures_in_notebooks(drawn: dict[str, Picture]) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from unheard.charts.marks import band_styles, line_styles, method_line, point_styles
-from unheard.charts.style import LOOKS, METHOD_DASHES, Look, look_of, theme
+from unheard.charts.style import DARK, LIGHT, METHOD_DASHES, THEMES, Look, get_look, theme
 from unheard.errors import OptionError
 
 TEXT, MARKS = 4.5, 3.0
+LOOKS = [LIGHT, DARK]
 
 
 def channels(colour: str) -> list[float]:
@@ -38,7 +39,7 @@ def test_the_formula() -> None:
     assert contrast(channels("#767676"), [1, 1, 1]) == pytest.approx(4.54, abs=0.005)
 
 
-@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+@pytest.mark.parametrize("look", LOOKS, ids=THEMES)
 def test_text_and_marks_stand_out(look: Look) -> None:
     background = channels(look.background)
     for colour in (look.ink, look.muted):
@@ -48,7 +49,7 @@ def test_text_and_marks_stand_out(look: Look) -> None:
         assert contrast(channels(colour), background) >= MARKS
 
 
-@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+@pytest.mark.parametrize("look", LOOKS, ids=THEMES)
 def test_they_stand_out_on_shades(look: Look) -> None:
     areas = band_styles(look)
     tier = upon(look.band, areas["tier"]["fillOpacity"], channels(look.background))
@@ -61,7 +62,7 @@ def test_they_stand_out_on_shades(look: Look) -> None:
     assert contrast(channels(look.ink), band) >= TEXT
 
 
-@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+@pytest.mark.parametrize("look", LOOKS, ids=THEMES)
 def test_no_two_marks_differ_by_colour_alone(look: Look) -> None:
     def form(style: dict[str, Any]) -> tuple[object, ...]:
         hollow = style.get("fill") == look.background
@@ -84,6 +85,6 @@ def test_the_papers_look_is_as_it_was() -> None:
 
 
 def test_there_are_two_looks() -> None:
-    assert list(LOOKS) == ["light", "dark"]
-    with pytest.raises(OptionError, match="Choose light or dark"):
-        look_of("blue")
+    assert [get_look(name) for name in THEMES] == [LIGHT, DARK]
+    with pytest.raises(OptionError, match="theme must be light or dark; got 'blue'"):
+        get_look("blue")

@@ -19,13 +19,13 @@ import unheard as uh
 from tests.charts.examples import COUNTS, HOSTILE, pictures, ranked, regrets
 from unheard.analysis.breakdown import Claim
 from unheard.analysis.sweep import sweep_question
-from unheard.charts.picture import Picture
-from unheard.charts.results import (
-    comparison_picture,
-    estimate_picture,
-    pairs_picture,
-    ranking_picture,
+from unheard.charts.draw import (
+    draw_comparison,
+    draw_estimate,
+    draw_pairs,
+    draw_ranking,
 )
+from unheard.charts.picture import Picture
 from unheard.errors import OptionError
 from unheard.model.histograms import Histograms
 from unheard.model.scale import Scale
@@ -147,7 +147,7 @@ def test_a_ranking_is_sorted_cut_and_named() -> None:
     found, total = chart_records.ranking_records(rows[::-1], ["hotel", "tier"], 3)
     assert (total, [row["name"] for row in found]) == (5, ["A, 1", "B, 1", "C, 2"])
     assert [row["estimate"] for row in found] == [row["estimate"] for row in rows[:3]]
-    words = ranking_picture(rows, "hotel", "1:5", top=3).words
+    words = draw_ranking(rows, "hotel", "1:5", top=3).words
     assert words.startswith("5 items")
     assert "and 2 more; the first 3 are in 2 tiers, between which nothing can change" in words
 
@@ -155,8 +155,8 @@ def test_a_ranking_is_sorted_cut_and_named() -> None:
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_a_ranking_of_a_frame(frame: type) -> None:
     rows = [row | {"notes": " ".join(row["notes"])} for row in ranked(["A", "B", "C"])]
-    found = ranking_picture(frame(rows), "hotel", "1:5")
-    assert found.records == ranking_picture(ranked(["A", "B", "C"]), "hotel", "1:5").records
+    found = draw_ranking(frame(rows), "hotel", "1:5")
+    assert found.records == draw_ranking(ranked(["A", "B", "C"]), "hotel", "1:5").records
     assert found.records[1]["average"] is None
 
 
@@ -199,7 +199,7 @@ def test_few_ratings_do_not_come_first() -> None:
 
 def test_every_pair_is_drawn_once() -> None:
     settled = [(1, 0, "below", True), (2, 0, "below", False), (3, 1, "above", False)]
-    picture = pairs_picture(["Ash", "Birch", "Cedar", "Dune"], settled, more=2)
+    picture = draw_pairs(["Ash", "Birch", "Cedar", "Dune"], settled, more=2)
     kinds = {(row["row"], row["column"]): row["kind"] for row in picture.records}
     assert kinds == {
         (1, 0): "below",
@@ -220,17 +220,17 @@ def test_every_pair_is_drawn_once() -> None:
     for name in ("Ash", "Birch", "Cedar", "Dune", "open"):
         assert name in drawn
     with pytest.raises(OptionError, match="two items or more"):
-        pairs_picture(["Ash"], [])
+        draw_pairs(["Ash"], [])
 
 
 def test_few_ratings_are_marked_beside_bounds() -> None:
     """Equal ratings have bounds without width: the picture says on how many they rest."""
     question = uh.build_question([0, 0, 0, 0, 4], 0.3)
-    picture = estimate_picture(question, question.answer(["paa"]))
+    picture = draw_estimate(question, question.answer(["paa"]))
     assert "interval 5.00 to 5.00" in picture.words
     assert "Note: fewer than 10 ratings: the bounds ignore sampling error" in picture.words
     assert "few ratings: go by the confidence interval" in picture.svg()
     enough = uh.build_question([0, 0, 0, 0, 10], 0.3)
-    assert "few ratings" not in estimate_picture(enough, enough.answer(["paa"])).svg()
-    both = comparison_picture(uh.compare([0, 0, 0, 0, 4], COUNTS, 0.3), ("Ash", "Birch"))
+    assert "few ratings" not in draw_estimate(enough, enough.answer(["paa"])).svg()
+    both = draw_comparison(uh.compare([0, 0, 0, 0, 4], COUNTS, 0.3), ("Ash", "Birch"))
     assert [row["name"] for row in both.records][:2] == ["Ash (4 ratings)", "Birch"]

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from unheard.charts.picture import Picture
-from unheard.report import pictures
+from unheard.report import figures
 
 
 @pytest.fixture
@@ -15,8 +15,8 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put a dot in the place of each drawing, where the drawing is not what is tested."""
     dot = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4="
 
-    def figure(picture: Picture, caption: str) -> pictures.Figure:
+    def build_figure(picture: Picture, caption: str) -> figures.Figure:
         looks = product(("light", "dark"), ("wide", "narrow"))
-        return pictures.Figure(caption, picture.words, dict.fromkeys(looks, dot))
+        return figures.Figure(caption, picture.words, dict.fromkeys(looks, dot))
 
-    monkeypatch.setattr(pictures, "figure", figure)
+    monkeypatch.setattr(figures, "build_figure", build_figure)

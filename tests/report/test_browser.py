@@ -11,21 +11,21 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.report.made import NAMES, random_counts, table_of
+from tests.report.examples import NAMES, random_counts, table_of
 from tests.web.browser import overflow, profile, visiting
 from unheard.report import make_report
 
 pytestmark = pytest.mark.xdist_group("browser")
 
 ITEMS = 120
-FLAGGED = {"nobody's": [0] * 5}
+NOTED = {"nobody's": [0] * 5}
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page with real drawings, notes, people and a claim."""
+    """A page with real figures, notes, people and a claim."""
     target = tmp_path_factory.mktemp("page") / "page.html"
-    counts = random_counts(ITEMS - 1) | FLAGGED
+    counts = random_counts(ITEMS - 1) | NOTED
     table = table_of(counts, n=[2 * sum(cells) + 9 for cells in counts.values()])
     make_report(table, "hotel", counts=NAMES, q=0.2, n="n", above=3.5, output=target)
     return target
@@ -105,8 +105,8 @@ def test_sort_by_numbers(page: Page, heading: str) -> None:
 def test_sort_by_ranges_and_words(page: Page) -> None:
     page.get_by_role("button", name="Show all").click()
     heads = page.locator("#items thead")
-    heads.get_by_role("button", name="places", exact=True).click()
-    ranges = [[int(end) for end in cell.split(" to ")] for cell in column(page, "places")]
+    heads.get_by_role("button", name="rank range", exact=True).click()
+    ranges = [[int(end) for end in cell.split(" to ")] for cell in column(page, "rank range")]
     assert [one[0] for one in ranges] == sorted(one[0] for one in ranges)
     heads.get_by_role("button", name="hotel", exact=True).click()
     assert names(page) == sorted(names(page))
@@ -166,7 +166,7 @@ def test_print(chromium_browser: Browser, file: Path, scheme: str, tmp_path: Pat
         assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
         page.emulate_media(media="print")
         assert page.locator("#items tbody tr:visible").count() == 30
-        expect(page.get_by_text("Thirty rows are printed")).to_be_visible()
+        expect(page.get_by_text("Only 30 rows are printed")).to_be_visible()
         expect(page.get_by_label("Search")).to_be_hidden()
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert background == "rgb(255, 255, 255)"

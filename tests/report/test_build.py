@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 import unheard as uh
-from tests.report.made import COUNTS, NAMES, job_of, table_of
-from tests.report.parsed import parsed
-from unheard.report import make_report, report_of
+from tests.report.examples import COUNTS, NAMES, job_of, table_of
+from tests.report.parse_page import parsed
+from unheard.report import make_report, render_report
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -53,17 +53,17 @@ def test_files_are_called_by_their_name(tmp_path: Path) -> None:
     path.write_text("hotel,stars\n" + "A,5\nA,4\nB,1\n" * 5)
     page = parsed(make_report(path, "hotel", "stars", q=0.6))
     assert "15 ratings of 2 items in stays.csv, on the scale 1 to 5." in page.text
-    assert page.all("h1")[0].text == "What the ratings in stays.csv settle"
+    assert page.all("h1")[0].text == "What the ratings in stays.csv show"
     assert f"unheard.make_report({str(path)!r}, " in page.all("code")[0].text
 
 
 def test_report_of_a_job() -> None:
     with job_of(TABLE, q=0.6) as job:
-        page = report_of(job, source="upload.csv", command="unheard report mine.csv", title=None)
-        silent = report_of(job, source="upload.csv")
+        page = render_report(job, source="upload.csv", command="unheard report mine.csv")
+        without = render_report(job, source="upload.csv")
     assert "in upload.csv" in parsed(page).text
     assert command_on(page) == "unheard report mine.csv"
-    assert parsed(silent).all("code") == []
+    assert parsed(without).all("code") == []
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,11 @@ def test_nothing_is_left_behind_by_a_failure(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "words"), [("jinja2", "A report needs Jinja2"), ("altair", "Drawing needs Altair")]
+    ("module", "words"),
+    [
+        ("jinja2", "Making a report requires Jinja2"),
+        ("altair", "Drawing a chart requires Altair"),
+    ],
 )
 def test_missing_libraries_are_named(module: str, words: str) -> None:
     code = (

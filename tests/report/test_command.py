@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.typed import Typed, refused, typing
-from tests.report.parsed import parsed
+from tests.report.parse_page import parsed
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -30,7 +30,7 @@ def test_page_is_written(run: Typed, tmp_path: Path) -> None:
     size = target.stat().st_size / 1e6
     assert done.err == f"{target}: 5 items, {size:.1f} MB\n"
     page = parsed(target.read_text(encoding="utf-8"))
-    assert "Nobody is surely first" in page.text
+    assert "First place is undecided" in page.text
     command = f"unheard report {DOCS / 'stays.csv'} {' '.join(ASKED)} -o {target}"
     assert page.all("code")[0].text == command
     assert list(tmp_path.iterdir()) == [target]
@@ -52,7 +52,7 @@ def test_json(run: Typed, tmp_path: Path) -> None:
     alone = run(DOCS / "stays.csv", *ASKED, "--json")
     assert (alone.code, alone.err) == (0, "")
     document = json.loads(alone.out)
-    assert document["headline"][0].startswith("Nobody is surely first")
+    assert document["headline"][0].startswith("First place is undecided")
     assert document["rows"][0]["hotel"] == "Birch"  # not Dune, with its four reviews
     assert document["k"] == 2
     target = tmp_path / "page.html"
@@ -75,7 +75,7 @@ def test_header_only_is_refused(run: Typed, tmp_path: Path) -> None:
     empty.write_text("hotel,stars\n")
     done = run(empty, *ASKED, "-o", target)
     assert done.code != 0
-    assert "empty.csv: the table has no rows." in done.err
+    assert "has no rows; got empty.csv." in done.err
     assert not target.exists()
 
 
@@ -160,11 +160,12 @@ def test_one_crowd_unless_separate(run: Typed) -> None:
     assert led["numbers"] == shared["numbers"]
     assert separate["shared"] is False
     assert led["numbers"]["pairs_settled"] > separate["numbers"]["pairs_settled"]
-    assert led["crowds"][0].startswith("One crowd: ")
-    assert led["crowds"][1].startswith("If each item had its own pattern of silence, 50% of the ")
-    assert separate["crowds"][0].startswith("Separate crowds: ")
-    assert separate["crowds"][1] == (
-        "If one crowd rated all, 80% of the pairs would be in a settled order, noise aside."
+    assert led["participation"][0].startswith("One crowd: ")
+    assert led["participation"][1].startswith("With separate participation, 50% of the ")
+    assert separate["participation"][0].startswith("Separate crowds: ")
+    assert separate["participation"][1] == (
+        "With shared participation, 80% of the pairs would be in a settled order, ignoring "
+        "sampling error."
     )
 
 

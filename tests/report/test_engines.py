@@ -10,7 +10,8 @@ import pyarrow.csv
 import pytest
 
 from tests.tables.engines import SQL_BENCHES, bench
-from unheard.report.content import facts_document, facts_of
+from unheard.report.report_data import gather_report_data
+from unheard.report.report_json import build_document
 from unheard.tables.pipeline import prepare, read_request
 from unheard.tables.request import ordered
 from unheard.tables.sources.open import Where
@@ -30,10 +31,10 @@ def document(source: Any, where: Where, asked: dict[str, Any]) -> dict[str, Any]
     above = None if "window" in asked else 4.0
     job = prepare(source, ordered(read_request(**asked), None, above, None), where)
     try:
-        facts = facts_of(job, source="stays", command=None, title=None)
+        data = gather_report_data(job, source="stays", command=None, title=None)
     finally:
         job.close()
-    found: dict[str, Any] = json.loads(json.dumps(facts_document(facts)))
+    found: dict[str, Any] = json.loads(json.dumps(build_document(data)))
     return found
 
 

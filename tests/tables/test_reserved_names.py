@@ -19,7 +19,7 @@ import unheard as uh
 from tests.tables.engines import Bench, bench
 from tests.tables.oracle import same
 from tests.tables.stays import DATABASES
-from unheard.report.content import facts_of
+from unheard.report.report_data import gather_report_data
 from unheard.tables import entry_points, rank
 from unheard.tables.audit_table import Layout, read_audit
 from unheard.tables.engines import base
@@ -123,7 +123,7 @@ def look_at_the_order() -> None:
     request = ordered(read_request(item="hotel", rating="stars", q=0.3), k=2)
     job = prepare(STAYS, request, Where())
     standing(job, "4")
-    facts_of(job, source="stays", command=None, title=None)
+    gather_report_data(job, source="stays", command=None, title=None)
     job.close()
 
 

@@ -1,40 +1,41 @@
-"""Pictures: plain records in, Altair charts out; no mathematics.
+"""Charts of results, drawn by Altair from plain records; no mathematics.
 
-Importing this loads no drawing library; using one of its names does.
+Importing this package loads no drawing library; using one of its names does.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from unheard.charts.picture import Picture
-    from unheard.charts.results import (
-        calibration_picture,
-        comparison_picture,
-        estimate_picture,
-        pairs_picture,
-        ranking_picture,
-        regret_picture,
-        sweep_picture,
+    from unheard.charts.draw import (
+        draw_calibration,
+        draw_comparison,
+        draw_estimate,
+        draw_pairs,
+        draw_ranking,
+        draw_regret,
+        draw_sweep,
     )
+    from unheard.charts.picture import Picture
 
 __all__ = [
     "Picture",
-    "calibration_picture",
-    "comparison_picture",
-    "estimate_picture",
-    "pairs_picture",
-    "ranking_picture",
-    "regret_picture",
-    "sweep_picture",
+    "draw_calibration",
+    "draw_comparison",
+    "draw_estimate",
+    "draw_pairs",
+    "draw_ranking",
+    "draw_regret",
+    "draw_sweep",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Fetch a name when it is first used."""
+def __getattr__(name: str) -> object:
+    """Import a name when it is first used."""
     if name not in __all__:
         raise AttributeError(f"module 'unheard.charts' has no attribute {name!r}")
-    module = "picture" if name == "Picture" else "results"
-    return getattr(import_module(f"unheard.charts.{module}"), name)
+    module = "picture" if name == "Picture" else "draw"
+    found: object = getattr(import_module(f"unheard.charts.{module}"), name)
+    return found

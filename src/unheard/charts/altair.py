@@ -1,4 +1,4 @@
-"""Altair, or a word on how to get it."""
+"""Altair, or an error that says how to install it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ try:
     import altair as alt
     from altair.utils.schemapi import debug_mode
 except ImportError:
-    raise MissingLibraryError("Drawing", "Altair", "charts") from None
+    raise MissingLibraryError("Drawing a chart", "Altair", "charts") from None
 
 __all__ = ["alt", "debug_mode"]

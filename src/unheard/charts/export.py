@@ -6,7 +6,7 @@ import json
 from html import escape
 from typing import Any
 
-from unheard.charts.basic import Chart
+from unheard.charts.plots import Chart
 from unheard.charts.style import FONT, Look
 from unheard.errors import MissingLibraryError
 
@@ -83,5 +83,5 @@ def _converter() -> Any:
     try:
         import vl_convert
     except ImportError:
-        raise MissingLibraryError("Drawing", "vl-convert", "charts") from None
+        raise MissingLibraryError("Exporting a chart", "vl-convert", "charts") from None
     return vl_convert

@@ -92,7 +92,7 @@ def _numbered(
     return numbered, {column: title for title, column in titles.items()}
 
 
-def draw_estimate(
+def lay_out_estimate(
     bars: Rows, rows: Rows, scale: Scale, level: float | None, look: Look, width: int
 ) -> Drawing:
     """Draw shares of ratings as bars, and below them intervals on the same axis."""
@@ -146,7 +146,7 @@ def _entries(
     ]
 
 
-def draw_comparison(
+def lay_out_comparison(
     items: Rows, ways: Rows, scale: Scale, level: float | None, look: Look, width: int
 ) -> Drawing:
     """Draw two items on the scale, and below them their differences around zero."""
@@ -195,7 +195,7 @@ def _span(rows: Rows, *, zero: bool = False) -> list[float]:
     return [low - pad, high + pad]
 
 
-def draw_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int) -> Drawing:
+def lay_out_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int) -> Drawing:
     """Draw the intervals of items below each other, every other tier on a shade."""
     if not rows:
         nothing = table([{}]).mark_text(text="no items", color=look.muted)

@@ -69,16 +69,16 @@ def cells(result: Any) -> Cells:
 
 @chart.register
 def _(result: Estimate) -> Picture:
-    from unheard.charts.results import estimate_picture
+    from unheard.charts.draw import draw_estimate
 
     question = _asked(result)
     if question.counts.rows > 1:
         raise OptionError(
             "chart",
             f"{question.counts.rows:,} histograms found",
-            "Draw one at a time, or their order by unheard.charts.ranking_picture",
+            "Draw one at a time, or their order by unheard.charts.draw_ranking",
         )
-    return estimate_picture(question, [result])
+    return draw_estimate(question, [result])
 
 
 @words.register
@@ -145,12 +145,12 @@ def _(
     below: float | None = None,
     q: float | None = None,
 ) -> Picture:
-    from unheard.charts.results import sweep_picture
+    from unheard.charts.draw import draw_sweep
 
     question = _asked(result)
     stated = above is not None or below is not None
     claim = Claim.read(above, below, question.counts.scale) if stated else None
-    return sweep_picture(question, result, claim, q=q)
+    return draw_sweep(question, result, claim, q=q)
 
 
 @words.register
@@ -175,9 +175,9 @@ def _(result: Sweep) -> Cells:
 
 @chart.register
 def _(result: Comparison, *, names: tuple[str, str] = _NAMES) -> Picture:
-    from unheard.charts.results import comparison_picture
+    from unheard.charts.draw import draw_comparison
 
-    return comparison_picture(result, names)
+    return draw_comparison(result, names)
 
 
 @words.register
@@ -197,9 +197,9 @@ def _(result: Comparison) -> Cells:
 
 @chart.register
 def _(result: Audit) -> Picture:
-    from unheard.charts.results import calibration_picture
+    from unheard.charts.draw import draw_calibration
 
-    return calibration_picture(result)
+    return draw_calibration(result)
 
 
 @words.register

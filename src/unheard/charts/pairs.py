@@ -32,7 +32,7 @@ _KINDS = {
 """Kinds of marks, and what they say of a row against a column."""
 
 
-def draw_pairs(names: Sequence[str], pairs: Rows, look: Look, width: int) -> Drawing:
+def lay_out_pairs(names: Sequence[str], pairs: Rows, look: Look, width: int) -> Drawing:
     """Draw a triangle of marks, with names at the left and numbers below.
 
     Parameters

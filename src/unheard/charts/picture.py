@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from unheard.charts.style import Look, look_of
+from unheard.charts.style import Look, get_look
 from unheard.errors import OptionError
 from unheard.present.chart_records import Records
 
@@ -61,7 +61,7 @@ class Picture:
         """Return the Vega-Lite specification."""
         from unheard.charts.marks import specified
 
-        look = look_of(theme)
+        look = get_look(theme)
         room = max(WIDTH if width is None else int(width), NARROWEST) - 2 * _MARGIN
         made = specified(lambda: self.build(look, room), look)
         return made | {"description": self.words, "padding": _MARGIN}
@@ -82,7 +82,7 @@ class Picture:
         """Return the picture as a page that needs nothing from outside."""
         from unheard.charts.export import html_of
 
-        return html_of(self.spec(theme, width), self.words, look_of(theme))
+        return html_of(self.spec(theme, width), self.words, get_look(theme))
 
     def save(
         self,

@@ -30,7 +30,7 @@ _TITLES = {"t_name": "method", "t_n": "people", "t_q": "q", "t_regret": "regret"
 _TITLES |= {"t_root": "typical error, its square root", "t_how": "found by"}
 
 
-def draw_regret(rows: Rows, look: Look, width: int) -> Drawing:
+def lay_out_regret(rows: Rows, look: Look, width: int) -> Drawing:
     """Draw lines over q; cells if the number of people varies too; rows if q does not vary."""
     drawn = _told([*_bounds(rows), *rows])
     if len({row["q"] for row in rows}) == 1:

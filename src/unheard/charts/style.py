@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from unheard.errors import OptionError
 
@@ -165,12 +165,12 @@ DARK = Look(
     claim="#E59BC3",
 )
 
-LOOKS = {look.name: look for look in (LIGHT, DARK)}
-"""The looks by name."""
+Theme: TypeAlias = Literal["light", "dark"]
+THEMES: tuple[Theme, ...] = get_args(Theme)
 
 
-def look_of(theme: str) -> Look:
-    """Return the look of that name."""
-    if theme not in LOOKS:
-        raise OptionError("theme", f"{theme!r} found", f"Choose {' or '.join(LOOKS)}")
-    return LOOKS[theme]
+def get_look(theme: str) -> Look:
+    """Return the look of a theme."""
+    if theme not in THEMES:
+        raise OptionError("theme", problem="{argument} must be light or dark", value=theme)
+    return LIGHT if theme == "light" else DARK

@@ -32,10 +32,10 @@ from unheard.text import plural
 def report(source: str, **given: Any) -> None:
     """Make a report: one page that opens offline and can be mailed or printed.
 
-    It says in plain words what is settled about the order of the items, whose story changes most,
-    what is assumed and what would overturn it, and how it was computed.
+    It says in plain words what is settled about the order of the items, which items change
+    most, what is assumed, what other assumptions would show, and how it was computed.
 
-    SOURCE is as in unheard rate. With --json the facts are printed; then the page may be left out.
+    SOURCE is as in unheard rate. With --json the data are printed; -o may then be left out.
 
     \b
     Examples:
@@ -44,9 +44,10 @@ def report(source: str, **given: Any) -> None:
       unheard report totals.csv --item hotel --counts n1,n2,n3,n4,n5 --q reviews -o page.html
     """
     from unheard.cli.progress import watched
-    from unheard.report.build import PAGES, page_of_facts, source_name, write_page
-    from unheard.report.content import facts_document, facts_of
-    from unheard.report.crowd import lead_with
+    from unheard.report.build import PAGE_ENDINGS, name_source, write_page
+    from unheard.report.report_data import gather_report_data
+    from unheard.report.report_json import build_document
+    from unheard.report.shared_participation import choose_participation
     from unheard.tables.output.write import check_target
     from unheard.tables.pipeline import prepare
     from unheard.tables.sources.files import files_of
@@ -54,29 +55,31 @@ def report(source: str, **given: Any) -> None:
 
     target = None if given["output"] is None else Path(given["output"])
     if target is not None:
-        check_target(target, files_of(source, given["n_table"], given["q_table"]), PAGES)
+        check_target(target, files_of(source, given["n_table"], given["q_table"]), PAGE_ENDINGS)
     elif not given["as_json"]:
         raise OptionError("output", "no file named", "Name one with -o, such as -o page.html")
     where = Where(*(given[name] for name in ("engine", "table", "query", "memory", "spark_master")))
     shared = given.pop("shared")
-    request = lead_with(ordered_request(given), shared)
+    request = choose_participation(ordered_request(given), shared)
     job = prepare(source, request, where, lambda words, at: watched(words, at.fraction))
     try:
         with watched("rating", job.opened.engine.fraction):
-            name = source_name(source, job)
-            facts = facts_of(job, source=name, command=typed(), title=given["title"])
+            name = name_source(source, job)
+            data = gather_report_data(job, source=name, command=typed(), title=given["title"])
     finally:
         job.close()
     size = ""
     if target is not None:
+        from unheard.report.page import render_page  # requires the extra `charts`
+
         with watched("drawing", lambda: None):
-            write_page(page_of_facts(facts), target)
+            write_page(render_page(data), target)
         size = f", {target.stat().st_size / 1e6:.1f} MB"
     if given["as_json"]:
-        click.echo(json.dumps(facts_document(facts), ensure_ascii=False))
+        click.echo(json.dumps(build_document(data), ensure_ascii=False))
     else:
-        what = "row" if facts.request.compared_within else "item"
-        click.echo(f"{target}: {plural(facts.numbers.items, what)}{size}", err=True)
+        what = "row" if data.request.compared_within else "item"
+        click.echo(f"{target}: {plural(data.numbers.items, what)}{size}", err=True)
 
 
 def typed() -> str:

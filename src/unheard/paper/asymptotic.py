@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import Bounds, differential_evolution
 
-from unheard.charts.basic import lines
+from unheard.charts.plots import lines
 from unheard.formulas.operations import Floats
 from unheard.game.asymptotic import asymptotic_worst_case
 from unheard.game.players import rule_answers

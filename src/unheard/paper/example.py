@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unheard.charts.basic import lines
+from unheard.charts.plots import lines
 from unheard.model.estimate import estimate
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from unheard.charts.basic import Chart
+from unheard.charts.plots import Chart
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 """A table: one mapping from column to value per row."""

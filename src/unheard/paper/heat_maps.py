@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from unheard.charts.basic import Chart, heat_map, lines
+from unheard.charts.plots import Chart, heat_map, lines
 from unheard.formulas.bea import bea_lambda
 from unheard.formulas.operations import Floats
 from unheard.game.players import stated_for

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from unheard.charts.basic import bars, intervals, lines
+from unheard.charts.plots import bars, intervals, lines
 from unheard.errors import DataError
 from unheard.formulas.bea import bea_a_star, bea_lambda, bound_at
 from unheard.formulas.operations import Floats

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unheard.charts.basic import bars, intervals
+from unheard.charts.plots import bars, intervals
 
 # Importing it makes minimax one of the methods.
 from unheard.game import minimax_method as minimax

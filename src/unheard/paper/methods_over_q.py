@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unheard.charts.basic import lines
+from unheard.charts.plots import lines
 from unheard.game.adversary import worst_cases
 from unheard.model.scale import Scale
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from unheard.charts.basic import lines
+from unheard.charts.plots import lines
 from unheard.formulas.operations import Floats
 from unheard.game.adversary import worst_case
 from unheard.game.asymptotic import asymptotic_worst_case

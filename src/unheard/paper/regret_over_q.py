@@ -8,7 +8,7 @@ from itertools import takewhile
 import numpy as np
 from scipy.optimize import brentq
 
-from unheard.charts.basic import Chart, lines
+from unheard.charts.plots import Chart, lines
 from unheard.formulas.bea import regret_lower_bound
 from unheard.game.adversary import worst_cases
 from unheard.game.minimax import certified, minimax

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from unheard.charts.basic import lines
+from unheard.charts.plots import lines
 from unheard.formulas.bea import bea_a_star, bea_lambda, bound_at, regret_lower_bound
 from unheard.formulas.operations import Floats
 from unheard.game.adversary import worst_case

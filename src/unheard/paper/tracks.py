@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unheard.analysis.calibrate import calibrate
-from unheard.charts.basic import intervals
+from unheard.charts.plots import intervals
 from unheard.formulas.operations import Floats
 from unheard.model.question import build_question
 from unheard.model.results import Estimate

@@ -1,5 +1,5 @@
-"""A report: one page that opens offline, for people who decide."""
+"""A report on a table of ratings: one HTML page that opens offline."""
 
-from unheard.report.build import make_report, report_of
+from unheard.report.build import make_report, render_report
 
-__all__ = ["make_report", "report_of"]
+__all__ = ["make_report", "render_report"]

@@ -1,4 +1,4 @@
-"""The functions that make a report: from a table, or from a job that is prepared already."""
+"""Make a report: from a table, or from a job that is prepared already."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from unheard.report.content import Facts, facts_of
-from unheard.report.crowd import lead_with
+from unheard.report.report_data import gather_report_data
+from unheard.report.shared_participation import choose_participation
 from unheard.tables.engines.postgres import without_password
 from unheard.tables.output.write import beside, check_target
 from unheard.tables.pipeline import Job, prepare, read_request
@@ -16,8 +16,8 @@ from unheard.tables.request import ordered
 from unheard.tables.sources.files import files_of
 from unheard.tables.sources.open import Where
 
-PAGES = (".html", ".htm")
-"""How the file of a page may end."""
+PAGE_ENDINGS = (".html", ".htm")
+"""Endings of the file of a page."""
 
 
 def make_report(
@@ -29,7 +29,7 @@ def make_report(
     k: int | None = None,
     above: float | None = None,
     below: float | None = None,
-    noise: bool = True,
+    sampling_error: bool = True,
     shared: bool | None = None,
     title: str | None = None,
     command: str | None = None,
@@ -40,23 +40,23 @@ def make_report(
     spark_master: str | None = None,
     **settings: Any,
 ) -> str:
-    """Make a report about the order of the items of a table: one page that opens offline.
+    """Make a report on the order of the items of a table: one HTML page that opens offline.
 
     Parameters
     ----------
     source, item, rating
         As in :func:`unheard.rate`.
     output
-        The file to write, ending in ``.html``; one that is there is replaced.
-    k, above, below, noise
-        As in :func:`unheard.rank`; k is at most 10 and at most half of the items if left out.
+        The file to write, ending in ``.html``; an existing file is replaced.
+    k, above, below, sampling_error
+        As in :func:`unheard.rank`; by default k is 10, and at most half of the items.
     shared
-        Whether one crowd rated all items, so that one participation distorts them all; by default
-        it did, where the items can be compared so: one rating column, no strata and no windows.
+        Whether one participation is shared by all items; by default it is, where possible: with
+        one rating column, one q, no strata and no windows.
     title
-        What the report is called; by default it is named after the table.
+        Title of the report; by default it names the table.
     command
-        What the page says repeats it; by default this call.
+        The command that reproduces the report, as shown on the page; by default this call.
     engine, table, query, memory, spark_master
         As in :func:`unheard.rate`.
     **settings
@@ -88,15 +88,16 @@ def make_report(
     target = None if output is None else Path(output)
     if target is not None:
         inputs = files_of(source, settings.get("n_table"), settings.get("q_table"))
-        check_target(target, inputs, PAGES)
+        check_target(target, inputs, PAGE_ENDINGS)
     asked = read_request(item=item, rating=rating, **settings)
-    request = lead_with(ordered(asked, k, above, below, noise, settings.get("method")), shared)
+    asked = ordered(asked, k, above, below, sampling_error, settings.get("method"))
+    request = choose_participation(asked, shared)
     job = prepare(source, request, Where(engine, table, query, memory, spark_master))
     try:
-        text = report_of(
+        text = render_report(
             job,
-            source=source_name(source, job),
-            command=command or _call(source, given),
+            source=name_source(source, job),
+            command=command or _write_call(source, given),
             title=title,
         )
     finally:
@@ -106,10 +107,10 @@ def make_report(
     return text
 
 
-def report_of(
+def render_report(
     job: Job, *, source: str, command: str | None = None, title: str | None = None
 ) -> str:
-    """Make a report from a job that is prepared already, and return the page.
+    """Render a report from a job that is prepared already, and return the page.
 
     Parameters
     ----------
@@ -117,44 +118,40 @@ def report_of(
         A job whose request is about the order of the items, see
         :func:`unheard.tables.request.ordered`.
     source
-        What the reader calls the table.
+        Name of the table.
     command
-        What the page says repeats it.
+        The command that reproduces the report, as shown on the page.
     title
-        What the report is called; by default it is named after the table.
+        Title of the report; by default it names the table.
     """
-    return page_of_facts(facts_of(job, source=source, command=command, title=title))
+    # Rendering requires libraries of the extra `charts`.
+    from unheard.report.page import render_page
 
-
-def page_of_facts(facts: Facts) -> str:
-    """Return the page that says the facts."""
-    # Drawing needs libraries that not everybody has.
-    from unheard.report.html import page_of
-
-    return page_of(facts)
+    return render_page(gather_report_data(job, source=source, command=command, title=title))
 
 
 def write_page(text: str, path: Path) -> None:
-    """Write a page beside its target, then put it in its place."""
+    """Write a page next to its target, then move it there."""
     with beside(path) as fresh:
         fresh.write_text(text, encoding="utf-8", newline="\n")
 
 
-def source_name(source: Any, job: Job) -> str:
-    """Return what a reader calls the table: the name of a file without its folder."""
+def name_source(source: Any, job: Job) -> str:
+    """Name the table: by its file without the folder, or as the engine describes it."""
     if isinstance(source, str | os.PathLike) and job.opened.words == os.fspath(source):
         return Path(source).name
     return job.opened.words
 
 
-def _call(source: Any, given: Mapping[str, Any]) -> str:
-    """Write the call of :func:`make_report`; frames and audits are left to the reader."""
-    stated = {name: value for name, value in given.items() if value is not None}
-    words = [f"{name}={_written(value)}" for name, value in stated.items()]
-    return f"unheard.make_report({', '.join([_written(source), *words])})"
+def _write_call(source: Any, given: Mapping[str, Any]) -> str:
+    """Write the call of :func:`make_report`; frames and other objects become ``...``."""
+    arguments = [
+        f"{name}={_write_argument(value)}" for name, value in given.items() if value is not None
+    ]
+    return f"unheard.make_report({', '.join([_write_argument(source), *arguments])})"
 
 
-def _written(value: Any) -> str:
+def _write_argument(value: Any) -> str:
     if isinstance(value, str | os.PathLike):
         return repr(without_password(os.fspath(value)))
     plain = isinstance(value, bool | int | float | list | tuple)

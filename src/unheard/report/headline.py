@@ -1,29 +1,28 @@
-"""What a reader with one minute should take away, in plain words."""
+"""The headline of a report: the finding first, then what else is settled about the order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from unheard.analysis.breakdown import Claim
-from unheard.report.order_queries import Numbers
+from unheard.report.order_queries import OrderNumbers
+from unheard.report.sentences import write_share
 from unheard.text import plural, range_text, rating_text
 
-NAMED = 3
+MAX_NAMED = 3
 """How many items a headline names."""
 
-_AS_WELL = ", with chance on top as well"
 
-
-def headline(
-    found: Numbers,
+def write_headline(
+    numbers: OrderNumbers,
     *,
     names: Sequence[str],
     leader: Mapping[str, Any],
     k: int,
     claim: Claim | None,
     within: str | None,
-    noise: bool,
+    sampling_error: bool,
     width: float,
     refuted: int,
 ) -> list[str]:
@@ -31,129 +30,133 @@ def headline(
 
     Parameters
     ----------
-    found
-        The numbers.
+    numbers
+        What is settled.
     names
-        The first items that may be first, best first.
+        The first items that could be first, best first.
     leader
         The first row.
-    k, claim, noise
+    k, claim, sampling_error
         What was asked about the order.
     within
         What the items are ranked within, if not all together: ``attribute`` or ``window``.
     width
         Width of the scale.
     refuted
-        Items whose response rate refutes the assumption.
+        Items whose response rate contradicts the assumption.
     """
     said: list[str] = []
     what = "item" if within is None else "row"
     if within is not None:
-        ranked = f"The items of each {within} are ranked among themselves."
-        said += [_settled(found, noise, f" within {within}s"), ranked, _pairs(found, noise)]
-    elif found.items == 1:
-        said += _only(names[0], leader, width)
+        said += [_count_ranks(numbers, sampling_error, f" within {within}s")]
+        said += [f"Items are ranked within each {within}.", _count_pairs(numbers, sampling_error)]
+    elif numbers.items == 1:
+        said += _describe_only_item(names[0], leader, width)
     else:
-        said += [_first(found, names, noise), _settled(found, noise), _pairs(found, noise)]
-        if 1 < k < found.items:
-            said.append(_top(found, k, noise))
+        said += _name_first(numbers, names, sampling_error)
+        said += [_count_ranks(numbers, sampling_error), _count_pairs(numbers, sampling_error)]
+        if 1 < k < numbers.items:
+            said.append(_count_top(numbers, k, sampling_error))
     if claim is not None:
-        said.append(_claimed(found, claim, noise, what))
-    if found.width and found.items > 1:
-        size = rating_text(found.width, width)
-        said.append(f"The silent leave a mean open by {size}, on average.")
+        said.append(_count_claimed(numbers, claim, sampling_error, what))
+    if numbers.width and numbers.items > 1:
+        size = rating_text(numbers.width, width)
+        said.append(f"The bounds on the mean of an {what} are {size} wide on average.")
     if refuted:
-        whose = (
-            f"rates of {refuted:,} {what}s refute" if refuted > 1 else f"rate of one {what} refutes"
+        rates, verb = ("rate", "contradicts") if refuted == 1 else ("rates", "contradict")
+        said.append(
+            f"The response {rates} of {plural(refuted, what)} {verb} the assumption: do not rely "
+            "on the results there."
         )
-        said.append(f"The response {whose} the assumption: do not rely on it there.")
-    if not noise and not (found.items == 1 and leader["ci_lower"] is not None):
-        said[0] += " Chance is left out here."
+    if not sampling_error and not (numbers.items == 1 and leader["ci_lower"] is not None):
+        said[0] += " Sampling error is ignored."
     return said
 
 
-def _only(name: str, leader: Mapping[str, Any], width: float) -> list[str]:
+def _describe_only_item(name: str, leader: Mapping[str, Any], width: float) -> list[str]:
     def between(low: str, high: str) -> str:
         return f"between {range_text(leader[low], leader[high], width).replace(' to ', ' and ')}"
 
-    words = f"If the assumption holds, the mean of {name} lies {between('lower', 'upper')}, "
-    words += "noise aside"
+    words = f"The mean of {name} is {between('lower', 'upper')}"
     if leader["ci_lower"] is not None:
-        words += f", and {between('ci_lower', 'ci_upper')} with sampling noise"
+        words += " ignoring sampling error, and "
+        words += f"{between('ci_lower', 'ci_upper')} allowing for it"
     said = [f"{words}."]
     if leader["n_ratings"]:
         average = rating_text(leader["average"], width)
-        given = "one rating" if leader["n_ratings"] == 1 else f"{leader['n_ratings']:,} ratings"
-        said.append(f"The plain average of the {given} given is {average}.")
+        said.append(f"The plain average of {plural(leader['n_ratings'], 'rating')} is {average}.")
     return said
 
 
-def _first(found: Numbers, names: Sequence[str], noise: bool) -> str:
-    """Say who is first; where chance is allowed for, who is first in spite of it comes first."""
-    if noise and found.ci_first == 1:
-        return f"{names[0]} is first, with an allowance for the silent and for chance."
-    if not noise and found.first == 1:
-        return f"{names[0]} is first once the silent are allowed for."
-    if found.first == 1:
-        who, aside = f"any of {found.ci_first:,} items", f" Chance aside it is {names[0]}."
-        return f"Nobody is surely first: it may be {who}.{aside}"
-    if found.first <= NAMED:
-        who = f"{', '.join(names[: found.first - 1])} or {names[found.first - 1]}"
-    else:
-        who = f"any of {found.first:,} items"
-    also = ""
-    if noise and found.ci_first > found.first:
-        also = f", and with chance on top any of {found.ci_first:,}"
-    return f"Nobody is surely first: once the silent are allowed for it may be {who}{also}."
-
-
-def _settled(found: Numbers, noise: bool, where: str = "") -> str:
-    """Count the settled places; an item that nobody rated has no place by plain average."""
-    if not found.rated:
-        return "Nobody rated any of the items, so that the plain average gives no places."
-    many, settled = found.rated, min(found.settled, found.rated)
+def _name_first(numbers: OrderNumbers, names: Sequence[str], sampling_error: bool) -> Iterator[str]:
+    many = numbers.ci_first if sampling_error else numbers.first
     if many == 1:
-        which = "The only place" if settled else "Not even the only place"
+        yield f"{names[0]} is first{', even allowing for sampling error' * sampling_error}."
+        return
+    who = _name_candidates(numbers.first, names)
+    could = who if many == numbers.first else f"any of {many:,} items"
+    yield f"First place is undecided: {could} could be first."
+    if many != numbers.first:
+        verb = "is" if numbers.first == 1 else "could be"
+        yield f"Ignoring sampling error, {who} {verb} first."
+
+
+def _name_candidates(many: int, names: Sequence[str]) -> str:
+    if many > MAX_NAMED:
+        return f"any of {many:,} items"
+    *before, last = names[:many]
+    return f"{', '.join(before)} or {last}" if before else last
+
+
+def _count_ranks(numbers: OrderNumbers, sampling_error: bool, where: str = "") -> str:
+    """Count the settled ranks; an item without ratings has no rank by plain average."""
+    if not numbers.rated:
+        return "No item has ratings, so there is no ranking by plain average."
+    many, settled = numbers.rated, min(numbers.settled, numbers.rated)
+    if many == 1:
+        which = f"The only rank{where} is {'' if settled else 'not '}settled"
     elif settled == many:
-        which = "Both places" if many == 2 else f"All {many:,} places"
+        which = f"{'Both' if many == 2 else f'All {many:,}'} ranks{where} are settled"
     else:
-        which = f"{_few(settled).capitalize()} of the {many:,} places"
-    words = f"{which} that the plain average gives{where} {_is(settled)} settled"
-    return f"{words}{_with_chance(found.ci_settled, settled, noise)}."
+        few = _write_count(settled).capitalize()
+        which = f"{few} of the {many:,} ranks{where} {_is(settled)} settled"
+    return f"{which}{_add_error(numbers.ci_settled, settled, sampling_error)}."
 
 
-def _pairs(found: Numbers, noise: bool) -> str:
-    words = f"Of all pairs of items, {share_text(found.pairs_settled, found.pairs)} are in a "
+def _count_pairs(numbers: OrderNumbers, sampling_error: bool) -> str:
+    settled, firm = numbers.pairs_settled, numbers.ci_pairs_settled
+    words = f"{write_share(settled, numbers.pairs).capitalize()} of all pairs of items are in a "
     words += "settled order"
-    if noise and found.ci_pairs_settled == found.pairs_settled:
-        words += _AS_WELL if found.pairs_settled else ""
-    elif noise:
-        words += f", and {share_text(found.ci_pairs_settled, found.pairs)} with chance on top"
+    if sampling_error and settled:
+        same = settled == firm
+        share = write_share(firm, numbers.pairs)
+        words += _EITHER_WAY if same else f" ignoring sampling error, and {share} allowing for it"
     return f"{words}."
 
 
-def _top(found: Numbers, k: int, noise: bool) -> str:
-    belong = "belongs" if found.leading_sure < 2 else "belong"
-    many = "all" if found.leading_sure == found.leading > 1 else _few(found.leading_sure)
+def _count_top(numbers: OrderNumbers, k: int, sampling_error: bool) -> str:
+    sure = numbers.leading_sure
+    many = "all" if sure == numbers.leading > 1 else _write_count(sure)
     words = (
-        f"Of the top {k:,} by plain average, {many} surely {belong} there"
-        f"{_with_chance(found.ci_leading_sure, found.leading_sure, noise)}"
+        f"Of the top {k:,} by plain average, {many} {_is(sure)} certain to be in the top {k:,}"
+        f"{_add_error(numbers.ci_leading_sure, sure, sampling_error)}"
     )
-    if found.sure == found.possible:
+    if numbers.sure == numbers.possible:
         return f"{words}."
-    may = f"{plural(found.possible, 'item')} may"
-    return f"{words}; {may}{_with_chance(found.ci_possible, found.possible, noise)}."
+    could = f"{plural(numbers.possible, 'item')} could be"
+    return f"{words}; {could}{_add_error(numbers.ci_possible, numbers.possible, sampling_error)}."
 
 
-def _claimed(found: Numbers, claim: Claim, noise: bool, what: str) -> str:
+def _count_claimed(numbers: OrderNumbers, claim: Claim, sampling_error: bool, what: str) -> str:
+    holds = numbers.claim_holds
     return (
-        f"{plural(found.claimed, what)} {_is(found.claimed)} {claim.side} by plain average; "
-        f"{_few(found.claim_holds)} surely {_is(found.claim_holds)}"
-        f"{_with_chance(found.ci_claim_holds, found.claim_holds, noise)}."
+        f"{plural(numbers.claimed, what)} {_is(numbers.claimed)} {claim.side} by plain average; "
+        f"the mean of {_write_count(holds)} is certain to be"
+        f"{_add_error(numbers.ci_claim_holds, holds, sampling_error)}."
     )
 
 
-def _few(many: int) -> str:
+def _write_count(many: int) -> str:
     return f"{many:,}" if many else "none"
 
 
@@ -161,15 +164,13 @@ def _is(many: int) -> str:
     return "is" if many < 2 else "are"
 
 
-def _with_chance(many: int, without: int, noise: bool) -> str:
-    if not noise or not without:
+_EITHER_WAY = ", with or without sampling error"
+
+
+def _add_error(firm: int, plain: int, sampling_error: bool) -> str:
+    """Add the count that allows for sampling error to the one that ignores it."""
+    if not sampling_error or not plain:
         return ""
-    return _AS_WELL if many == without else f", and {_few(many)} with chance on top"
-
-
-def share_text(some: int, of: int) -> str:
-    """Write a share as a percentage, of which none and all are exact."""
-    share = 100 * some / of if of else 0.0
-    if some in (0, of):
-        return f"{share:.0f}%"
-    return "less than 1%" if share < 1 else "more than 99%" if share > 99 else f"{share:.0f}%"
+    if firm == plain:
+        return _EITHER_WAY
+    return f" ignoring sampling error, and {_write_count(firm)} allowing for it"

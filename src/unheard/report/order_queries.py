@@ -1,4 +1,4 @@
-"""Numbers about the order of the items, counted where the result is kept."""
+"""Queries that count what is settled about the order of the items."""
 
 from __future__ import annotations
 
@@ -19,40 +19,42 @@ from unheard.tables.sql.expressions import number
 from unheard.tables.sql.rank_query import order_columns
 from unheard.tables.sql.reserved_names import MANY, plain, reserve
 
-MOST_BEST = 10
-"""How many the best are unless somebody says; of a few items, at most half."""
+MAX_K = 10
+"""The largest default of k; it is also at most half of the items."""
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """What is settled about an order, and how wide the intervals are.
+class OrderNumbers:
+    """What is settled about the order of the items.
+
+    Names that start with ``ci_`` allow for sampling error; the others ignore it.
 
     Attributes
     ----------
     items
-        Rows of the result: items, or items within an attribute or a window.
+        Rows of the result: items, or items within a rating column or a window.
     different
-        Different items; fewer than rows if they are ranked in several attributes or windows.
+        Distinct items; fewer than rows if they are ranked in several columns or windows.
     rated
-        Rows with ratings, which the plain average gives a place.
+        Rows with ratings, which have a rank by plain average.
     settled, ci_settled
-        Places that are settled, noise aside and with noise.
+        Items whose rank is settled.
     pairs, pairs_settled, ci_pairs_settled
-        Pairs of items that are compared, and those of which it is settled which comes first.
+        Pairs of items that are compared, and pairs whose order is settled.
     first, ci_first
-        Items that may be first.
+        Items that could be first.
     sure, ci_sure, possible, ci_possible
-        Items that surely are, and that may be, among the k best.
+        Items that are certain to be in the top k, and items that could be.
     leading, leading_sure, ci_leading_sure
-        Items among the k best by plain average, and how many of them surely are.
+        Items in the top k by plain average, and those of them that are certain to be there.
     claimed, claim_holds, ci_claim_holds
-        Items whose plain average is as claimed, and whose intervals, and confidence intervals, are.
+        Items whose plain average, bounds and confidence interval are on the claimed side.
     width
-        How wide an interval is, on average; None if there are no items.
+        Average width of the bounds; None if there are no items.
     fewest, most, few
-        Fewest and most ratings of an item, and those with fewer than 10.
+        Fewest and most ratings of an item, and the number of items with fewer than 10.
     people
-        People there are, all items together; None if that is not known.
+        People in total; None if n is unknown.
     """
 
     items: int
@@ -83,10 +85,10 @@ class Numbers:
 
 
 @contextmanager
-def kept(job: Job) -> Iterator[tuple[Job, exp.Expr]]:
-    """Keep the result of a job, so that it can be looked at again and again.
+def keep_result(job: Job) -> Iterator[tuple[Job, exp.Expr]]:
+    """Store the result of a job, so that it can be queried repeatedly.
 
-    An engine that keeps nothing would work it out each time; its result is kept in one that does.
+    An engine that cannot store it would compute it for every query; DuckDB stores it instead.
     """
     engine = job.opened.engine
     if engine.keeps:
@@ -100,32 +102,32 @@ def kept(job: Job) -> Iterator[tuple[Job, exp.Expr]]:
         own.close()
 
 
-def best_of(request: Request) -> int:
-    """Return how many the best are, once that is settled."""
+def get_k(request: Request) -> int:
+    """Return k, once it is chosen."""
     assert request.order is not None
-    assert request.order.k is not None  # see with_best
+    assert request.order.k is not None  # see choose_k
     return request.order.k
 
 
-def with_best(job: Job, result: exp.Expr) -> tuple[Job, exp.Expr]:
-    """Choose how many the best are if the job does not say, and say of each item if it is there."""
+def choose_k(job: Job, result: exp.Expr) -> tuple[Job, exp.Expr]:
+    """Choose k unless it is given, and add to each item whether it is in the top k."""
     request = job.request
     assert request.order is not None  # a report is about an order
     if request.order.k is not None:
         return job, result
-    compared = max(_compared(job, result), default=0)
-    k = max(1, min(MOST_BEST, compared // 2))
+    largest = max(_count_compared(job, result), default=0)
+    k = max(1, min(MAX_K, largest // 2))
     asked = replace(request, order=replace(request.order, k=k))
     verdicts = {one.alias: one for one in order_columns(asked)}
     names = [*request.result_keys, *RESULT_COLUMNS[:-1], *ORDER_COLUMNS, RESULT_COLUMNS[-1]]
-    told = exp.select(
+    query = exp.select(
         *(verdicts[name] if name in ("top", "ci_top") else column(name) for name in names)
     ).from_(result.copy())
-    return replace(job, request=asked), told.subquery(reserve("told"))
+    return replace(job, request=asked), query.subquery(reserve("top_k"))
 
 
-def _compared(job: Job, result: exp.Expr) -> list[int]:
-    """Count the items that are compared with each other, in each attribute and window."""
+def _count_compared(job: Job, result: exp.Expr) -> list[int]:
+    """Count the items that are compared with each other, in each rating column and window."""
     within = job.request.compared_within
     groups = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY)).from_(result.copy())
     if within:
@@ -133,30 +135,30 @@ def _compared(job: Job, result: exp.Expr) -> list[int]:
     return [int(row[MANY]) for row in job.opened.engine.rows(groups)]
 
 
-def _different(job: Job, result: exp.Expr) -> int:
-    """Count the items, each once."""
+def _count_different(job: Job, result: exp.Expr) -> int:
+    """Count the distinct items."""
     items = exp.select(*map(column, job.request.item)).distinct().from_(result.copy())
     many = exp.alias_(exp.Count(this=exp.Star()), MANY)
     (row,) = job.opened.engine.rows(exp.select(many).from_(items.subquery(reserve("items"))))
     return int(row[MANY])
 
 
-def numbers(job: Job, result: exp.Expr) -> Numbers:
-    """Count all of it in one query."""
+def count_settled(job: Job, result: exp.Expr) -> OrderNumbers:
+    """Count what is settled in one query."""
     request = job.request
     assert request.order is not None  # a report is about an order
-    k, claim = number(best_of(request)), request.order.claim
+    k, claim = number(get_k(request)), request.order.claim
     leading = column("average_rank") <= k
     conditions: dict[str, Any] = {
         "settled": column("best_rank").eq(column("worst_rank")),
         "ci_settled": column("ci_best_rank").eq(column("ci_worst_rank")),
         "first": column("best_rank").eq(1),
         "ci_first": column("ci_best_rank").eq(1),
-        "sure": _surely("top"),
-        "ci_sure": _surely("ci_top"),
+        "sure": _is_surely("top"),
+        "ci_sure": _is_surely("ci_top"),
         "leading": leading,
-        "leading_sure": exp.and_(leading.copy(), _surely("top")),
-        "ci_leading_sure": exp.and_(leading.copy(), _surely("ci_top")),
+        "leading_sure": exp.and_(leading.copy(), _is_surely("top")),
+        "ci_leading_sure": exp.and_(leading.copy(), _is_surely("ci_top")),
         "possible": column("best_rank") <= k,
         "ci_possible": column("ci_best_rank") <= k,
         "few": column("n_ratings") < FEW,
@@ -176,7 +178,7 @@ def numbers(job: Job, result: exp.Expr) -> Numbers:
         "fewest": exp.Min(this=rated),
         "most": exp.Max(this=rated.copy()),
         "people": exp.Sum(this=column("n")),
-        # An item is behind, for sure, so many as its best rank is away from the first.
+        # The best rank of an item is one more than the number of items certain to be ahead of it.
         "pairs_settled": exp.Sum(this=column("best_rank") - 1),
         "ci_pairs_settled": exp.Sum(this=column("ci_best_rank") - 1),
     }
@@ -189,25 +191,25 @@ def numbers(job: Job, result: exp.Expr) -> Numbers:
     row = {plain(name): value for name, value in found.items()}
     width, people = row.pop("width"), row.pop("people")
     unasked = dict.fromkeys(("claimed", "claim_holds", "ci_claim_holds"), 0)
-    return Numbers(
+    return OrderNumbers(
         **unasked | {name: int(value or 0) for name, value in row.items()},
-        different=_different(job, result),
-        pairs=sum(many * (many - 1) // 2 for many in _compared(job, result)),
+        different=_count_different(job, result),
+        pairs=sum(many * (many - 1) // 2 for many in _count_compared(job, result)),
         width=None if width is None else float(width),
         people=None if people is None else int(people),
     )
 
 
-def _surely(name: str) -> exp.Condition:
+def _is_surely(name: str) -> exp.Condition:
     return column(name).eq(exp.Literal.string("surely"))
 
 
-def raised_notes(engine: Engine, result: exp.Expr) -> dict[str, int]:
-    """Count the items that each flag is raised for."""
+def count_notes(engine: Engine, result: exp.Expr) -> dict[str, int]:
+    """Count the items that have each note."""
     many = exp.alias_(exp.Count(this=exp.Star()), MANY)
     query = exp.select(column("notes"), many).from_(result.copy()).group_by(column("notes"))
     found: dict[str, int] = {}
     for row in engine.rows(query):
-        for flag in (row["notes"] or "").split():
-            found[flag] = found.get(flag, 0) + int(row[MANY])
+        for note in (row["notes"] or "").split():
+            found[note] = found.get(note, 0) + int(row[MANY])
     return dict(sorted(found.items(), key=lambda pair: -pair[1]))

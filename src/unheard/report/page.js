@@ -1,6 +1,12 @@
 "use strict";
 // Search, sort and "show more" for the ranking. Without this script all rows are shown.
 (() => {
+  const observer = new ResizeObserver((boxes) => {
+    for (const { target } of boxes) {
+      target.classList.toggle("wider", target.scrollWidth > target.clientWidth + 1);
+    }
+  });
+  for (const box of document.querySelectorAll(".scroll")) observer.observe(box);
   const table = document.getElementById("items");
   if (!table) return;
   const body = table.tBodies[0];

@@ -71,10 +71,10 @@ def estimate(given: Given) -> Answer:
 
 def estimate_chart(given: Given, how: Given) -> Answer:
     """Draw the answer about one histogram."""
-    from unheard.charts.results import estimate_picture
+    from unheard.charts.draw import draw_estimate
 
     question, methods = _estimated(given)
-    return drawn(estimate_picture(question, question.answer(methods)), **how)
+    return drawn(draw_estimate(question, question.answer(methods)), **how)
 
 
 def _estimated(given: Given) -> tuple[Question, list[str]]:
@@ -137,11 +137,11 @@ def sweep(given: Given) -> Answer:
 
 def sweep_chart(given: Given, how: Given) -> Answer:
     """Draw the answers for many q."""
-    from unheard.charts.results import sweep_picture
+    from unheard.charts.draw import draw_sweep
 
     at = given.pop("at", None)
     question, found, claim, broken = _swept(given)
-    return drawn(sweep_picture(question, found, claim, broken, at), **how)
+    return drawn(draw_sweep(question, found, claim, broken, at), **how)
 
 
 def _compared(given: Given) -> tuple[Any, tuple[str, str]]:
@@ -161,9 +161,9 @@ def compare(given: Given) -> Answer:
 
 def compare_chart(given: Given, how: Given) -> Answer:
     """Draw two histograms against each other."""
-    from unheard.charts.results import comparison_picture
+    from unheard.charts.draw import draw_comparison
 
-    return drawn(comparison_picture(*_compared(given)), **how)
+    return drawn(draw_comparison(*_compared(given)), **how)
 
 
 def _regrets(given: Given) -> list[dict[str, Any]]:
@@ -206,9 +206,9 @@ def regret(given: Given) -> Answer:
 
 def regret_chart(given: Given, how: Given) -> Answer:
     """Draw how wrong methods can be."""
-    from unheard.charts.results import regret_picture
+    from unheard.charts.draw import draw_regret
 
-    return drawn(regret_picture(_regrets(given)), **how)
+    return drawn(draw_regret(_regrets(given)), **how)
 
 
 def _audited(given: Given) -> Audit:
@@ -226,9 +226,9 @@ def calibrate(given: Given) -> Answer:
 
 def calibrate_chart(given: Given, how: Given) -> Answer:
     """Draw who takes part."""
-    from unheard.charts.results import calibration_picture
+    from unheard.charts.draw import draw_calibration
 
-    return drawn(calibration_picture(_audited(given)), **how)
+    return drawn(draw_calibration(_audited(given)), **how)
 
 
 def _about(form: type[BaseModel], task: Callable[..., Answer]) -> Callable[..., Answer]:

@@ -247,7 +247,7 @@ def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
 
 def rank_chart(upload: Given, given: Given, how: Given) -> Answer:
     """Draw the order of the items of a table."""
-    from unheard.charts.results import ranking_picture
+    from unheard.charts.draw import draw_ranking
     from unheard.present.table_json import documents
     from unheard.tables.sql.sort import sort_column, sorted_rows
 
@@ -256,21 +256,21 @@ def rank_chart(upload: Given, given: Given, how: Given) -> Answer:
         query = sorted_rows(result, job.request, sort_column(job.request, given["sort"]))
         rows = list(documents(job.opened.engine, query))
         request = job.request
-        picture = ranking_picture(rows, request.result_keys, request.scale, top=top)
+        picture = draw_ranking(rows, request.result_keys, request.scale, top=top)
     return drawn(picture, **how)
 
 
 def report(upload: Given, given: Given) -> Answer:
     """Write a page about a table."""
-    from unheard.report.build import report_of
-    from unheard.report.crowd import lead_with
+    from unheard.report.build import render_report
+    from unheard.report.shared_participation import choose_participation
 
     name, title, command = (given.pop(key) for key in ("name", "title", "command"))
     command = command or _command(name, given)
     shared = given.pop("shared")
-    lead = partial(lead_with, shared=shared)
+    lead = partial(choose_participation, shared=shared)
     with _ordered(upload, given | {"shared": False}, lead) as (job, _result, _findings):
-        page = report_of(job, source=name, command=command, title=title)
+        page = render_report(job, source=name, command=command, title=title)
     return Answer(200, "text/html; charset=utf-8", page.encode(), "report.html")
 
 
@@ -299,12 +299,12 @@ def calibrate_table(upload: Given, given: Given) -> Answer:
 
 def calibrate_table_chart(upload: Given, given: Given, how: Given) -> Answer:
     """Draw who takes part, from an audit in a table."""
-    from unheard.charts.results import calibration_picture
+    from unheard.charts.draw import draw_calibration
 
     audits, segments = _audits(upload, given)
     if segments:
         raise OptionError("segment", "a chart of several audits asked for", "Leave it out")
-    return drawn(calibration_picture(audits[""]), **how)
+    return drawn(draw_calibration(audits[""]), **how)
 
 
 def _audits(upload: Given, given: Given) -> tuple[dict[str, Audit], bool]:

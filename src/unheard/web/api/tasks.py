@@ -78,7 +78,7 @@ for _module in (
     "unheard.present.table_json",
     "unheard.tables.sources.inspection",
     "pyarrow.parquet",
-    "unheard.charts.results",
+    "unheard.charts.draw",
     "vl_convert",
 ):
     # A server without the libraries for pictures answers all the rest.

@@ -10,11 +10,11 @@ from unheard.analysis.breakdown import Claim, find_breakdown_by_row
 from unheard.analysis.calibrate import Audit
 from unheard.analysis.compare import Comparison
 from unheard.analysis.sweep import Sweep
-from unheard.charts.curves import draw_calibration, draw_sweep
-from unheard.charts.intervals import draw_comparison, draw_estimate, draw_ranking
-from unheard.charts.pairs import draw_pairs
+from unheard.charts.intervals import lay_out_comparison, lay_out_estimate, lay_out_ranking
+from unheard.charts.pairs import lay_out_pairs
 from unheard.charts.picture import Picture
-from unheard.charts.regrets import draw_regret
+from unheard.charts.regrets import lay_out_regret
+from unheard.charts.sweeps import lay_out_calibration, lay_out_sweep
 from unheard.errors import OptionError
 from unheard.model.question import Question
 from unheard.model.results import Estimate
@@ -23,11 +23,11 @@ from unheard.present import chart_records
 from unheard.present.chart_records import Records, Rows
 
 
-def estimate_picture(question: Question, found: Sequence[Estimate]) -> Picture:
+def draw_estimate(question: Question, found: Sequence[Estimate]) -> Picture:
     """Draw the ratings seen, and below them estimate, average and intervals on the same axis."""
     records = chart_records.estimate_records(question, found)
     draw = partial(
-        draw_estimate,
+        lay_out_estimate,
         _part(records, "ratings"),
         _part(records, "estimates"),
         question.counts.scale,
@@ -40,7 +40,7 @@ def _part(records: Rows, part: str) -> Rows:
     return [record for record in records if record["part"] == part]
 
 
-def sweep_picture(
+def draw_sweep(
     question: Question,
     sweep: Sweep,
     claim: Claim | None = None,
@@ -67,7 +67,7 @@ def sweep_picture(
     records = chart_records.sweep_records(question, sweep, claim, broken, q)
     marked = {part: _part(records, part)[0] for part in ("claim", "chosen") if _part(records, part)}
     draw = partial(
-        draw_sweep,
+        lay_out_sweep,
         _part(records, "sweep"),
         marked,
         question.counts.scale,
@@ -77,12 +77,12 @@ def sweep_picture(
     return Picture(draw, records, chart_records.sweep_words(question, records, claim, broken))
 
 
-def comparison_picture(comparison: Comparison, names: tuple[str, str]) -> Picture:
+def draw_comparison(comparison: Comparison, names: tuple[str, str]) -> Picture:
     """Draw two items and the two differences between them."""
     records = chart_records.comparison_records(comparison, names)
     question = comparison.question
     draw = partial(
-        draw_comparison,
+        lay_out_comparison,
         _part(records, "items"),
         _part(records, "differences"),
         question.counts.scale,
@@ -91,7 +91,7 @@ def comparison_picture(comparison: Comparison, names: tuple[str, str]) -> Pictur
     return Picture(draw, records, chart_records.comparison_words(comparison, names))
 
 
-def ranking_picture(
+def draw_ranking(
     rows: Records | Any,
     item: Sequence[str] | str,
     scale: Scale | str,
@@ -117,11 +117,11 @@ def ranking_picture(
     columns = [item] if isinstance(item, str) else list(item)
     values = Scale.parse(scale) if isinstance(scale, str) else scale
     records, total = chart_records.ranking_records(rows, columns, top)
-    draw = partial(draw_ranking, records, total - len(records), values)
+    draw = partial(lay_out_ranking, records, total - len(records), values)
     return Picture(draw, records, chart_records.ranking_words(records, total, values))
 
 
-def pairs_picture(
+def draw_pairs(
     names: Sequence[str], settled: Iterable[tuple[int, int, str, bool]], more: int = 0
 ) -> Picture:
     """Draw which pairs of listed items are in a settled order.
@@ -139,20 +139,20 @@ def pairs_picture(
         raise OptionError("names", f"{len(names)} found", "Give two items or more")
     records = chart_records.pair_records(names, settled)
     return Picture(
-        partial(draw_pairs, names, records), records, chart_records.pair_words(records, more)
+        partial(lay_out_pairs, names, records), records, chart_records.pair_words(records, more)
     )
 
 
-def calibration_picture(audit: Audit) -> Picture:
+def draw_calibration(audit: Audit) -> Picture:
     """Draw how likely people are to answer, rating by rating, with the box around it."""
     records = chart_records.calibration_records(audit)
-    draw = partial(draw_calibration, records, audit.scale, audit.paired, audit.level)
+    draw = partial(lay_out_calibration, records, audit.scale, audit.paired, audit.level)
     return Picture(draw, records, chart_records.calibration_words(audit))
 
 
-def regret_picture(rows: Sequence[Mapping[str, Any]]) -> Picture:
+def draw_regret(rows: Sequence[Mapping[str, Any]]) -> Picture:
     """Draw regrets: lines over q, a map over q and n if both vary, points if q does not."""
     if not rows:
         raise OptionError("rows", "none found", "Give one at the least")
     records = chart_records.regret_records(rows)
-    return Picture(partial(draw_regret, records), records, chart_records.regret_words(records))
+    return Picture(partial(lay_out_regret, records), records, chart_records.regret_words(records))

@@ -12,13 +12,12 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pytest
 
-from tests.report.made import COUNTS, NAMES, facts_about, random_counts, table_of
-from tests.report.parsed import Parsed, parsed
-from tests.report.test_content import RATED, WINGS
+from tests.report.examples import COUNTS, NAMES, RATED, WINGS, random_counts, report_about, table_of
+from tests.report.parse_page import Parsed, parsed
 from unheard.charts.style import DARK, LIGHT
-from unheard.report.content import MOST_ROWS
-from unheard.report.html import MOST_BYTES, page_of
-from unheard.report.table import axis, place, strip
+from unheard.report.page import MAX_BYTES, render_page
+from unheard.report.ranking_table import find_ends, place_marks, place_value
+from unheard.report.report_data import MAX_ROWS
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -39,7 +38,7 @@ HOSTILE = [
 
 
 def page_about(source: Any, **settings: Any) -> tuple[str, Parsed]:
-    page = page_of(facts_about(source, **settings))
+    page = render_page(report_about(source, **settings))
     return page, parsed(page)
 
 
@@ -82,7 +81,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "stated": (table_of(COUNTS), {"participation": [(0.2, 0.5)] * 4 + [(0.3, 0.9)]}),
     "known": (table_of(COUNTS), {"g": [0.2, 0.3, 0.3, 0.5, 0.9]}),
     "no level": (table_of(COUNTS), {"q": 0.6, "level": None}),
-    "no noise": (table_of(COUNTS), {"q": 0.6, "noise": False}),
+    "no sampling error": (table_of(COUNTS), {"q": 0.6, "sampling_error": False}),
     "one item": (table_of({"A": [1, 2, 3, 4, 5]}), {"q": 0.6}),
     "no ratings": (table_of({"A": [0] * 5, "B": [0] * 5}), {"q": 0.6}),
     "many": (table_of(random_counts(300)), {"q": 0.8}),
@@ -94,17 +93,17 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
 @pytest.mark.usefixtures("undrawn")
 def test_every_kind_of_request(case: str) -> None:
     source, settings = CASES[case]
-    facts = facts_about(source, **settings)
-    text = page_of(facts)
+    data = report_about(source, **settings)
+    text = render_page(data)
     page = parsed(text)
     harmless(page)
     well_built(page)
-    assert "None" not in page.text.replace("None of the", "").replace("None was left", "")
-    for sentence in facts.headline:
+    assert "None" not in page.text.replace("None of the", "")
+    for sentence in data.headline:
         assert sentence in page.text
-    assert facts.assumption in page.text
-    assert rows_in(text) == len(facts.rows)
-    for row in facts.rows[:20]:
+    assert data.assumption in page.text
+    assert rows_in(text) == len(data.rows)
+    for row in data.rows[:20]:
         assert str(row["hotel"]) in page.text
 
 
@@ -117,9 +116,9 @@ def rows_in(text: str) -> int:
 
 @pytest.mark.usefixtures("undrawn")
 def test_numbers_in_the_table() -> None:
-    facts = facts_about(table_of(COUNTS), q=0.6, above=3.5)
-    page = parsed(page_of(facts))
-    first = facts.rows[0]
+    data = report_about(table_of(COUNTS), q=0.6, above=3.5)
+    page = parsed(render_page(data))
+    first = data.rows[0]
     assert [first["hotel"], first["n_ratings"]] == ["Alder", 323]
     for words in ("Alder", "323", f"{first['average']:.2f}", f"{first['estimate']:.2f}"):
         assert words in page.text
@@ -133,11 +132,11 @@ def test_numbers_in_the_table() -> None:
 
 
 def test_marks_lie_where_they_should() -> None:
-    facts = facts_about(table_of(random_counts(30)), q=0.6)
-    low, high = axis(facts)
-    assert {low, high} <= set(facts.scale.values)
-    for row in facts.rows:
-        at = strip(row, (low, high))
+    data = report_about(table_of(random_counts(30)), q=0.6)
+    low, high = find_ends(data)
+    assert {low, high} <= set(data.scale.values)
+    for row in data.rows:
+        at = place_marks(row, (low, high))
         assert at.low is not None
         assert at.high is not None
         assert at.estimate is not None
@@ -146,20 +145,20 @@ def test_marks_lie_where_they_should() -> None:
         assert 5 <= at.ci_low <= at.low <= at.estimate <= at.high <= at.ci_high <= 135
         share = (row["estimate"] - low) / (high - low)
         assert at.estimate == pytest.approx(5 + 130 * share, abs=0.051)
-    assert (place(1, (1, 5)), place(3, (1, 5)), place(5, (1, 5))) == (5, 70, 135)
+    assert (place_value(1, (1, 5)), place_value(3, (1, 5)), place_value(5, (1, 5))) == (5, 70, 135)
 
 
-def test_noise_has_room_in_the_drawing() -> None:
-    facts = facts_about(table_of({"A": [0, 0, 1, 2, 3], "B": [0, 0, 1, 3, 2]}), q=0.9)
-    assert min(row["lower"] for row in facts.rows) > 3
-    low, high = axis(facts)
-    assert low <= min(row["ci_lower"] for row in facts.rows) < 3
-    assert high >= max(row["ci_upper"] for row in facts.rows)
+def test_confidence_intervals_have_room_in_the_drawing() -> None:
+    data = report_about(table_of({"A": [0, 0, 1, 2, 3], "B": [0, 0, 1, 3, 2]}), q=0.9)
+    assert min(row["lower"] for row in data.rows) > 3
+    low, high = find_ends(data)
+    assert low <= min(row["ci_lower"] for row in data.rows) < 3
+    assert high >= max(row["ci_upper"] for row in data.rows)
 
 
-def test_drawing_without_noise_and_average() -> None:
+def test_drawing_without_confidence_interval_and_average() -> None:
     row = {"lower": 1.0, "upper": 3.0, "ci_lower": None, "ci_upper": None}
-    at = strip(row | {"average": None, "estimate": 2.0}, (1.0, 5.0))
+    at = place_marks(row | {"average": None, "estimate": 2.0}, (1.0, 5.0))
     assert (at.low, at.high, at.estimate) == (5, 70, 37.5)
     assert (at.average, at.ci_low, at.ci_high) == (None, None, None)
 
@@ -168,8 +167,8 @@ def test_drawing_without_noise_and_average() -> None:
 def test_hostile_names() -> None:
     counts = {name: [i + 1, 2, 3, 4, 20 - i] for i, name in enumerate(HOSTILE)}
     table = table_of(counts).rename_columns(['<i>what</i> & "so"', *NAMES])
-    facts = facts_about(table, item='<i>what</i> & "so"', q=0.6)
-    text = page_of(facts)
+    data = report_about(table, item='<i>what</i> & "so"', q=0.6)
+    text = render_page(data)
     page = parsed(text)
     harmless(page)
     well_built(page)
@@ -187,9 +186,9 @@ def test_hostile_names() -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_hostile_title_command_and_source() -> None:
-    facts = facts_about(table_of(COUNTS), q=0.6)
+    data = report_about(table_of(COUNTS), q=0.6)
     evil = "</title></code></script><script>alert(1)</script>"
-    page = parsed(page_of(replace(facts, title=evil, command=evil, source=evil)))
+    page = parsed(render_page(replace(data, title=evil, command=evil, source=evil)))
     harmless(page)
     assert page.all("title")[0].text == evil
     assert page.all("h1")[0].text == evil
@@ -214,7 +213,7 @@ def test_drawings() -> None:
     light, dark = (base64.b64decode(picture).decode() for picture in (drawn[3], drawn[1]))
     assert LIGHT.background in light
     assert DARK.background in dark
-    assert "Estimate, and in brackets the interval" in (page.all("img")[2].attributes["alt"] or "")
+    assert "Estimate, and in brackets the" in (page.all("img")[2].attributes["alt"] or "")
     assert len(text.encode()) < 1_500_000
 
 
@@ -246,7 +245,7 @@ def long_names(items: int) -> pa.Table:
 
 @pytest.mark.usefixtures("undrawn")
 def test_five_thousand_items_with_short_names_all_fit() -> None:
-    text = page_of(facts_about(table_of(random_counts(5_000)), q=0.8))
+    text = render_page(report_about(table_of(random_counts(5_000)), q=0.8))
     assert rows_in(text) == 5_000
     assert len(text.encode()) < 5_000_000
     assert "not fit here" not in text
@@ -255,11 +254,11 @@ def test_five_thousand_items_with_short_names_all_fit() -> None:
 @pytest.mark.parametrize("items", [5_000, 50_000])
 @pytest.mark.usefixtures("undrawn")
 def test_long_names_do_not_burst_the_page(items: int) -> None:
-    facts = facts_about(long_names(items), q=0.8)
-    assert len(facts.rows) == min(items, MOST_ROWS)
-    text = page_of(facts)
-    assert len(text.encode()) <= MOST_BYTES
+    data = report_about(long_names(items), q=0.8)
+    assert len(data.rows) == min(items, MAX_ROWS)
+    text = render_page(data)
+    assert len(text.encode()) <= MAX_BYTES
     shown = rows_in(text)
-    assert 2_500 < shown <= len(facts.rows)
+    assert 2_500 < shown <= len(data.rows)
     if shown < items:
-        assert f"{items - shown:,} rows more do not fit here." in parsed(text).text
+        assert f"{items - shown:,} more rows do not fit here." in parsed(text).text

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from unheard.report.content import Facts, facts_of
+from unheard.report.report_data import ReportData, gather_report_data
 from unheard.tables.pipeline import Job, prepare, read_request
 from unheard.tables.request import ordered
 from unheard.tables.sources.open import Where
 
-COUNTS = {  # one surely best, one surely worst, three between that silence and noise mix up
+COUNTS = {  # one certainly best, one certainly worst, three whose order is open
     "Alder": [1, 0, 2, 20, 300],
     "Birch": [10, 20, 40, 100, 60],
     "Cedar": [12, 15, 45, 95, 70],
@@ -22,6 +22,18 @@ COUNTS = {  # one surely best, one surely worst, three between that silence and 
     "Elm": [30, 10, 8, 3, 1],
 }
 NAMES = [f"n{star}" for star in range(1, 6)]
+
+RATED = pa.table(
+    {
+        "hotel": ["A", "A", "B", "B", "A", "B"] * 9,
+        "day": ["2024-01-05", "2024-02-05"] * 27,
+        "wing": ["old", "new", "new"] * 18,
+        "stars": [5, 4, 1, 2, 5, 3] * 9,
+        "clean": [4, 4, 2, 2, 5, 5] * 9,
+        "doubt": [0.5] * 54,
+    }
+)
+WINGS = pa.table({"hotel": ["A", "A", "B", "B"], "wing": ["old", "new"] * 2, "n": [99] * 4})
 
 
 def table_of(counts: Mapping[str, Sequence[int]], **more: Sequence[Any]) -> pa.Table:
@@ -48,12 +60,14 @@ def job_of(
     k: int | None = None,
     above: float | None = None,
     below: float | None = None,
-    noise: bool = True,
+    sampling_error: bool = True,
     **settings: Any,
 ) -> Iterator[Job]:
     """A job about the order of the items of a table, counts of hotels unless told otherwise."""
     asked = {"item": "hotel"} | ({} if "rating" in settings else {"counts": NAMES}) | settings
-    request = ordered(read_request(**asked), k, above, below, noise, settings.get("method"))
+    request = ordered(
+        read_request(**asked), k, above, below, sampling_error, settings.get("method")
+    )
     job = prepare(source, request, Where())
     try:
         yield job
@@ -61,7 +75,7 @@ def job_of(
         job.close()
 
 
-def facts_about(source: Any, **settings: Any) -> Facts:
-    """What a report says about a table."""
+def report_about(source: Any, **settings: Any) -> ReportData:
+    """The data of a report on a table."""
     with job_of(source, **settings) as job:
-        return facts_of(job, source="stays.csv", command="unheard report", title=None)
+        return gather_report_data(job, source="stays.csv", command="unheard report", title=None)

@@ -75,7 +75,7 @@ class Plane:
         return alt.Y(f"{column}:Q", scale=scale, axis=axis)
 
 
-def draw_sweep(
+def lay_out_sweep(
     rows: Rows,
     marked: Mapping[str, Mapping[str, Any]],
     scale: Scale,
@@ -221,7 +221,7 @@ def _pointed_at(rows: Rows, scale: Scale, level: float | None, plane: Plane) -> 
     return columns.encode(plane.x(), tooltip=tips(titles))
 
 
-def draw_calibration(
+def lay_out_calibration(
     rows: Rows, scale: Scale, paired: bool, level: float, look: Look, width: int
 ) -> Drawing:
     """Draw the best guess of participation at each rating, and its box."""

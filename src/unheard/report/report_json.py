@@ -1,0 +1,40 @@
+"""The JSON document of a report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from unheard._version import __version__
+from unheard.present.estimate_json import tidy
+from unheard.report.report_data import ReportData
+
+
+def build_document(data: ReportData) -> dict[str, Any]:
+    """Return the JSON document of a report."""
+    request, other = data.request, data.sensitivity
+    return {
+        "title": data.title,
+        "source": data.source,
+        "command": data.command,
+        "made": data.made.isoformat(),
+        "version": __version__,
+        "item": list(request.item),
+        "scale": [tidy(value) for value in request.scale.values],
+        "k": data.k,
+        "level": request.level,
+        "method": request.method,
+        "assumption": {"words": data.assumption},
+        "shared": request.shared,
+        "participation": data.participation,
+        "headline": data.headline,
+        "words": data.findings,
+        "numbers": asdict(data.numbers),
+        "changed_items": [asdict(one) for one in data.changed_items],
+        "sweep": None if other is None else [asdict(step) for step in other.steps],
+        "claims": None if other is None else [asdict(one) for one in other.claims],
+        "no_sweep": data.no_sensitivity,
+        "quality": asdict(data.tally) | {"notes": data.notes, "messages": data.messages},
+        "rows": data.rows,
+        "rows_left_out": data.left_out,
+    }
