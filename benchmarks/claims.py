@@ -150,11 +150,12 @@ def _one_run(
 
 def settled_by_limits(question: Question) -> float:
     """Share of pairs settled by limits that hold for all items at all weights: Bonferroni."""
-    crowd = SharedItems.of(question, unseen=True)
+    crowd = SharedItems.of(question, unobserved=True)
     trials = PairTests.of(crowd, 1.0)
     rows = np.arange(len(crowd.items))
     level = np.array([(1 - LEVEL) / (2 * len(rows) * len(trials.above))])
-    lower, upper = (side(crowd, rows, level)[:, 0] for side in (trials.lower, trials.upper))
+    lower = trials.find_lower_limits(crowd, rows, level)[:, 0]
+    upper = trials.find_upper_limits(crowd, rows, level)[:, 0]
     items = question.counts.rows
     sure = (lower[:, :, None] >= upper[:, None, :]).all(axis=0)
     return float(sure.sum() / (items * (items - 1) / 2))

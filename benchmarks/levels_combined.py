@@ -71,7 +71,7 @@ def separate() -> Iterator[Found]:
         rows = [np.column_stack([n - np.arange(n + 1), np.arange(n + 1)]) for n in (a, b)]
         lower = np.array(
             [
-                [SEPARATE.limit(uh.build_question([x, y], q), False) for y in rows[1]]
+                [SEPARATE.find_limit(uh.build_question([x, y], q), False) for y in rows[1]]
                 for x in rows[0]
             ]
         )
@@ -150,7 +150,7 @@ def searched() -> Iterator[Found]:
         first, second = (_all_cells(n, len(scale)) for n in sizes)
         lower = np.array(
             [
-                [way.limit(uh.build_question([x, y], q, scale=scale), False) for y in second]
+                [way.find_limit(uh.build_question([x, y], q, scale=scale), False) for y in second]
                 for x in first
             ]
         )
@@ -198,7 +198,7 @@ def separate_with_n() -> Iterator[Found]:
         lower = np.array(
             [
                 [
-                    SEPARATE.limit(uh.build_question([x, y], n=(n, n), **assumption), False)
+                    SEPARATE.find_limit(uh.build_question([x, y], n=(n, n), **assumption), False)
                     for y in cells
                 ]
                 for x in cells

@@ -103,10 +103,10 @@ def test_breakdown_in_numbers() -> None:
 @pytest.mark.parametrize(
     ("claim", "words"),
     [
-        ({}, "above: no claim stated"),
-        ({"above": 2, "below": 3}, "above and below given together"),
-        ({"above": 7}, "above: 7 is not on the scale from 1 to 5"),
-        ({"below": 0.5}, "below: 0.5 is not on the scale"),
+        ({}, "A claim requires above or below. State a threshold such as 4"),
+        ({"above": 2, "below": 3}, "above and below cannot be combined"),
+        ({"above": 7}, "above must be on the scale, from 1 to 5; got 7"),
+        ({"below": 0.5}, "below must be on the scale, from 1 to 5; got 0.5"),
     ],
 )
 def test_claims_that_say_nothing_are_refused(claim: dict[str, Any], words: str) -> None:

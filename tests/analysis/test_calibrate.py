@@ -189,9 +189,9 @@ def test_files_that_hold_no_audit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="cannot be read"):
         read_assumption(file)
     for text, words in {
-        "{": "is not JSON",
-        "[1, 2]": "holds no audit",
-        '{"g": [0.1, 0.2]}': "does not hold what an audit found",
+        "{": "it is not JSON: ",
+        "[1, 2]": "it is not a JSON object",
+        '{"g": [0.1, 0.2]}': "is not the result of an audit .'item_lower' is missing",
     }.items():
         file.write_text(text)
         with pytest.raises(SourceError, match=words):

@@ -66,8 +66,8 @@ def test_sharing_never_widens(asked: Question) -> None:
         assert ci_upper <= ci_high
     # With n two limits may have to share the miss probability, and no more.
     guarded = replace(asked, level=(1 + 0.95) / 2)
-    assert SEPARATE.limit(guarded, False) <= max(ci_lower, low)
-    assert SEPARATE.limit(guarded, True) >= min(ci_upper, high)
+    assert SEPARATE.find_limit(guarded, False) <= max(ci_lower, low)
+    assert SEPARATE.find_limit(guarded, True) >= min(ci_upper, high)
 
 
 @given(asked=questions())
@@ -105,8 +105,8 @@ def test_brute_force_on_a_fine_grid(quiet: str, data: st.DataObject, m: int) -> 
     first, second = (means(1 / g, row, values) for row in asked.counts.cells.astype(float))
     width = asked.counts.scale.width
     for found_at, lowest, highest in (
-        (SEPARATE.bounds, first.min() - second.max(), first.max() - second.min()),
-        (SHARED.bounds, (first - second).min(), (first - second).max()),
+        (SEPARATE.find_bounds, first.min() - second.max(), first.max() - second.min()),
+        (SHARED.find_bounds, (first - second).min(), (first - second).max()),
     ):
         lower, upper = found_at(asked)
         assert lower <= lowest + 1e-9 * width
@@ -191,9 +191,9 @@ def test_breakdown_is_where_the_claim_starts_to_hold(name: str) -> None:
     leads_a = found.leader == "a"
     for name_of_way, way in WAYS.items():
         one: Difference = getattr(found, name_of_way)
-        ends = [way.bounds(found.question.at(float(q)))[not leads_a] for q in qs]
+        ends = [way.find_bounds(found.question.at(float(q)))[not leads_a] for q in qs]
         _check_crossing(np.array(ends) * (1 if leads_a else -1), qs, one.breakdown_q)
-        settled = [way.settles(found.question.at(float(q)), not leads_a) for q in qs[::4]]
+        settled = [way.is_ahead(found.question.at(float(q)), not leads_a) for q in qs[::4]]
         _check_crossing(np.where(settled, 1.0, -1.0), qs[::4], one.ci_breakdown_q)
 
 
@@ -213,8 +213,8 @@ def test_a_claim_is_settled_if_the_limit_is_positive(name: str) -> None:
     for way in WAYS.values():
         for q in (0.2, 0.5, 0.8, 1.0):
             for second in (False, True):
-                limit = way.limit(question.at(q), second)
-                assert way.settles(question.at(q), second) == ((-limit if second else limit) > 0)
+                limit = way.find_limit(question.at(q), second)
+                assert way.is_ahead(question.at(q), second) == ((-limit if second else limit) > 0)
 
 
 def test_the_cases_show_every_outcome() -> None:
@@ -337,7 +337,7 @@ def test_no_verdict_about_books_is_wrong(books: Floats, habit: str, way: str) ->
         if way == "shared":
             gs[1] = gs[0]
         question = build_question([seen_of(a, gs[0]), seen_of(b, gs[1])], q)
-        lower, upper = WAYS[way].bounds(question)
+        lower, upper = WAYS[way].find_bounds(question)
         truth = float((a - b) @ values)
         assert lower - rounding <= truth <= upper + rounding
         verdicts += lower > rounding or upper < -rounding

@@ -13,7 +13,12 @@ from scipy.stats import hypergeom
 
 from tests.formulas.outcomes import all_histograms, binomial, multinomial
 from tests.strategies import Floats
-from unheard.analysis.difference_limits import Sample, choose_scores, distributions, find_sum_limits
+from unheard.analysis.difference_limits import (
+    Sample,
+    build_distribution,
+    choose_scores,
+    find_sum_limits,
+)
 from unheard.analysis.differences import SEPARATE, SHARED, DifferenceSolver
 from unheard.analysis.shared_difference_limits import WeightBox, find_least_difference
 from unheard.model.question import build_question
@@ -25,7 +30,7 @@ TINY = 1e-9
 
 def limits(a: Any, b: Any, way: DifferenceSolver, q: float, **stated: Any) -> tuple[float, float]:
     question = build_question([a, b], q, **stated)
-    return way.limit(question, False), way.limit(question, True)
+    return way.find_limit(question, False), way.find_limit(question, True)
 
 
 @settings(max_examples=40)
@@ -141,8 +146,8 @@ def test_no_weights_have_a_lower_limit(m: int, q: float, quiet: str, data: st.Da
     w = {0: w, 1: np.sort(w)[::-1], -1: np.sort(w)}[falling][None]
     wanted = choose_scores(MISS)
     found = find_sum_limits(
-        distributions(a, w, w, wanted),
-        distributions(b.reverse(), w[:, ::-1], w[:, ::-1], wanted),
+        build_distribution(a, w, w, wanted),
+        build_distribution(b.reverse(), w[:, ::-1], w[:, ::-1], wanted),
         MISS,
     )
     assert min(least, 0.0) <= float(found[0]) - 1 + 1e-6

@@ -220,7 +220,7 @@ def test_bound_holds_before_anything_is_halved(pair: Pair, q: float, intervals: 
         patch.object(shared_difference, "GAP", 9.0),
         patch.object(shared_difference, "_FIRST_INTERVALS", intervals),
     ):
-        _, bound = shared_difference._search(terms, low, high)
+        _, bound = shared_difference._search_ratios(terms, low, high)
     assert bound >= exact
 
 
@@ -234,7 +234,7 @@ def test_ceiling_is_the_highest_of_all_corners(
     low, high = np.ones(len(v)), np.full(len(v), 1 / q)
     mass_a, first_a, mass_b, first_b = terms @ np.array(list(product([1, 1 / q], repeat=len(v)))).T
     expected = (s + (ratio * (first_a - s * mass_a) - first_b) / mass_b).max()
-    found, _ = shared_difference._highest(terms, low, high, np.array([ratio]), np.array([s]))
+    found, _ = shared_difference._maximize_line(terms, low, high, np.array([ratio]), np.array([s]))
     assert found[0] == pytest.approx(expected, rel=1e-10, abs=1e-10)
 
 

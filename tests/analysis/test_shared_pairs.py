@@ -68,7 +68,7 @@ def find_least_difference(question: Question) -> float:
 def is_sure(question: Question) -> bool:
     crowd = SharedItems.of(question)
     row = np.argsort(crowd.items)
-    return bool(crowd.surely_above(row[:1], row[1:])[0])
+    return bool(crowd.are_surely_above(row[:1], row[1:])[0])
 
 
 @given(pair=pairs(), seed=st.integers(0, 99))
@@ -178,9 +178,9 @@ def test_many_pairs_at_once_are_the_pairs_one_by_one(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("above", "below", "words"),
     [
-        ([0, 1], [1], "below: 1 items for 2 above them"),
-        ([2], [0], "pairs: .2. found. Give whole numbers from 0 to 1"),
-        ([0.5], [0], "pairs: .0.5. found"),
+        ([0, 1], [1], "below must have as many items as above: 2; got 1 items"),
+        ([2], [0], r"above must be a whole number from 0 to 1.*; got \[2\]"),
+        ([0.5], [0], r"above must be a whole number.*; got \[0\.5\]"),
     ],
 )
 def test_refused(above: list[int], below: list[int], words: str) -> None:
@@ -190,6 +190,6 @@ def test_refused(above: list[int], below: list[int], words: str) -> None:
 
 def test_one_q_for_all() -> None:
     cells = [[1, 5], [5, 1]]
-    with pytest.raises(uh.AssumptionError, match="q: one per item found"):
+    with pytest.raises(uh.AssumptionError, match="must have the same q; got one for each item"):
         find_shared_breakdown(build_question(cells, [0.3, 0.4]), 0, 1)
     assert find_shared_breakdown(build_question(cells, [0.3, 0.3]), 0, 1) == 0

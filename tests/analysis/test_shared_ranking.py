@@ -145,7 +145,7 @@ def test_chords_of_a_direction_settle_nothing_wrong(
     question = build_question(random_items(300, 5, 10), 0.05, quiet="low")
     crowd = SharedItems.of(question)
     i, j = np.indices((len(crowd.items),) * 2)
-    sure = crowd.surely_above(i.ravel(), j.ravel()).reshape(i.shape)
+    sure = crowd.are_surely_above(i.ravel(), j.ravel()).reshape(i.shape)
     found = pair_table(rank_shared(question, pairs=True))[np.ix_(crowd.items, crowd.items)]
     np.testing.assert_array_equal(found, sure)
 
@@ -332,8 +332,8 @@ def test_long_scales() -> None:
     ("asked", "words"),
     [
         ({"k": 4}, "k: 4 found, and there are 3 items"),
-        ({"similarity": 0.0}, "similarity: 0.0 found. Give a number above 0 and at most 1"),
-        ({"similarity": 1.5}, "similarity: 1.5 found"),
+        ({"similarity": 0.0}, r"similarity must be in \(0, 1\]; got 0"),
+        ({"similarity": 1.5}, r"similarity must be in \(0, 1\]; got 1\.5"),
     ],
 )
 def test_refused(asked: dict[str, float], words: str) -> None:
@@ -342,11 +342,15 @@ def test_refused(asked: dict[str, float], words: str) -> None:
 
 
 def test_what_goes_together() -> None:
-    with pytest.raises(uh.OptionError, match=r"similarity: 0\.8 given with a direction"):
+    with pytest.raises(
+        uh.OptionError, match=r"similarity cannot be combined with a direction; got 0\.8"
+    ):
         rank_shared(build_question([[1, 2], [2, 1]], 0.3, quiet="low"), similarity=0.8)
-    with pytest.raises(uh.OptionError, match="pairs: asked for, with 5,001 items"):
+    with pytest.raises(
+        uh.OptionError, match="pairs cannot be listed for more than 5,000 items; got 5,001"
+    ):
         rank_shared(build_question(np.ones((5001, 2)), 0.3), pairs=True)
-    with pytest.raises(uh.AssumptionError, match="q: one per item found"):
+    with pytest.raises(uh.AssumptionError, match="must have the same q; got one for each item"):
         rank_shared(build_question([[1, 2], [2, 1]], [0.3, 0.4]))
 
 

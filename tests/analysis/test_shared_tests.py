@@ -153,16 +153,16 @@ def test_between_the_points_of_a_direction(stretch: float, monkeypatch: pytest.M
     """One that is behind somewhere on a segment is hardly ahead at one of its points."""
     monkeypatch.setattr(shared_tests, "_STRETCH", stretch)
     cells = random_items(300, 5, 10)
-    crowd = SharedItems.of(build_question(cells, 0.05, quiet="low"), unseen=True)
+    crowd = SharedItems.of(build_question(cells, 0.05, quiet="low"), unobserved=True)
     trials = PairTests.of(crowd, 1.0)
     i, j = (x.ravel() for x in np.indices((len(crowd.items),) * 2))
-    behind = crowd.least_differences(i, j, 0.05) <= 0
-    means = np.stack([crowd.means(weights) for weights in trials.above])
+    behind = crowd.find_least_differences(i, j, 0.05) <= 0
+    means = np.stack([crowd.compute_means(weights) for weights in trials.above])
     least = (means[:, i] - means[:, j]).min(axis=0)[behind]
     assert least.max() <= trials.ahead
     if stretch == 1e9:
         assert least.max() > 0  # so that being ahead at the points is not enough
-    lower = trials.lower(crowd, np.arange(20), np.array([0.1]), slice(0, 5))
+    lower = trials.find_lower_limits(crowd, np.arange(20), np.array([0.1]), slice(0, 5))
     assert (lower[:, 0] < np.maximum(means[:5, :20], 1e-9) - trials.ahead).all()
 
 
@@ -240,9 +240,11 @@ def test_progress_rises_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_refused() -> None:
-    with pytest.raises(uh.OptionError, match="level: None found, with noise"):
+    with pytest.raises(uh.OptionError, match="Allowing for sampling error requires level"):
         rank_shared(build_question([[1, 5], [5, 1]], 0.3, level=None), sampling_error=True)
-    with pytest.raises(uh.OptionError, match="noise: asked for, with weighted counts"):
+    with pytest.raises(
+        uh.OptionError, match="sampling_error cannot be combined with weighted counts"
+    ):
         rank_shared(
             build_question([[1.5, 5.0], [5.0, 1.0]], 0.3, effective=[5, 5]), sampling_error=True
         )

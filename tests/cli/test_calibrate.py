@@ -261,19 +261,46 @@ def test_plan(run: Any, stored: uh.Assumption) -> None:
         (["--scale", "0:4"], "--scale: 0:4 found, and the audit is on 1, 2, 3, 4, 5"),
         (["--q", "0.3"], "q and assumption stated together"),
         (["--quiet", "low"], "--quiet: 'low' stated together with assumption"),
-        (["--assumption", "no.json"], "--assumption: no.json cannot be read (No such file"),
-        (["--assumption", "."], "--assumption: . cannot be read"),
-        (["--assumption", "stays.csv"], "--assumption: stays.csv is not JSON"),
-        (["--assumption", "audit.json#north"], "--assumption: audit.json has no segments"),
-        (["--assumption", "bytes.json"], "--assumption: bytes.json is not JSON"),
-        (["--assumption", "list.json"], "--assumption: list.json holds no audit"),
-        (["--assumption", "less.json"], "less.json does not hold what an audit found ('g' is mis"),
-        (["--assumption", "short.json"], "short.json does not hold what an audit found ("),
-        (["--assumption", "large.json"], "large.json does not hold what an audit found (g[0]"),
-        (["--assumption", "text.json"], "text.json does not hold what an audit found ("),
-        (["--assumption", "pool.json"], "pool.json does not hold what an audit found ("),
-        (["--assumption", "odd.json#a"], "--assumption: odd.json has no segments"),
-        (["--assumption", "none.json#a"], "none.json does not hold what an audit found ("),
+        (["--assumption", "no.json"], "no.json cannot be read: No such file"),
+        (["--assumption", "."], ". cannot be read: "),
+        (
+            ["--assumption", "stays.csv"],
+            "stays.csv is not the result of an audit (it is not JSON: ",
+        ),
+        (["--assumption", "audit.json#north"], "audit.json has no segments; got"),
+        (
+            ["--assumption", "bytes.json"],
+            "bytes.json is not the result of an audit (it is not JSON: ",
+        ),
+        (
+            ["--assumption", "list.json"],
+            "list.json is not the result of an audit (it is not a JSON object)",
+        ),
+        (
+            ["--assumption", "less.json"],
+            "less.json is not the result of an audit ('g' is mis",
+        ),
+        (
+            ["--assumption", "short.json"],
+            "short.json is not the result of an audit (",
+        ),
+        (
+            ["--assumption", "large.json"],
+            "large.json is not the result of an audit (g[0]",
+        ),
+        (
+            ["--assumption", "text.json"],
+            "text.json is not the result of an audit (",
+        ),
+        (
+            ["--assumption", "pool.json"],
+            "pool.json is not the result of an audit (",
+        ),
+        (["--assumption", "odd.json#a"], "odd.json has no segments; got"),
+        (
+            ["--assumption", "none.json#a"],
+            "none.json is not the result of an audit (",
+        ),
     ],
 )
 def test_files_that_cannot_be(

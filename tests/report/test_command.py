@@ -120,8 +120,11 @@ def test_passwords_stay_out_of_the_page(run: Typed, monkeypatch: pytest.MonkeyPa
         (["-o", "folder.html"], "folder.html is a folder"),
         (["-o", "page.html", "--k", "6"], "--k: 6 found, and there are 5 items"),
         (["-o", "page.html", "--k", "none"], "--k: 'none' is not a number"),
-        (["-o", "page.html", "--above", "9"], "--above: 9 is not on the scale"),
-        (["-o", "page.html", "--above", "2", "--below", "3"], "above and below given together"),
+        (["-o", "page.html", "--above", "9"], "--above must be on the scale, from 1 to 5; got 9"),
+        (
+            ["-o", "page.html", "--above", "2", "--below", "3"],
+            "--above and --below cannot be combined",
+        ),
         (["-o", "page.html", "--q", "1.5"], "--q: 1.5 found"),
         (["-o", "page.html", "--rating", "hotel"], "not on the scale"),
     ],

@@ -167,7 +167,7 @@ def test_order_refused(database: Bench) -> None:
     source, where = database.load(ratings(34))
     with pytest.raises(uh.OptionError, match="k: 8 found, and there are 7 items"):
         rank(source, "item", "rating", q=0.3, k=8, **where)
-    with pytest.raises(uh.OptionError, match="above: 6 is not on the scale from 1 to 5"):
+    with pytest.raises(uh.OptionError, match="above must be on the scale, from 1 to 5; got 6"):
         rank(source, "item", "rating", q=0.3, above=6, **where)
 
 

@@ -1,24 +1,24 @@
-"""Breakdown q: how quiet people may be before a claim about the mean is overturned.
+"""Breakdown q: the participation ratio below which a claim about the mean may fail.
 
-Noise aside it has a closed form. "The mean is above t" holds at q if the ratings above t outweigh
-those below it even when each of these stands for 1/q people:
+Ignoring sampling error, it has a closed form. "The mean is above t" holds at q if the ratings above
+t outweigh those below it even when each rating below t stands for 1/q people:
 
     sum over v > t of n_v (v - t)  >  (1/q) * sum over v < t of n_v (t - v),
 
-so the breakdown q is the shortfall below t over the excess above it. Written over columns, it runs
-in every engine. With noise the confidence limit takes the place of the interval's end, and the
-equation is solved.
+so the breakdown q is the shortfall below t divided by the excess above it. Written over columns,
+the formula runs in every engine. With sampling error, the confidence limit replaces the bound and
+the equation is solved numerically.
 
-A claim that holds at q holds at every larger q, since intervals and confidence limits only shrink
-as q rises. With sampling error a claim uses one limit of the confidence interval alone, and is
-wrong with a probability of at most 1 - level.
+A claim that holds at q holds at every larger q, because bounds and confidence limits only move
+inward as q rises. With sampling error, a claim uses one limit of the confidence interval alone, and
+is wrong with probability at most 1 - level.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,54 +28,66 @@ from unheard.formulas.bounds import average, misfits
 from unheard.formulas.boxes import Box, boxes
 from unheard.formulas.moments import Weighed, moments_below
 from unheard.formulas.operations import NUMPY, Column, Floats, Operations, by_blocks, weighted
+from unheard.model.arguments import SensitivityOptions
 from unheard.model.assumption import Assumption, fixed_box
 from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.question import Question, build_question
 from unheard.model.results import Numbers
 from unheard.model.scale import Scale
+from unheard.options.unknown import check_options
 
 NEVER = 2.0
-"""What the closed form returns for a claim that no q makes true."""
+"""What the closed form returns for a claim that fails at every q."""
 
 SMALLEST_Q = 1e-12
-"""A claim that survives this q is said to hold at every q."""
+"""A claim that holds at this q is reported to hold at every q."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """That a mean lies above a threshold, or below it."""
+    """The claim that a mean is above a threshold, or below it."""
 
     above: bool
     threshold: float
 
     @classmethod
     def read(cls, above: float | None, below: float | None, scale: Scale) -> Claim:
-        """Read the claim from the two arguments that may state it."""
-        given = {"above": above, "below": below}
-        stated = {name: value for name, value in given.items() if value is not None}
-        if len(stated) != 1:
+        """Read the claim from the two arguments, one of which must be given."""
+        if above is not None and below is not None:
             raise OptionError(
                 "above",
-                "above and below given together" if stated else "no claim stated",
-                "State one threshold, such as above 4",
+                problem="{argument} and {below} cannot be combined",
+                hint="State one claim at a time",
             )
-        ((name, value),) = stated.items()
-        if not scale.lowest <= value <= scale.highest:
+        if above is None and below is None:
+            raise OptionError(
+                "above",
+                problem="A claim requires {argument} or {below}",
+                hint="State a threshold",
+                examples=(scale.values[-2],),
+            )
+        name, value = ("above", above) if above is not None else ("below", below)
+        if (
+            not isinstance(value, int | float | np.integer)
+            or not scale.lowest <= value <= scale.highest
+        ):
             raise OptionError(
                 name,
-                f"{value:g} is not on the scale from {scale.lowest:g} to {scale.highest:g}",
-                "Give a threshold on the scale",
+                problem="{argument} must be on the scale, from {lowest} to {highest}",
+                value=value,
+                lowest=f"{scale.lowest:g}",
+                highest=f"{scale.highest:g}",
             )
         return cls(name == "above", float(value))
 
     @property
     def side(self) -> str:
-        """On which side of which threshold the mean is claimed to be."""
+        """Which side of which threshold the claim is about: ``above 4``."""
         return f"{'above' if self.above else 'below'} {self.threshold:g}"
 
     @property
     def words(self) -> str:
-        """The claim in a few words."""
+        """The claim in a few words: ``the mean is above 4``."""
         return f"the mean is {self.side}"
 
 
@@ -88,18 +100,18 @@ def compute_breakdown(
     ratio: bool,
     ops: Operations,
 ) -> Column:
-    """Return the breakdown q of a claim, ignoring sampling error; for every engine.
+    """Return the breakdown q of a claim, ignoring sampling error, in any engine.
 
     Parameters
     ----------
     counts, values, n, ratio
         As in :func:`unheard.formulas.bounds.interval_with_n`.
     ends
-        The boxes of the assumption at q = 1, see :func:`unheard.model.assumption.boxes`.
+        The boxes of the assumption at q = 1; see :func:`unheard.formulas.boxes.boxes`.
     claim
-        What is claimed.
+        The claim.
     ops
-        The engine's operations.
+        The operations of the engine.
 
     Returns
     -------
@@ -109,81 +121,80 @@ def compute_breakdown(
     """
     box, threshold = ends[0], claim.threshold
     if not claim.above:
-        # Seen from the other end of the scale, below is above.
+        # Reverse the scale, so that "below" becomes "above".
         counts, values = counts[::-1], [-v for v in values[::-1]]
         box, threshold = None if ends[1] is None else ends[1].reversed(), -threshold
     if box is None:
         mean = average(counts, values, ops)
         return ops.where(mean > threshold, 0.0, NEVER)
-    free = _free(counts, values, box, threshold, ops)
+    without_n = _solve_without_n(counts, values, box, threshold, ops)
     if n is None:
-        return free
+        return without_n
     if ratio:
-        return _ratio(counts, values, box, threshold, n, free, ops)
-    return _known(counts, values, box, threshold, n, free, ops)
+        return _solve_ratio(counts, values, box, threshold, n, without_n, ops)
+    return _solve_floor(counts, values, box, threshold, n, without_n, ops)
 
 
-def _parts(box: Box, gives: bool) -> list[Column]:
-    """Weights of the ratings whose side of the box gives way, or of those whose does not."""
+def _select_weights(box: Box, gives: bool) -> list[Column]:
+    """Return the largest weights of the ratings whose upper end moves with q, or does not."""
     return [w if g is gives else 0.0 for w, g in zip(box.most, box.gives, strict=True)]
 
 
-def _below(
+def _sum_shortfall(
     weights: Sequence[Column], counts: Sequence[Column], values: Sequence[float], t: float
 ) -> Column:
-    """Add up how far the ratings below t fall short of it."""
+    """Sum how far the ratings below t fall short of it."""
     return weighted([w * max(t - v, 0.0) for w, v in zip(weights, values, strict=True)], counts)
 
 
-def _free(
+def _solve_without_n(
     counts: Sequence[Column], values: Sequence[float], box: Box, t: float, ops: Operations
 ) -> Column:
     excess = weighted(
         [f * max(v - t, 0.0) for f, v in zip(box.fewest, values, strict=True)], counts
     )
-    room = excess - _below(_parts(box, False), counts, values, t)
-    return ops.where(
-        room > 0.0, ops.divide(_below(_parts(box, True), counts, values, t), room), NEVER
-    )
+    room = excess - _sum_shortfall(_select_weights(box, False), counts, values, t)
+    shortfall = _sum_shortfall(_select_weights(box, True), counts, values, t)
+    return ops.where(room > 0.0, ops.divide(shortfall, room), NEVER)
 
 
-def _ratio(
+def _solve_ratio(
     counts: Sequence[Column],
     values: Sequence[float],
     box: Box,
     t: float,
     n: Column,
-    free: Column,
+    without_n: Column,
     ops: Operations,
 ) -> Column:
-    """Take the best of the breakdown q without n and those that the number of people gives.
+    """Return the smaller of the breakdown q without n and those that the number of people gives.
 
-    The ratings stand for n people at most. A price s below t for every further one bounds what
-    the ratings below t can do, whatever their weights: the thresholds s of :func:`_dual`.
+    The ratings stand for at most n people. A price s below t for every further person bounds what
+    the ratings below t can do, whatever their weights: the thresholds s of :func:`_solve_dual`.
     """
     below = [k for k, s in enumerate(values) if s < t]
-    return _dual(counts, values, box, t, n, below, free, ops)
+    return _solve_dual(counts, values, box, t, n, below, without_n, ops)
 
 
-def _known(
+def _solve_floor(
     counts: Sequence[Column],
     values: Sequence[float],
     box: Box,
     t: float,
     n: Column,
-    free: Column,
+    without_n: Column,
     ops: Operations,
 ) -> Column:
-    """Solve for participation itself: the ratings stand for exactly n people."""
-    best = _dual(counts, values, box, t, n, range(len(values)), NEVER, ops)
-    # A larger q than this contradicts the response rate, and nothing is claimed there.
+    """Return the breakdown q of participation itself: the ratings stand for exactly n people."""
+    best = _solve_dual(counts, values, box, t, n, range(len(values)), NEVER, ops)
+    # A larger q contradicts the response rate, and no claim is made there.
     most = ops.least(ops.divide(weighted(box.most, counts), n), 1.0)
     held = ops.where(most > best, best, NEVER)
-    # If more people responded than stated, n is left out.
-    return ops.where(misfits(counts, box, n)[1], free, held)
+    # If more people responded than the assumption allows, n is ignored.
+    return ops.where(misfits(counts, box, n)[1], without_n, held)
 
 
-def _dual(
+def _solve_dual(
     counts: Sequence[Column],
     values: Sequence[float],
     box: Box,
@@ -193,17 +204,18 @@ def _dual(
     best: Column,
     ops: Operations,
 ) -> Column:
-    """Return the least q that keeps the lower end above t at any of some thresholds, or ``best``.
+    """Return the least q that keeps the lower bound above t at any of some thresholds, or ``best``.
 
-    The lower end is the largest, over thresholds s on the scale, of the mean that results if the
-    people who did not respond all rate s, corrected for the room below s: the dual of the greedy
-    filling, and linear in 1/q. The claim holds while any s keeps it above t.
+    The lower bound is the maximum, over thresholds s on the scale, of the mean that results if all
+    non-respondents rate s, corrected for the room below s: the dual of the greedy filling, and
+    linear in 1/q. The claim holds as long as any s keeps it above t.
     """
     fewest = box.fewest
     sure = weighted([f * v for f, v in zip(fewest, values, strict=True)], counts)
     left = n - weighted(fewest, counts)
     people = Weighed(moments_below, values, counts, 1)
-    below = [people.by(one, 1) for one in (_parts(box, True), fewest, _parts(box, False))]
+    parts = (_select_weights(box, True), fewest, _select_weights(box, False))
+    below = [people.by(one, 1) for one in parts]
     for k in thresholds:
         room, short, never = (factor * firsts[k] for factor, (_, firsts) in below)
         spare = sure + values[k] * left + short - never - n * t
@@ -223,31 +235,29 @@ def find_breakdown(
     below: float | None = None,
     sampling_error: bool = False,
     n: ArrayLike | None = None,
-    scale: Scale | Sequence[float] | str | None = None,
-    quiet: str = "any",
-    participation: Sequence[tuple[float, float]] | None = None,
-    g: Sequence[float] | None = None,
-    assumption: Assumption | None = None,
-    level: float = 0.95,
-    covers: str = "mean",
+    **options: Unpack[SensitivityOptions],
 ) -> Numbers:
-    """Find how quiet people may be before a claim about the mean is overturned.
+    """Find the breakdown q of a claim about the mean.
 
     Parameters
     ----------
-    counts, n, scale, quiet, participation, g, assumption, level, covers
-        As in :func:`unheard.estimate`. Participation stated per rating is loosened by q, see
-        :meth:`unheard.Assumption.at`.
+    counts, n
+        As in :func:`unheard.estimate`.
     above, below
-        The claim: that the mean is above, or below, this threshold.
+        The claim: the mean is above, or below, this threshold.
     sampling_error
-        Whether the confidence interval, and not only the interval, must lie beyond the threshold.
+        Whether to allow for sampling error: the confidence interval, and not only the bounds, must
+        lie beyond the threshold.
+    **options
+        ``scale``, ``quiet``, ``participation``, ``g``, ``assumption``, ``level`` and ``covers``, as
+        in :func:`unheard.estimate`. Participation stated per rating is loosened by q; see
+        :meth:`unheard.Assumption.at`.
 
     Returns
     -------
     float or array
-        The breakdown q: the claim holds at every larger q. 0 if it holds at every q, NaN if it
-        does not even hold at q = 1 (with n known: at the largest q that the response rate allows).
+        The claim holds at every larger q. 0 if it holds at every q, NaN if it fails even at q = 1
+        (with n known: at the largest q that the response rate allows).
 
     Examples
     --------
@@ -256,42 +266,41 @@ def find_breakdown(
     >>> round(find_breakdown([120, 30, 45, 200, 605], above=3.5, sampling_error=True), 4)
     0.4332
     """
-    question = build_question_at_one(
-        counts,
-        participation,
-        g,
-        assumption,
-        n=n,
-        scale=scale,
-        quiet=quiet,
-        level=level,
-        covers=covers,
-    )
-    found = find_breakdown_by_row(
-        question, Claim.read(above, below, question.counts.scale), sampling_error
-    )
+    check_options(find_breakdown, options, SensitivityOptions)
+    question = build_question_at_one(counts, n, **options)
+    claim = Claim.read(above, below, question.counts.scale)
+    if sampling_error:
+        check_level_given(question)
+    found = find_breakdown_by_row(question, claim, sampling_error)
     return float(found[0]) if question.counts.single else found
 
 
-def build_question_at_one(
-    counts: CountsLike,
-    participation: Sequence[tuple[float, float]] | None,
-    g: Sequence[float] | None,
-    assumption: Assumption | None,
-    **rest: Any,
-) -> Question:
-    """Check a question whose q is sought or varied: it starts from q = 1, or from what is stated.
+def check_level_given(question: Question) -> None:
+    """Raise if a question that must allow for sampling error has no level."""
+    if question.level is None:
+        raise OptionError(
+            "level",
+            problem="Allowing for sampling error requires {argument}",
+            hint="Use a level",
+            examples=(0.95,),
+        )
 
-    ``rest`` are further arguments of :func:`unheard.build_question`.
+
+def build_question_at_one(
+    counts: CountsLike, n: ArrayLike | None = None, **options: Unpack[SensitivityOptions]
+) -> Question:
+    """Build a question whose q is to be found or varied, from q = 1 or what is stated per rating.
+
+    The parameters are those of :func:`unheard.build_question`.
     """
-    stated: dict[str, Any] = {"participation": participation, "g": g, "assumption": assumption}
-    q = 1.0 if all(one is None for one in stated.values()) else None
-    return build_question(counts, q, **stated, **rest)
+    per_rating = ("participation", "g", "assumption")
+    q = 1.0 if all(options.get(name) is None for name in per_rating) else None
+    return build_question(counts, q, n=n, **options)
 
 
 def find_breakdown_by_row(question: Question, claim: Claim, sampling_error: bool) -> Floats:
-    """Return the breakdown q of a claim for every row of a question, whatever its q."""
-    found = _closed_form(question.counts, question.assumption, claim)
+    """Return the breakdown q of a claim for every row of a question, whatever its own q."""
+    found = _apply_closed_form(question.counts, question.assumption, claim)
     if not sampling_error:
         return found
     hopeful = np.flatnonzero(~np.isnan(found))
@@ -300,7 +309,7 @@ def find_breakdown_by_row(question: Question, claim: Claim, sampling_error: bool
     sign = 1.0 if claim.above else -1.0
 
     def margin(q: Floats, rows: NDArray[np.intp]) -> Floats:
-        # Down to where the search starts the interval itself lies beyond the threshold.
+        # At every q searched, the bound itself is already beyond the threshold.
         limit = question.at(q, rows).one_limit(upper=not claim.above)
         return sign * (limit - claim.threshold)
 
@@ -314,13 +323,14 @@ def find_breakdown_by_row(question: Question, claim: Claim, sampling_error: bool
 def find_largest_q(question: Question) -> Floats:
     """Return the largest q that the response rate does not contradict, row by row.
 
-    Nothing is claimed above it. It is 1 without n, and for a ratio, which nothing contradicts.
+    No claim is made above it. It is 1 without n, and for a ratio, which no response rate
+    contradicts.
     """
     counts = question.counts
     if counts.n is None or question.assumption.is_ratio:
         return np.ones(counts.rows)
     box, _ = build_boxes_at_one(question.assumption, counts.scale.m)
-    assert box is not None  # only a direction leaves an end to the average, and it is a ratio
+    assert box is not None  # only a direction has an end without a box, and it is a ratio
     most = weighted(box.most, list(np.asarray(counts.cells.T, np.float64)))
     # An item without ratings contradicts nothing.
     fits = (counts.n <= most) | (most == 0)
@@ -334,9 +344,10 @@ def find_largest_failing_q(
     most: Floats,
     grid: int = 100,
 ) -> Floats:
-    """Return, row by row, the largest of many q from ``least`` to ``most`` at which a margin fails.
+    """Return, row by row, the largest q of a grid at which a margin is not positive.
 
-    Beyond the largest q that the response rate allows nothing is claimed, so nothing can fail.
+    The grid runs from ``least`` to ``most``: above the largest q that the response rate allows,
+    no claim is made and none can fail.
     """
     failed = np.maximum(least, SMALLEST_Q)
     for share in np.linspace(0.0, 1.0, grid):
@@ -345,11 +356,11 @@ def find_largest_failing_q(
     return failed
 
 
-def _closed_form(counts: Histograms, assumption: Assumption, claim: Claim) -> Floats:
+def _apply_closed_form(counts: Histograms, assumption: Assumption, claim: Claim) -> Floats:
     values, ends = counts.scale.values, build_boxes_at_one(assumption, counts.scale.m)
 
     def formula(cells: Sequence[Column], *n: Column) -> list[Column]:
-        # A claim that holds by next to nothing breaks down at an endless q, which is none.
+        # A claim that holds by a hair breaks down at a q that overflows, which means never.
         with np.errstate(over="ignore"):
             people = n[0] if n else None
             found = compute_breakdown(
@@ -358,7 +369,7 @@ def _closed_form(counts: Histograms, assumption: Assumption, claim: Claim) -> Fl
         return [np.where(found < 1, found, np.nan)]
 
     (found,) = by_blocks(formula, counts.cells, [] if counts.n is None else [counts.n], 1)
-    # Of an item without ratings nothing is known.
+    # Nothing is known about an item without ratings.
     return np.where(counts.n_ratings > 0, found, np.nan)
 
 
@@ -368,24 +379,24 @@ def find_smallest_q(
     least: Floats,
     most: Floats | None = None,
 ) -> Floats:
-    """Find, row by row, where a margin that only rises with q crosses zero.
+    """Find, row by row, where a margin that increases with q crosses zero.
 
     Parameters
     ----------
     margin
-        Called with q and the rows it is for.
+        Called with q and the rows that it is for.
     rows
         The rows.
     least
-        A q per row below which the margin is known to be negative.
+        For each row, a q below which the margin is known to be negative.
     most
-        The largest q per row; 1 if left out.
+        For each row, the largest q; 1 by default.
 
     Returns
     -------
     Floats
-        Right to a relative 1e-12; 0 where the margin is positive at :data:`SMALLEST_Q`, NaN where
-        it is not positive at the largest q.
+        Accurate to a relative 1e-12; 0 where the margin is positive at :data:`SMALLEST_Q`, NaN
+        where it is not positive at the largest q.
     """
     from scipy.optimize.elementwise import find_root
 
@@ -400,13 +411,13 @@ def find_smallest_q(
     open_ = holds.copy()
     open_[holds] = margin(least[holds], rows[holds]) <= 0
 
-    def in_logs(x: Floats, *where: Any) -> Floats:
-        return margin(np.exp(x), where[0])
+    def margin_at_log(log_q: Floats, *where: NDArray[np.intp]) -> Floats:
+        return margin(np.exp(log_q), where[0])
 
     if open_.any():
         ends = (np.log(least[open_]), np.log(most[open_]))
         solved = find_root(
-            in_logs,
+            margin_at_log,
             ends,
             args=(rows[open_],),
             tolerances={"xatol": 1e-12, "xrtol": 0.0, "fatol": 0.0, "frtol": 0.0},

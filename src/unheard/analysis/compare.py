@@ -227,7 +227,7 @@ def _find_breakdown_q(question: Question, way: DifferenceSolver, leader: str) ->
     end, sign = (0, 1.0) if leader == "a" else (1, -1.0)
 
     def margin(q: Floats, _rows: NDArray[np.intp]) -> Floats:
-        return np.array([sign * way.bounds(question.at(float(one)))[end] for one in q])
+        return np.array([sign * way.find_bounds(question.at(float(one)))[end] for one in q])
 
     most = find_largest_q(question).min(keepdims=True)
     found = float(find_smallest_q(margin, np.zeros(1, np.intp), np.zeros(1), most)[0])
@@ -240,7 +240,7 @@ def _find_breakdown_q_with_sampling_error(
     """Go down from the largest q until who is ahead is open; the claim holds all along the run."""
 
     def settled(log_q: float) -> bool:
-        return way.settles(question.at(float(np.exp(log_q))), leader == "b")
+        return way.is_ahead(question.at(float(np.exp(log_q))), leader == "b")
 
     start = float(np.log(find_largest_q(question).min()))
     last = min(float(np.log(max(noiseless, LEAST_Q))), start)

@@ -1,10 +1,10 @@
-"""Who beats whom on every one of many scores, for thousands of items, as sets of bits.
+"""Which of many items exceed which others under every one of several conditions, as bit sets.
 
-Item i *dominates* item j if its score exceeds the one of j under each of several conditions. Asking
-every pair about every condition costs items² x conditions comparisons. Here a comparison is a bit:
-under one condition the items below a given score are the first so many of a sorted list, so 64 of
-them are ruled out by one operation on a word. A hundred thousand items under thirty conditions take
-less than a minute, with memory for a strip of the table of pairs only.
+Item i *dominates* item j if its score exceeds that of j under each condition. Comparing every pair
+under every condition takes items² x conditions comparisons. Here a comparison is a bit: under one
+condition, the items below a given score are a prefix of a sorted list, so that one operation on a
+word handles 64 of them. A hundred thousand items under thirty conditions take less than a minute,
+with memory for only a strip of the table of pairs.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Bits: TypeAlias = NDArray[np.uint64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 Scores: TypeAlias = Callable[[int], tuple[Floats, Floats]]
-"""For a condition, the score of each item where it is to be above, and where it is to be below."""
+"""For a condition, the score of each item as the upper one of a pair, and as the lower one."""
 
 Progress: TypeAlias = Callable[[float], None]
-"""Called with the share of the work that is done, from 0 to 1."""
+"""Called with the share of the work done so far, from 0 to 1."""
 
 STRIP = 4096
-"""Items compared with all others at a time: their sets of bits stay in the cache."""
+"""Number of items compared with all others at a time: their bit sets stay in the cache."""
 
 _ROWS = 1024
 _WORD = 64
@@ -36,17 +36,17 @@ _WORD = 64
 def find_dominance(
     scores: Scores, conditions: int, items: int, progress: Progress | None = None
 ) -> Iterator[tuple[slice, Bits]]:
-    """Find who dominates whom, a strip of the table of pairs at a time.
+    """Find which items dominate which, one strip of the table of pairs at a time.
 
     Parameters
     ----------
     scores
-        Scores under each condition, from 0 on. i dominates j if under all of them its first score
-        exceeds the second one of j.
+        The scores under each condition, numbered from 0. Item i dominates item j if its first
+        score exceeds the second score of j under all of them.
     conditions, items
-        How many there are.
+        The number of conditions and of items.
     progress
-        Told the share of the work that is done.
+        Called with the share of the work done so far.
 
     Yields
     ------
@@ -72,17 +72,17 @@ def find_dominance(
 
 
 def unpack_sets(strip: slice, sets: Bits) -> Iterator[tuple[slice, Flags]]:
-    """Spell sets of bits out, some rows at a time."""
+    """Unpack bit sets into arrays of booleans, some rows at a time."""
     for row in range(0, len(sets), _ROWS):
         some = slice(row, min(row + _ROWS, len(sets)))
-        # A word is stored lowest byte first, whatever the machine.
+        # Words are stored lowest byte first, on every machine.
         octets = sets[some].astype("<u8", copy=False).view(np.uint8)
         bits = np.unpackbits(octets, axis=1, count=strip.stop - strip.start, bitorder="little")
         yield some, bits.view(np.bool_)
 
 
 def _build_prefix_sets(order: NDArray[np.intp]) -> Bits:
-    """Return the sets of the first none, one, two, ... and of all items of a list."""
+    """Return the sets of the first 0, 1, 2, ... items of a list, up to all of them."""
     many = len(order)
     sets = np.zeros((many + 1, -(-many // _WORD)), np.uint64)
     word, bit = np.divmod(order, _WORD)

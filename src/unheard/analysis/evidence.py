@@ -1,4 +1,4 @@
-"""What is known of participation without an audit of one's own: studies, and the presets."""
+"""Published evidence about participation, and the presets that rest on it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from unheard.model.assumption import PRESETS
 
 @dataclass(frozen=True)
 class Evidence:
-    """One study in which both the ratings given and the truth are known.
+    """A study in which both the ratings of respondents and those of everybody are known.
 
     Attributes
     ----------
     name, what
-        Its name, and whose ratings they are.
+        Its name, and what was rated.
     g
-        Participation per rating, lowest first; the largest is 1 unless it says otherwise in
-        ``what``. Empty where the source tells the direction alone.
+        Participation per rating, lowest first; relative to the largest, unless ``what`` says
+        otherwise. Empty if the source reports only the direction.
     quiet
-        Who is quieter.
+        Who responds less often.
     preset
-        The preset that it speaks for.
+        The preset that it supports.
     source
-        Where the numbers are from.
+        Where the numbers come from.
     """
 
     name: str
@@ -35,14 +35,14 @@ class Evidence:
 
     @property
     def q(self) -> float | None:
-        """Voice ratio: least participation over largest."""
+        """Participation ratio: smallest participation over largest."""
         return min(self.g) / max(self.g) if self.g else None
 
 
 EVIDENCE = (
     Evidence(
         "CM100k",
-        "music tracks, known to the listener against a random list (choosing included)",
+        "music tracks: already known to the listener, compared with a random list (self-selection)",
         (0.0782, 0.2330, 0.5296, 1.0),
         "low",
         "media",
@@ -50,7 +50,7 @@ EVIDENCE = (
     ),
     Evidence(
         "Coat",
-        "coats, chosen by the shopper against random ones (choosing included)",
+        "coats: chosen by shoppers, compared with random ones (includes self-selection)",
         (0.3517, 0.5556, 0.5957, 0.6914, 1.0),
         "low",
         "reviews",
@@ -58,7 +58,7 @@ EVIDENCE = (
     ),
     Evidence(
         "Online radio",
-        "songs, rated by choice against a random sample of the same users",
+        "songs: rated by choice, compared with random songs rated by the same users",
         (),
         "low",
         "media",
@@ -66,7 +66,7 @@ EVIDENCE = (
     ),
     Evidence(
         "BrightLocal 2022",
-        "would review a business after a negative, a positive experience (shares of all)",
+        "share who would review a business after a negative and after a positive experience",
         (0.40, 0.67),
         "low",
         "reviews",
@@ -74,7 +74,7 @@ EVIDENCE = (
     ),
     Evidence(
         "Vaccination, May 2021",
-        "survey of US adults online: not vaccinated, vaccinated",
+        "online survey of US adults: not vaccinated, vaccinated",
         (0.4833, 1.0),
         "low",
         "survey",
@@ -82,15 +82,15 @@ EVIDENCE = (
     ),
     Evidence(
         "Literary Digest 1936",
-        "straw poll: for Landon, for Roosevelt (choice of the list included)",
+        "straw poll: for Landon, for Roosevelt (includes the choice of the mailing list)",
         (1.0, 0.4609),
         "high",
         "survey",
-        "Literary Digest, 31 October 1936, against the election",
+        "Literary Digest, 31 October 1936, compared with the election",
     ),
     Evidence(
         "Course evaluations",
-        "3,000 courses: scores of those who answer are too high",
+        "3,000 courses: the scores of respondents are too high",
         (),
         "low",
         "survey",
@@ -99,14 +99,14 @@ EVIDENCE = (
 )
 
 PRESET_TEXTS = {
-    "survey": "people were asked, and some did not answer",
-    "reviews": "everybody may write a review, and few do",
-    "media": "people choose what they watch or hear, and then whether they rate it",
+    "survey": "people were asked to respond, and some did not",
+    "reviews": "anybody may write a review, and few do",
+    "media": "people choose what they watch or hear, and then whether to rate it",
 }
 
 
 def list_evidence() -> list[dict[str, object]]:
-    """Return the studies as plain rows, presets first to last."""
+    """Return the studies as rows, in the order of the presets."""
     return [
         {
             "name": one.name,

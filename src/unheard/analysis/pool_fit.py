@@ -1,10 +1,9 @@
 """Fit what an audit of several items says about others; see :mod:`unheard.formulas.pooling`.
 
-The model behind the numbers: an item's people hold ratings drawn from p, and p varies over items as
-a Dirichlet distribution; somebody with rating r answers with probability logistic(b_r + a), where
-a, how much an item moves people to answer, varies over items as a normal distribution. All of it
-is fitted by maximum likelihood to the audited items. Of the model only means, variances and
-covariances over items are used.
+The model: the people of an item have ratings drawn from p, and p varies over items with a Dirichlet
+distribution. A person with rating r responds with probability logistic(b_r + a), where a, the
+random effect of the item, has a normal distribution. The model is fitted to the audited items by
+maximum likelihood. Only its means, variances and covariances over items are used.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from unheard.formulas.pooling import (
 )
 
 FEWEST_POOLED_ITEMS = 10
-"""An audit of fewer items says too little about how items differ."""
+"""An audit of fewer items says too little about the variation between items."""
 
 _FOLDS = 10
 _DRAWS = 20_000
@@ -39,13 +38,13 @@ _MANY = 1e6
 _UNLIKELY = 0.05
 _LARGEST_LOG = 12.0
 _WEAK = 3.0
-"""Standard deviation of b_r before seeing anything: holds ratings that hardly occur in check."""
+"""Prior standard deviation of b_r, which regularizes ratings that hardly occur."""
 
 Fitted = TypeVar("Fitted", Seen, Silent)
 
 
 def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -> Pool | None:
-    """Fit the pool of an audit, and test it on items left out; None if there are too few items."""
+    """Fit the pool of an audit and cross-validate it; return None if there are too few items."""
     some = truth.sum(axis=1) > 0
     observed, truth = observed[some], truth[some]
     if len(truth) < FEWEST_POOLED_ITEMS:
@@ -55,88 +54,92 @@ def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -
         return _fit_silent(o, t, values)
 
     means = truth @ values / truth.sum(axis=1)
-    seen = _tested(_fit_seen, _foretold_without_n, _error_without_n, observed, truth, values, means)
+    seen = _fit_with_validation(
+        _fit_seen, _predict_without_n, _standardize_errors_without_n, observed, truth, values, means
+    )
     rated = observed[observed.sum(axis=1) > 0]
     unlike = unlikeness_without_n(list(rated.T), values.tolist(), seen, NUMPY)
-    seen = replace(seen, farthest=_farthest(unlike, 1))
+    seen = replace(seen, farthest=_find_unlikeness_limit(unlike, 1))
     if not paired:
         return Pool(seen, None)
-    known = _tested(silent, _foretold_with_n, _error_with_n, observed, truth, values, means)
+    known = _fit_with_validation(
+        silent, _predict_with_n, _standardize_errors_with_n, observed, truth, values, means
+    )
     people = truth.sum(axis=1)
     unlike = unlikeness_with_n(list(observed.T), values.tolist(), people, known, NUMPY)
-    return Pool(seen, replace(known, farthest=_farthest(unlike, len(values))))
+    return Pool(seen, replace(known, farthest=_find_unlikeness_limit(unlike, len(values))))
 
 
-def _farthest(unlike: Floats, ways: int) -> float:
-    """Return how unlike the audited items one may be without a flag, as most of them are."""
+def _find_unlikeness_limit(unlike: Floats, ways: int) -> float:
+    """Return the unlikeness that most audited items do not exceed; above it, items get a note."""
     return max(float(np.quantile(unlike, 1 - _UNLIKELY)), float(chdtri(ways, _UNLIKELY)))
 
 
-def _tested(
+def _fit_with_validation(
     fit: Callable[[Floats, Floats], Fitted],
-    foretold: Callable[[Fitted, Floats, Floats, Floats], Floats],
-    error: Callable[[Fitted, Floats, Floats, Floats, Floats], Floats],
+    predict: Callable[[Fitted, Floats, Floats, Floats], Floats],
+    standardize_errors: Callable[[Fitted, Floats, Floats, Floats, Floats], Floats],
     observed: Floats,
     truth: Floats,
     values: Floats,
     means: Floats,
 ) -> Fitted:
-    """Fit to all items; add the errors made on each fold of items when fitted to the others."""
+    """Fit to all items, and add the errors on each fold of items when fitted to the others."""
     items = len(truth)
     fold = np.random.default_rng(0).permutation(items) % _FOLDS
     parts = [fit(observed[fold != k], truth[fold != k]) for k in range(_FOLDS)]
-    doubt = _doubt([foretold(part, observed, truth, values) for part in parts])
+    doubt = _compute_jackknife_variance([predict(part, observed, truth, values) for part in parts])
     errors = np.empty(items)
     for k, part in enumerate(parts):
         held = fold == k
         fitted = replace(part, doubt=doubt)
-        errors[held] = error(fitted, observed[held], truth[held], values, means[held])
+        errors[held] = standardize_errors(fitted, observed[held], truth[held], values, means[held])
     errors.sort()
     if items > _MOST_ERRORS:
         errors = errors[np.linspace(0, items - 1, _MOST_ERRORS).round().astype(int)]
     return replace(fit(observed, truth), doubt=doubt, errors=tuple(errors.tolist()))
 
 
-def _doubt(answers: list[Floats]) -> float:
-    """Variance of an answer because the audit might have had other items: a jackknife."""
+def _compute_jackknife_variance(answers: list[Floats]) -> float:
+    """Return the variance of a prediction over possible audits, by the jackknife."""
     spread = np.array(answers) - np.mean(answers, axis=0)
     return float((len(answers) - 1) / len(answers) * (spread**2).sum(axis=0).mean())
 
 
-def _foretold_without_n(pool: Seen, observed: Floats, truth: Floats, values: Floats) -> Floats:
-    """Answers about items as large as can be: what many more ratings do not make any better."""
+def _predict_without_n(pool: Seen, observed: Floats, truth: Floats, values: Floats) -> Floats:
+    """Predict the means of infinitely large items, whose error further ratings do not reduce."""
     many = list((observed + 1e-9).T * (_MANY / (observed.sum(axis=1) + 1e-9)))
     return np.asarray(pooled_without_n(many, values.tolist(), pool, NUMPY)[0])
 
 
-def _foretold_with_n(pool: Silent, observed: Floats, truth: Floats, values: Floats) -> Floats:
-    """Answers about the silent of items as large as can be."""
+def _predict_with_n(pool: Silent, observed: Floats, truth: Floats, values: Floats) -> Floats:
+    """Predict the means of the non-respondents of infinitely large items."""
     n = truth.sum(axis=1)
     many = list(observed.T * (_MANY / n))
     silent, _ = silent_mean(many, values.tolist(), np.full(len(n), _MANY), pool, NUMPY)
     return np.asarray(silent)
 
 
-def _error_without_n(
+def _standardize_errors_without_n(
     pool: Seen, observed: Floats, truth: Floats, values: Floats, means: Floats
 ) -> Floats:
     estimate, square = pooled_without_n(list(observed.T), values.tolist(), pool, NUMPY)
     return np.asarray(np.abs(means - estimate) / np.sqrt(square))
 
 
-def _error_with_n(
+def _standardize_errors_with_n(
     pool: Silent, observed: Floats, truth: Floats, values: Floats, means: Floats
 ) -> Floats:
     n = truth.sum(axis=1)
     estimate, square = pooled_with_n(list(observed.T), values.tolist(), n, pool, NUMPY)
-    # Where everybody answered there is no error to be made.
+    # Where everybody responded, there is no error.
     away = np.abs(means - estimate)
     return np.asarray(np.divide(away, np.sqrt(square), out=np.zeros(len(n)), where=square > 0))
 
 
 def _fit_seen(observed: Floats, truth: Floats) -> Seen:
     answered, audited = observed.sum(axis=0), truth.sum(axis=0)
-    # Half a person more on both sides: never 0 or endless, whatever was seen.
+    # Half a person more on both sides keeps the ratio finite and positive, whatever the counts.
     stands = (audited + 0.5) / (answered + 0.5)
     pseudo = fit_dirichlet(observed[observed.sum(axis=1) > 0])
     return Seen(tuple(pseudo.tolist()), tuple((stands / stands.min()).tolist()), 0.0, (), 0.0)
@@ -145,14 +148,14 @@ def _fit_seen(observed: Floats, truth: Floats) -> Seen:
 def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> Silent:
     rng = np.random.default_rng(0)
     p = rng.dirichlet(fit_dirichlet(truth), _DRAWS)
-    voice, spread = fit_participation(observed, truth)
-    g = expit(voice + spread * rng.standard_normal((_DRAWS, 1)))
+    log_odds, spread = fit_participation(observed, truth)
+    g = expit(log_odds + spread * rng.standard_normal((_DRAWS, 1)))
     shares, unseen = p * g, p * (1 - g)
     unseen /= unseen.sum(axis=1, keepdims=True)
     silent = unseen @ values
     noise = np.diag(shares.mean(axis=0)) - shares.T @ shares / _DRAWS
     around = shares - shares.mean(axis=0)
-    strengths, modes = _independent(around.T @ around / _DRAWS, noise)
+    strengths, modes = _decorrelate_shares(around.T @ around / _DRAWS, noise)
     gains = modes.T @ (around.T @ (silent - silent.mean())) / _DRAWS
     return Silent(
         mean=float(silent.mean()),
@@ -170,28 +173,28 @@ def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> Silent:
     )
 
 
-def _independent(between: Floats, noise: Floats) -> tuple[Floats, Floats]:
-    """Combinations of shares that are uncorrelated both between items and in their noise."""
+def _decorrelate_shares(between: Floats, noise: Floats) -> tuple[Floats, Floats]:
+    """Return combinations of shares uncorrelated both between items and in their sampling error."""
     from scipy.linalg import eigh
 
-    # A rating that never occurs has no noise; a trace of it keeps the equations solvable.
+    # A rating that never occurs has no sampling error; a trace of it keeps the system solvable.
     floor = 1e-9 * np.trace(noise) / len(noise)
     strengths, modes = eigh(between, noise + floor * np.eye(len(noise)))
     return np.asarray(strengths), np.asarray(modes)
 
 
 def fit_dirichlet(counts: Floats) -> Floats:
-    """Fit how distributions vary over items, from a histogram of each [M00].
+    """Fit the Dirichlet distribution of rating distributions over items [M00].
 
     Parameters
     ----------
     counts
-        One row per item.
+        One histogram per item, in rows.
 
     Returns
     -------
     Floats
-        Parameters of the most likely Dirichlet distribution.
+        The parameters with the largest likelihood.
     """
     from scipy.optimize import minimize
 
@@ -204,8 +207,8 @@ def fit_dirichlet(counts: Floats) -> Floats:
         value += (gammaln(a + counts) - gammaln(a)).sum()
         slope = (digamma(whole) - digamma(whole + sizes)).sum()
         slope = slope + (digamma(a + counts) - digamma(a)).sum(axis=0)
-        # Items that do not seem to differ would otherwise be taken to be all the same for sure:
-        # a flat prior on the correlation 1/(1 + whole) of two people of one item.
+        # Without a prior, items that do not seem to differ would be fitted as all equal: a flat
+        # prior on the correlation 1/(1 + whole) of two people of one item.
         value += np.log(whole) - 2 * np.log1p(whole)
         slope = slope + 1 / whole - 2 / (1 + whole)
         return -value, -slope * a
@@ -217,17 +220,18 @@ def fit_dirichlet(counts: Floats) -> Floats:
 
 
 def fit_participation(observed: Floats, truth: Floats) -> tuple[Floats, float]:
-    """Fit participation per rating, and how much more some items move people to answer.
+    """Fit participation per rating, and how much it varies between items.
 
     Parameters
     ----------
     observed, truth
-        One row per item: those who answered, and everybody.
+        Counts of respondents, and of everybody; one row per item.
 
     Returns
     -------
     tuple
-        Log-odds to answer per rating for the middle item, and their standard deviation over items.
+        The log-odds of responding per rating, for the median item, and their standard deviation
+        over items.
     """
     from scipy.optimize import minimize
 
@@ -236,8 +240,8 @@ def fit_participation(observed: Floats, truth: Floats) -> tuple[Floats, float]:
     center = logit((observed.sum() + 0.5) / (truth.sum() + 1))
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
-        voice, spread = parameters[:-1], np.exp(parameters[-1])
-        odds = voice + spread * nodes[:, None]
+        log_odds, spread = parameters[:-1], np.exp(parameters[-1])
+        odds = log_odds + spread * nodes[:, None]
         # One row per node, one column per item.
         fit = odds @ observed.T - np.logaddexp(0, odds) @ truth.T + log_weights
         whole = logsumexp(fit, axis=0)
@@ -245,9 +249,9 @@ def fit_participation(observed: Floats, truth: Floats) -> tuple[Floats, float]:
         shares = expit(odds)
         by_rating = likely.sum(axis=0) @ observed - ((likely @ truth) * shares).sum(axis=0)
         by_node = likely @ observed.sum(axis=1) - ((likely @ truth) * shares).sum(axis=1)
-        pull = (voice - center) / _WEAK**2
-        # A spread of exactly nothing is never believed [C13].
-        value = -whole.sum() + (pull * (voice - center)).sum() / 2 - np.log(spread)
+        pull = (log_odds - center) / _WEAK**2
+        # The prior on the spread rules out zero [C13].
+        value = -whole.sum() + (pull * (log_odds - center)).sum() / 2 - np.log(spread)
         return value, np.append(pull - by_rating, -spread * (nodes @ by_node) - 1)
 
     start = logit((observed.sum(axis=0) + 0.5) / (truth.sum(axis=0) + 1))

@@ -1,11 +1,11 @@
-"""Claims about two items of a table under one participation, and the q that ends them.
+"""Breakdown q of claims about the order of items under shared participation.
 
-With sampling error, "i is above j" is tested at the corners of the box that q allows, at the level
-of all pairs of the table together (:mod:`unheard.analysis.shared_tests`). The claim at q speaks
-about every larger q too: what a smaller box allows, a larger one allows. But the q is chosen after
+With sampling error, "i is above j" is tested at the corners of the box that q allows, at a level
+that is simultaneous over all pairs (:mod:`unheard.analysis.shared_tests`). The claim at q implies
+the claim at every larger q, because a larger box contains a smaller one. But q is chosen after
 seeing the data, so it must not be one at which the claim happens to hold again: it is the end of
-the run of q, from 1 down, along which it holds throughout. The true q lies in that run, or nothing
-false was said; and at the true q the test keeps its level.
+the run of q, from 1 down, along which the claim holds throughout. Either the true q is in that run,
+and there the test keeps its level, or nothing was claimed about it.
 """
 
 from __future__ import annotations
@@ -27,37 +27,36 @@ from unheard.analysis.shared_tests import (
     check_limits,
     choose_levels_for_all_pairs,
 )
-from unheard.errors import OptionError
+from unheard.errors import Given, OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.question import Question
 
 _GRID = 40
-"""How many q are looked at, from 1 down, for one at which a claim with sampling error fails."""
+"""Number of q, from 1 down, at which a claim with sampling error is tested."""
 
 
 def find_shared_breakdown(
     question: Question, above: ArrayLike, below: ArrayLike, *, sampling_error: bool = False
 ) -> Floats:
-    """Find how unequally people may respond before an item is no longer surely above another.
+    """Find the breakdown q of the claim that one item is above another, with shared participation.
 
     Parameters
     ----------
     question
-        All items; what it says about q is not used: one q holds for all items, and is sought.
+        All items. Its own q is ignored: the same q applies to all items, and is to be found.
     above, below
-        Pairs of items, from 0: claimed is that the first is above the second, whatever one
+        Pairs of items, numbered from 0. The claim is that the first is above the second, whatever
         participation distorts both.
     sampling_error
-        Whether to allow for sampling error, for all pairs of items together at the question's
-        level, whether they are asked about or not. This takes about a second per pair, and more
-        for a direction. Whether the claim holds along the whole run of q is looked up at 40 of
-        them.
+        Whether to allow for sampling error, at the question's level, simultaneously for all pairs
+        of items. This takes about a second per pair, and more for a direction. The claim is tested
+        at 40 values of q.
 
     Returns
     -------
     Floats
-        The claim holds at every larger q. 0 if it holds at every q; NaN if it does not even hold
-        at q = 1, because the second is ahead, both are equal, or one has no ratings.
+        The claim holds at every larger q. 0 if it holds at every q; NaN if it fails even at q = 1,
+        because the second is ahead, both are equal, or one has no ratings.
 
     Examples
     --------
@@ -69,29 +68,34 @@ def find_shared_breakdown(
     >>> find_shared_breakdown(hotels, 0, 1, sampling_error=True).round(2)
     array([0.11])
     """
-    first, second = (_read_items(side, question.counts.rows) for side in (above, below))
+    items = question.counts.rows
+    first, second = _read_items("above", above, items), _read_items("below", below, items)
     if first.shape != second.shape:
         raise OptionError(
-            "below", f"{len(second)} items for {len(first)} above them", "Give as many of each"
+            "below",
+            problem="{argument} must have as many items as {above}: {first}",
+            value=Given(f"{len(second)} items"),
+            first=len(first),
         )
-    crowd = SharedItems.of(question, unseen=sampling_error)
+    shared = SharedItems.of(question, unobserved=sampling_error)
     row = np.full(question.counts.rows, -1, np.intp)
-    row[crowd.items] = np.arange(len(crowd.items))
+    row[shared.items] = np.arange(len(shared.items))
     rated = np.flatnonzero((row[first] >= 0) & (row[second] >= 0))
     i, j = row[first[rated]], row[second[rated]]
     found = np.full(len(first), np.nan)
     found[rated] = np.fmin(
-        crowd.breakdowns(i, j), _find_separate_breakdowns(question, crowd.items[i], crowd.items[j])
+        shared.find_breakdowns(i, j),
+        _find_separate_breakdowns(question, shared.items[i], shared.items[j]),
     )
     if sampling_error:
-        claims = _TestedClaims.of(question, crowd)
+        claims = _TestedClaims.of(question, shared)
         pairs = zip(i.tolist(), j.tolist(), found[rated].tolist(), strict=True)
         found[rated] = [claims.find_end(a, np.array([b]), 1, last) for a, b, last in pairs]
     return found
 
 
 def _find_separate_breakdowns(question: Question, first: Index, second: Index) -> Floats:
-    """Return the breakdown q of pairs that a known number of people settles; NaN if it does not."""
+    """Return the breakdown q of pairs with separate participation and known n; NaN if n is not."""
     known = build_separate_question(question, sampling_error=False)
     if known is None:
         return np.full(len(first), np.nan)
@@ -110,81 +114,81 @@ def _find_separate_breakdowns(question: Question, first: Index, second: Index) -
 
 @dataclass(frozen=True, eq=False)
 class _TestedClaims:
-    """Claims with sampling error: under one participation, or by a known number of people.
+    """Claims with sampling error, under shared participation or from a known number of people.
 
     Attributes
     ----------
-    crowd, levels
-        The items, and the levels of limits for one participation.
+    shared, levels
+        The items, and the levels of limits under shared participation.
     known
-        The items at the level of limits for separate participation; None if n is unknown.
+        The items at the level of limits under separate participation; None if n is unknown.
     """
 
-    crowd: SharedItems
+    shared: SharedItems
     levels: Floats
     known: Question | None
 
     @classmethod
-    def of(cls, question: Question, crowd: SharedItems) -> _TestedClaims:
+    def of(cls, question: Question, shared: SharedItems) -> _TestedClaims:
         return cls(
-            crowd,
-            choose_levels_for_all_pairs(question, crowd),
+            shared,
+            choose_levels_for_all_pairs(question, shared),
             build_separate_question(question, sampling_error=True),
         )
 
-    def margins(self, q: float, above: int, below: Index) -> Floats:
-        """Return by how much one row is above others at a q; negative if it is not."""
-        then = self.crowd.at(q)
-        trials = PairTests.of(then, 1.0)
-        check_limits(len(self.crowd.items), len(trials.above))
-        found = trials.margins(then, above, below, self.levels)
+    def find_margins(self, q: float, above: int, below: Index) -> Floats:
+        """Return the margins by which one row is claimed to be above others at q."""
+        then = self.shared.at(q)
+        tests = PairTests.of(then, 1.0)
+        check_limits(len(self.shared.items), len(tests.above))
+        found = tests.find_margins(then, above, below, self.levels)
         if self.known is None:
             return found
-        rows = self.crowd.items[np.concatenate([[above], below])]
+        rows = self.shared.items[np.concatenate([[above], below])]
         at = self.known.at(q, rows)
         lower, upper = at.intervals()[-2:]
         more: Floats = np.maximum(found, (lower[0] - upper[1:]) / at.counts.scale.width)
         return more
 
     def find_end(self, above: int, below: Index, needed: int, last: float) -> float:
-        """Go down from q = 1 while one row is above so many of others, not beyond ``last``."""
+        """Find the end of the run of q along which one row is above a number of others."""
 
         def margin(q: float) -> float:
-            return float(-np.sort(-self.margins(q, above, below))[needed - 1])
+            return float(-np.sort(-self.find_margins(q, above, below))[needed - 1])
 
         return _find_end_of_run(margin, last)
 
 
 def _find_end_of_run(margin: Callable[[float], float], last: float) -> float:
-    """Go down from q = 1 to the breakdown q that ignores sampling error, or until a claim fails."""
+    """Go down from q = 1 until a claim fails, or to ``last``, where it fails in any case."""
 
-    def in_logs(log_q: float) -> float:
+    def margin_at_log(log_q: float) -> float:
         return margin(float(np.exp(log_q)))
 
     if np.isnan(last) or margin(1.0) <= 0:
         return np.nan
     run = np.linspace(0.0, np.log(max(last, SMALLEST_Q)), _GRID + 1)
     for before, here in pairwise(run.tolist()):
-        if in_logs(here) <= 0:
-            return float(np.exp(brentq(in_logs, here, before, xtol=1e-9)))
+        if margin_at_log(here) <= 0:
+            return float(np.exp(brentq(margin_at_log, here, before, xtol=1e-9)))
     return last
 
 
 def find_shared_top_k_breakdown(
     question: Question, item: int, k: int, *, sampling_error: bool = False
 ) -> float:
-    """Find how unequally people may respond before an item is no longer surely among the k best.
+    """Find the breakdown q of an item's place among the k best, with shared participation.
 
-    It is as long as N - k of the N items are surely below it.
+    The item is surely among the k best if N - k of the N items are surely below it.
 
     Parameters
     ----------
     question
-        All items; what it says about q is not used: one q holds for all items, and is sought.
+        All items. Its own q is ignored: the same q applies to all items, and is to be found.
     item
-        Which of them, from 0.
+        The item, numbered from 0.
     k
-        How many are the best.
+        The number of best items.
     sampling_error
         Whether to allow for sampling error, as in :func:`find_shared_breakdown`.
 
@@ -203,13 +207,13 @@ def find_shared_top_k_breakdown(
     """
     items = question.counts.rows
     check_k(k, items)
-    (row,) = _read_items(item, items)
+    (row,) = _read_items("item", item, items)
     if k == items:
         return 0.0
     needed = items - k
     others = np.delete(np.arange(items), row)
     plain = find_shared_breakdown(question, np.full(len(others), row), others)
-    least = float(np.sort(plain)[needed - 1])  # what never holds comes last
+    least = float(np.sort(plain)[needed - 1])  # claims that never hold come last
     return (
         _find_top_k_with_sampling_error(question, int(row), needed, least)
         if sampling_error
@@ -220,19 +224,22 @@ def find_shared_top_k_breakdown(
 def _find_top_k_with_sampling_error(
     question: Question, item: int, needed: int, least: float
 ) -> float:
-    crowd = SharedItems.of(question, unseen=True)
-    claims = _TestedClaims.of(question, crowd)
+    shared = SharedItems.of(question, unobserved=True)
+    claims = _TestedClaims.of(question, shared)
     if np.isnan(least):
         return least
-    above = int(np.flatnonzero(crowd.items == item)[0])
-    below = np.delete(np.arange(len(crowd.items)), above)
+    above = int(np.flatnonzero(shared.items == item)[0])
+    below = np.delete(np.arange(len(shared.items)), above)
     return claims.find_end(above, below, needed, least)
 
 
-def _read_items(side: ArrayLike, items: int) -> Index:
-    rows = np.atleast_1d(np.asarray(side))
+def _read_items(argument: str, given: ArrayLike, items: int) -> Index:
+    rows = np.atleast_1d(np.asarray(given))
     if rows.dtype.kind not in "iu" or rows.ndim != 1 or ((rows < 0) | (rows >= items)).any():
         raise OptionError(
-            "pairs", f"{side!r} found", f"Give whole numbers from 0 to {items - 1}, one per pair"
+            argument,
+            problem="{argument} must be a whole number from 0 to {last}, or a list of them",
+            value=given,
+            last=items - 1,
         )
     return rows.astype(np.intp)

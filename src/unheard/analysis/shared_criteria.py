@@ -1,14 +1,14 @@
-"""Conditions under which items are compared, so that together they settle pairs.
+"""Criteria that settle the order of all pairs of items under shared participation.
 
-How pairs are settled, see :mod:`unheard.analysis.shared_pairs` for the proofs:
+See :mod:`unheard.analysis.shared_pairs` for the proofs about one pair:
 
 - Weights in a box: i is surely above j if and only if it is ahead at every corner.
-- A direction: at some points of every segment between thresholds both items are looked at. One
-  that is behind at a point is not surely above. Between two points a mean stays close to its
-  chord: going from one to the other it moves by Δ while its denominator grows by a factor ρ, and it
-  leaves the chord by Δ(√ρ - 1)/(√ρ + 1) at most. Chords differ least at an end, so one that is
-  ahead at both ends by more than both can leave their chords is ahead in between. Only the pairs
-  that neither settles are looked at one by one.
+- A direction: both items are evaluated at some points of every segment between thresholds. An item
+  that is behind at a point is not surely above. Between two points a mean stays close to its chord:
+  it changes by Δ while its denominator grows by a factor ρ, and deviates from the chord by at most
+  Δ(√ρ - 1)/(√ρ + 1). Chords differ least at an end, so an item that is ahead at both ends by more
+  than both means can deviate is ahead in between. Only the pairs that neither criterion settles are
+  evaluated one by one.
 - Weights in a box with too many corners: the same, with the two extremes of each mean in place of
   chords.
 
@@ -35,7 +35,7 @@ from unheard.errors import OptionError
 from unheard.formulas.operations import Floats
 
 MOST_COMPARISONS = 10**12
-"""Pairs times conditions up to which items are ranked: some minutes."""
+"""Largest number of pairs times conditions that are compared, which takes some minutes."""
 
 _MOST_CORNERS = 2**13
 _MOST_CUTS = 2 * 10**9
@@ -46,16 +46,16 @@ _STRETCH = 1.4
 
 @dataclass(frozen=True)
 class PairCriteria:
-    """How to settle all pairs.
+    """Criteria by which the order of all pairs is settled.
 
     Attributes
     ----------
     necessary
-        Scores that one surely above must have, and the number of conditions.
+        Scores under conditions that an item surely above another must dominate, and their number.
     sufficient
-        Scores that are enough to be surely above, if the necessary ones are not.
+        Scores under conditions that suffice to be surely above, if the necessary ones do not.
     settle
-        Tells for pairs between the two, one by one.
+        Settles the remaining pairs, one by one.
     """
 
     necessary: tuple[Scores, int]
@@ -66,7 +66,7 @@ class PairCriteria:
 def settle_pairs(
     criteria: PairCriteria, items: int, progress: Progress | None = None
 ) -> Iterator[tuple[slice, slice, Flags]]:
-    """Tell for blocks of pairs, rows against columns, which are surely in this order."""
+    """Yield blocks of pairs, and whether the row is surely above the column."""
     if criteria.sufficient is None or criteria.settle is None:
         for columns, sets in find_dominance(*criteria.necessary, items, progress):
             for rows, sure in unpack_sets(columns, sets):
@@ -95,73 +95,76 @@ def settle_pairs(
 
 
 def build_exact_criteria(
-    crowd: SharedItems, similarity: float, effort: float = 1.0
+    shared: SharedItems, similarity: float, effort: float = 1.0
 ) -> PairCriteria:
     """Build the criteria that settle all pairs, ignoring sampling error."""
-    if crowd.falling and similarity == 1:
-        criteria = _build_falling_criteria(crowd)
-    elif similarity == 1 and 2**crowd.free > _MOST_CORNERS:
-        criteria = _build_many_cornered_criteria(crowd)
+    if shared.falling and similarity == 1:
+        criteria = _build_falling_criteria(shared)
+    elif similarity == 1 and 2**shared.free > _MOST_CORNERS:
+        criteria = _build_many_cornered_criteria(shared)
     else:
-        criteria = PairCriteria(_score_means(crowd, *list_extreme_weights(crowd, similarity)))
+        criteria = PairCriteria(_score_means(shared, *list_extreme_weights(shared, similarity)))
     conditions = criteria.necessary[1] + (criteria.sufficient[1] if criteria.sufficient else 0)
-    check_comparisons(len(crowd.items), conditions, effort * MOST_COMPARISONS)
+    check_comparisons(len(shared.items), conditions, effort * MOST_COMPARISONS)
     return criteria
 
 
-def list_extreme_weights(crowd: SharedItems, similarity: float) -> tuple[Floats, Floats]:
-    """Return weights of one above and of one below, enough of them to settle every pair.
+def list_extreme_weights(shared: SharedItems, similarity: float) -> tuple[Floats, Floats]:
+    """Return weights for the upper and for the lower item that together settle every pair.
 
-    For weights in a box: if a mean is larger than another under each of these, it is under all.
+    For weights in a box: a mean that is larger under each of these is larger under all weights.
     """
     if similarity == 1:
-        corners = _list_corners(crowd)
+        corners = _list_corners(shared)
         return corners, corners
-    if crowd.falling:
+    if shared.falling:
         raise OptionError(
             "similarity",
-            f"{similarity:g} given with a direction",
-            "Give it with q alone or per rating",
+            problem="{argument} cannot be combined with a direction",
+            value=similarity,
+            hint="Leave out {quiet}",
         )
-    return _list_vertices(crowd, similarity)
+    return _list_vertices(shared, similarity)
 
 
 def check_comparisons(items: int, steps: int, most: float) -> None:
-    """Raise if so many steps for each pair of so many items take too long."""
+    """Raise if a number of comparisons for each pair of items takes too long."""
     if items * items * steps > most:
         raise OptionError(
             "shared",
-            f"{items:,} items are too many to compare pair by pair under one participation",
-            f"Rank at most {int((most / steps) ** 0.5):,} items on this scale, or rank them with "
-            "separate participation",
+            problem="{items:,} items are too many to compare pair by pair under one participation",
+            hint="Rank at most {most:,} items on this scale, or use separate participation",
+            code="too_many_items",
+            items=items,
+            most=int((most / steps) ** 0.5),
         )
 
 
-def _score_means(crowd: SharedItems, above: Floats, below: Floats) -> tuple[Scores, int]:
-    """Means at some weights, and for the one below at others."""
+def _score_means(shared: SharedItems, above: Floats, below: Floats) -> tuple[Scores, int]:
+    """Return means as scores: at some weights for the upper item, at others for the lower."""
 
     def scores(condition: int) -> tuple[Floats, Floats]:
-        means = crowd.means(above[condition])
-        others = means if above is below else crowd.means(below[condition])
+        means = shared.compute_means(above[condition])
+        others = means if above is below else shared.compute_means(below[condition])
         return means - TIE, others
 
     return scores, len(above)
 
 
-def _list_corners(crowd: SharedItems) -> Floats:
-    """Corners of the box of weights, each once up to a factor."""
-    sides = [np.unique(side) for side in zip(crowd.low, crowd.high, strict=True)]
+def _list_corners(shared: SharedItems) -> Floats:
+    """Return the corners of the box of weights, without multiples of each other."""
+    sides = [np.unique(side) for side in zip(shared.low, shared.high, strict=True)]
     corners = np.array(list(product(*sides)), np.float64)
-    growth = crowd.high / crowd.low
-    # The last corner is the first one times a number if all weights may grow by the same factor.
+    growth = shared.high / shared.low
+    # The last corner is a multiple of the first if all weights may grow by the same factor.
     return corners[:-1] if len(corners) > 1 and growth.min() == growth.max() else corners
 
 
 def list_segment_points(
-    crowd: SharedItems, stretch: float
+    shared: SharedItems, stretch: float
 ) -> dict[tuple[float, ...], set[tuple[float, ...]]]:
-    """Return points on all segments between thresholds, each with its neighbours on them."""
-    m, most = len(crowd.places), float(crowd.high[0])
+    """Return points on all segments between thresholds, each with its neighbours."""
+    m, most = len(shared.places), float(shared.high[0])
     steps = int(np.ceil(np.log(most) / np.log(stretch)))
     inner = np.geomspace(1, most, steps + 1).tolist()
     points: dict[tuple[float, ...], set[tuple[float, ...]]] = {(1.0,) * m: set()}
@@ -173,49 +176,52 @@ def list_segment_points(
     return points
 
 
-def _build_falling_criteria(crowd: SharedItems) -> PairCriteria:
-    """A direction: points on every segment between thresholds, with chords between them."""
-    points = list_segment_points(crowd, _STRETCH)
+def _build_falling_criteria(shared: SharedItems) -> PairCriteria:
+    """Build the criteria for a direction: points on every segment, and chords between them."""
+    points = list_segment_points(shared, _STRETCH)
     weights, neighbours = np.array(list(points)), [np.array(list(x)) for x in points.values()]
 
     def chords(condition: int) -> tuple[Floats, Floats]:
-        mass, mean = crowd.totals(weights[condition]), crowd.means(weights[condition])
+        mass, mean = (
+            shared.compute_totals(weights[condition]),
+            shared.compute_means(weights[condition]),
+        )
         short, over = np.zeros_like(mean), np.zeros_like(mean)
         for other in neighbours[condition]:
-            root = np.sqrt(crowd.totals(other) / mass)
-            leaves = (crowd.means(other) - mean) * (root - 1) / (root + 1)
+            root = np.sqrt(shared.compute_totals(other) / mass)
+            leaves = (shared.compute_means(other) - mean) * (root - 1) / (root + 1)
             short, over = np.minimum(short, leaves), np.maximum(over, leaves)
         return mean + short - TIE, mean + over
 
     return PairCriteria(
-        _score_means(crowd, weights, weights), (chords, len(weights)), crowd.surely_above
+        _score_means(shared, weights, weights), (chords, len(weights)), shared.are_surely_above
     )
 
 
-def _build_many_cornered_criteria(crowd: SharedItems) -> PairCriteria:
-    """A box with many corners: those at which a mean is extreme, then pairs one by one."""
-    m = len(crowd.places)
-    check_comparisons(len(crowd.items), m * m, _MOST_CUTS)
+def _build_many_cornered_criteria(shared: SharedItems) -> PairCriteria:
+    """Build the criteria for a box with many corners: those at which a mean is extreme."""
+    m = len(shared.places)
+    check_comparisons(len(shared.items), m * m, _MOST_CUTS)
     lower = np.tri(m, m, -1, dtype=bool)
     pushed = np.concatenate(
-        [np.where(lower, crowd.high, crowd.low), np.where(lower, crowd.low, crowd.high)]
+        [np.where(lower, shared.high, shared.low), np.where(lower, shared.low, shared.high)]
     )
-    means = np.stack([crowd.means(weights) for weights in pushed])
+    means = np.stack([shared.compute_means(weights) for weights in pushed])
     ends = means.min(axis=0) - TIE, means.max(axis=0)
     return PairCriteria(
-        _score_means(crowd, pushed, pushed), (lambda _: ends, 1), crowd.surely_above
+        _score_means(shared, pushed, pushed), (lambda _: ends, 1), shared.are_surely_above
     )
 
 
-def _list_vertices(crowd: SharedItems, similarity: float) -> tuple[Floats, Floats]:
-    """Return the weights at which an item may pass one with similar participation."""
+def _list_vertices(shared: SharedItems, similarity: float) -> tuple[Floats, Floats]:
+    """Return weights of two items with similar participation that together settle every pair."""
     upward, downward = [], []
-    for low, high in zip(crowd.low.tolist(), crowd.high.tolist(), strict=True):
+    for low, high in zip(shared.low.tolist(), shared.high.tolist(), strict=True):
         more, less = min(high, low / similarity), max(low, high * similarity)
         upward.append({(low, low), (low, more), (less, high), (high, high)})
         downward.append({(y, x) for x, y in upward[-1]})
     sides = [(*downward[:cut], *upward[cut:]) for cut in range(len(upward) + 1)]
     many = sum(float(np.prod([len(x) for x in side], dtype=float)) for side in sides)
-    check_comparisons(len(crowd.items), int(many), MOST_COMPARISONS)
+    check_comparisons(len(shared.items), int(many), MOST_COMPARISONS)
     vertices = np.array(sorted({one for side in sides for one in product(*side)}))
     return vertices[:, :, 0], vertices[:, :, 1]

@@ -1,13 +1,12 @@
-"""The order of many items rated by one crowd: one unknown participation distorts them all.
+"""Rank ranges of many items that share one unknown participation.
 
-Item i is *surely above* j if its mean is the larger for every participation that the assumption
-allows, the same for both. What is reported counts pairs: the best rank of an item is one more than
-the number of items surely above it, the worst one is N less the number of items surely below it.
-Ranks under one common participation may range less widely than this; nothing is claimed about
-that.
+Item i is *surely above* j if its mean is larger for every participation that the assumption allows,
+the same for both. Rank ranges count pairs: the best rank of an item is one more than the number of
+items surely above it, the worst rank is N minus the number of items surely below it. Under one
+common participation the true rank range may be narrower.
 
-How pairs are settled: :mod:`unheard.analysis.shared_pairs` has the proofs for one pair,
-:mod:`unheard.analysis.shared_criteria` for all, :mod:`unheard.analysis.shared_tests` with
+:mod:`unheard.analysis.shared_pairs` has the proofs for one pair,
+:mod:`unheard.analysis.shared_criteria` for all pairs, and :mod:`unheard.analysis.shared_tests` adds
 sampling error.
 """
 
@@ -28,28 +27,27 @@ from unheard.analysis.shared_tests import (
     build_tested_criteria,
     choose_levels_for_all_pairs,
 )
-from unheard.errors import OptionError
+from unheard.errors import Given, OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.question import Question
 
 MOST_LISTED = 5000
-"""Items up to which settled pairs are listed."""
+"""Largest number of items whose settled pairs are listed."""
 
 
 @dataclass(frozen=True, eq=False)
 class SharedRanking(Ranking):
-    """What one shared participation settles about an order, item by item; 1 is best.
+    """Rank ranges and tiers of items that share one participation; 1 is best.
 
-    The fields of :class:`~unheard.analysis.ranking.Ranking` count pairs here: a best rank is one
+    The fields of :class:`~unheard.analysis.ranking.Ranking` count pairs here: the best rank is one
     more than the number of items surely above. An item without ratings may have any rank.
 
     Attributes
     ----------
     settled
-        Number of pairs in a settled order, of N(N - 1)/2.
+        Number of pairs whose order is settled, out of N(N - 1)/2.
     pairs
-        The settled pairs in rising order, the one above first, shape (settled, 2); None unless
-        asked for.
+        The settled pairs, upper item first, shape (settled, 2); None unless requested.
     """
 
     settled: int
@@ -57,7 +55,7 @@ class SharedRanking(Ranking):
 
     @property
     def settled_share(self) -> float:
-        """Share of all pairs whose order is settled; 1 if there is only one item."""
+        """Share of pairs whose order is settled; 1 if there is only one item."""
         items = len(self.tier)
         return self.settled / (items * (items - 1) / 2) if items > 1 else 1.0
 
@@ -72,27 +70,27 @@ def rank_shared(
     progress: Progress | None = None,
     effort: float = 1.0,
 ) -> SharedRanking:
-    """Rank items that one participation distorts.
+    """Rank items that share one unknown participation.
 
     Parameters
     ----------
     question
-        All items, with one q for all. A known number of people is used as far as it settles pairs
-        by itself, whatever the participation of each item; it could settle more.
+        All items, with one q for all. A known number of people is used only for pairs that it
+        settles with separate participation.
     k
-        Also say who is surely, and who possibly, among the k best.
+        Also find which items are surely, and which possibly, among the k best.
     sampling_error
-        Whether to allow for sampling error: then everything said holds together with a probability
-        of at least the question's level.
+        Whether to allow for sampling error: all results then hold jointly with a probability of
+        at least the question's level.
     similarity
-        By how much the participation of two items may differ, rating by rating: at least this
-        share of the other's. 1 if it is the same; q or less if each item has its own.
+        The smallest ratio of the participations of two items, at any rating: 1 if they are the
+        same; q or less if each item has its own.
     pairs
         Whether to list the settled pairs.
     progress
-        Called with the share of the work that is done.
+        Called with the share of the work done so far.
     effort
-        How much work is done at the most, as a share of some minutes' work; more is refused.
+        The most work to do, as a share of some minutes' work; more is refused.
 
     Examples
     --------
@@ -109,14 +107,17 @@ def rank_shared(
         check_k(k, items)
     if pairs and items > MOST_LISTED:
         raise OptionError(
-            "pairs", f"asked for, with {items:,} items", f"List pairs of at most {MOST_LISTED:,}"
+            "pairs",
+            problem="{argument} cannot be listed for more than {most:,} items",
+            value=Given(f"{items:,} items"),
+            most=MOST_LISTED,
         )
     similarity = _check_similarity(similarity)
     if not sampling_error:
-        crowd = SharedItems.of(question)
+        shared = SharedItems.of(question)
         ends = _find_separate_bounds(build_separate_question(question, sampling_error=False))
         found = _count_settled(
-            build_exact_criteria(crowd, similarity, effort), crowd, items, pairs, progress, ends
+            build_exact_criteria(shared, similarity, effort), shared, items, pairs, progress, ends
         )
         return build_shared_ranking(*found, k)
     return build_shared_ranking(
@@ -127,20 +128,20 @@ def rank_shared(
 def _rank_with_sampling_error(
     question: Question, similarity: float, pairs: bool, progress: Progress | None, effort: float
 ) -> tuple[Whole, Whole, Whole | None]:
-    """Claim pairs; then, with those that were claimed out of the way, try the others again."""
-    crowd = SharedItems.of(question, unseen=True)
-    trials = PairTests.of(crowd, similarity)
+    """Claim pairs, then test the others again with the claimed ones excluded."""
+    shared = SharedItems.of(question, unobserved=True)
+    tests = PairTests.of(shared, similarity)
     levels, ends = (
-        choose_levels_for_all_pairs(question, crowd),
+        choose_levels_for_all_pairs(question, shared),
         _find_separate_bounds(build_separate_question(question, sampling_error=True)),
     )
     for last in (False, True):
         share = None if progress is None else partial(_report_half, progress, last)
-        plan = build_tested_criteria(crowd, trials, levels, share, effort)
-        # Claims that a known n makes by itself are no reason to test fewer of the others.
+        criteria = build_tested_criteria(shared, tests, levels, share, effort)
+        # Claims from a known n alone do not reduce the number of tests.
         also = ends if last else None
-        found = _count_settled(plan, crowd, question.counts.rows, pairs and last, None, also)
-        levels = choose_levels_for_all_pairs(question, crowd, claimed=int(found[0].sum()))
+        found = _count_settled(criteria, shared, question.counts.rows, pairs and last, None, also)
+        levels = choose_levels_for_all_pairs(question, shared, claimed=int(found[0].sum()))
     return found
 
 
@@ -149,7 +150,7 @@ def _report_half(progress: Progress, second: bool, share: float) -> None:
 
 
 def _find_separate_bounds(question: Question | None) -> tuple[Floats, Floats] | None:
-    """Return the ends of intervals that settle pairs on their own, as far as rounding lets them."""
+    """Return bounds that settle pairs with separate participation, with a margin for rounding."""
     if question is None:
         return None
     lower, upper = question.intervals()[-2:]
@@ -157,29 +158,29 @@ def _find_separate_bounds(question: Question | None) -> tuple[Floats, Floats] | 
 
 
 def _count_settled(
-    plan: PairCriteria,
-    crowd: SharedItems,
+    criteria: PairCriteria,
+    shared: SharedItems,
     items: int,
     pairs: bool,
     progress: Progress | None,
     ends: tuple[Floats, Floats] | None,
 ) -> tuple[Whole, Whole, Whole | None]:
-    """Return how many items are surely above and below each, and the pairs if they are wanted.
+    """Return how many items are surely above and below each, and the pairs if requested.
 
-    ``ends`` are those of intervals that settle pairs as well.
+    ``ends`` are bounds that settle pairs as well.
     """
     above, below = (np.zeros(items, np.int64) for _ in range(2))
     listed: list[Whole] = [np.zeros((0, 2), np.int64)]
-    for rows, columns, sure in settle_pairs(plan, len(crowd.items), progress):
+    for rows, columns, sure in settle_pairs(criteria, len(shared.items), progress):
         if ends is not None:
-            lower, upper = ends[0][crowd.items[rows]], ends[1][crowd.items[columns]]
+            lower, upper = ends[0][shared.items[rows]], ends[1][shared.items[columns]]
             np.logical_or(sure, lower[:, None] > upper, out=sure)
-        # A block has fewer than 2**16 rows and columns, and short numbers add up faster.
-        below[crowd.items[rows]] += sure.sum(axis=1, dtype=np.uint16)
-        above[crowd.items[columns]] += sure.sum(axis=0, dtype=np.uint16)
+        # A block has fewer than 2**16 rows and columns, and short integers add up faster.
+        below[shared.items[rows]] += sure.sum(axis=1, dtype=np.uint16)
+        above[shared.items[columns]] += sure.sum(axis=0, dtype=np.uint16)
         if pairs:
             i, j = np.nonzero(sure)
-            listed.append(np.stack([crowd.items[rows][i], crowd.items[columns][j]], axis=1))
+            listed.append(np.stack([shared.items[rows][i], shared.items[columns][j]], axis=1))
     if not pairs:
         return above, below, None
     found = np.concatenate(listed)
@@ -189,11 +190,11 @@ def _count_settled(
 def build_shared_ranking(
     above: Whole, below: Whole, pairs: Whole | None, k: int | None
 ) -> SharedRanking:
-    """Make ranks of the numbers of items surely above and surely below each.
+    """Build the ranking from the numbers of items surely above and surely below each.
 
-    A tier ends after p items if p items have a worst rank of at most p. For each of these has N - p
-    items below; one of them that has none of the others below therefore has all the rest below,
-    and every other one is above such a one.
+    A tier ends after p items if p items have a worst rank of at most p. For each of these has at
+    least N - p items below; one of them that has none of the others below therefore has all the
+    rest below, and every other one is above such an item.
     """
     items = len(above)
     best, worst = 1 + above, items - below
@@ -206,7 +207,5 @@ def build_shared_ranking(
 
 def _check_similarity(similarity: float) -> float:
     if not 0 < similarity <= 1:
-        raise OptionError(
-            "similarity", f"{similarity!r} found", "Give a number above 0 and at most 1"
-        )
+        raise OptionError("similarity", problem="{argument} must be in (0, 1]", value=similarity)
     return float(similarity)

@@ -1,36 +1,37 @@
-"""Sampling error of an order under one participation: all claims hold together at one level.
+"""Tests of the order of items under shared participation, all at one simultaneous level.
 
-Seen ratings are a sample. Claimed is "i is above j" for many pairs, and the probability that any
-claim is wrong must be at most the miss probability, whatever the true participation is, however few
+Ratings are a sample. "i is above j" is claimed for many pairs, and the probability that any claim
+is wrong must be at most the miss probability, whatever the true participation is and however few
 the ratings are.
 
-**One pair.** Suppose the claim is wrong: under the true weights, mean_i <= mean_j. Then by the
+**One pair.** Suppose that the claim is wrong: under the true weights, mean_i <= mean_j. Then by the
 argument of :mod:`unheard.analysis.shared_pairs`, applied to the true shares, mean_i <= mean_j at
 some corner too, which does not depend on the sample. So a claim that is made only if a test rejects
-"mean_i <= mean_j" at *every* corner is wrong with no larger probability than one test: there is no
-price for looking at many corners, and the weights between them need no look.
+"mean_i <= mean_j" at *every* corner is wrong with no larger probability than one test: testing many
+corners costs nothing, and the weights between them need no test.
 
 **The test at a corner.** Let p_i(t) and p_j(t) be the p-values of "mean_i <= t" and "mean_j >= t",
 by :mod:`unheard.analysis.mean_limits`. Both statements are true at any t between the two means, and
-the p-values are independent, so their product is too small by chance with a known probability
-[F32]. The pair is rejected if the product is small at every t. With levels ρ, ρ², ..., ρ^S instead
-of p-values, that is
+the p-values are independent, so the distribution of their product is known [F32]. The hypothesis is
+rejected if the product is small at every t. With levels ρ, ρ², ..., ρ^S instead of p-values, that
+is
 
     lower limit of i at ρ^a >= upper limit of j at ρ^b    for all a + b = S + 1,
 
-and its miss probability is ρ^S (1 + S (1 - ρ)). This needs a gap 1.05 to 1.15 times the one of a
-normal test of the difference; two limits at half the miss probability each need up to 1.48 times.
+and its miss probability is ρ^S (1 + S (1 - ρ)). It requires a gap 1.05 to 1.15 times that of a
+normal test of the difference; two limits at half the miss probability each require up to 1.48
+times.
 
-**All pairs.** Each of the N(N - 1) claims could be wrong: by Bonferroni's inequality it is tested
-at that share of the miss probability. Claims made are then taken out of the number and the others
-are tested again [H79]: the first wrong one would be made while all that are wrong are counted.
-The bootstrap of the largest statistic over all pairs [RW05, MRSW24] is sharper, and breaks the
-level where ratings are few: docs/confidence.md has both side by side.
+**All pairs.** Each of the N(N - 1) claims could be wrong: by Bonferroni's inequality, each is
+tested at that share of the miss probability. The claims made are then excluded from the number and
+the others are tested again [H79]: the first wrong one would be made while all wrong ones still
+count. The bootstrap of the largest statistic over all pairs [RW05, MRSW24] is sharper, but does not
+keep its level where ratings are few: docs/confidence.md compares the two.
 
-**Directions.** A wrong claim is wrong on a segment between thresholds, at a mixture that is not
-known. Let weights on it grow by a factor R from one point to the next. In between a mean leaves its
-chord by at most κ² scale widths, κ = (√R - 1)/(√R + 1): it moves by no more than κ, and leaves the
-chord by no more than κ times that. So at one of the two points mean_i <= mean_j + 2κ², and this is
+**Directions.** A wrong claim is wrong on a segment between thresholds, at an unknown mixture. Let
+weights on the segment grow by a factor R from one point to the next. In between, a mean deviates
+from its chord by at most κ² scale widths, κ = (√R - 1)/(√R + 1): it changes by at most κ, and
+deviates by at most κ times that. So at one of the two points mean_i <= mean_j + 2κ², and this is
 tested at all points.
 """
 
@@ -41,8 +42,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import brentq
 
+from unheard.analysis.breakdown import check_level_given
 from unheard.analysis.dominance import Progress
-from unheard.analysis.mean_limits import lower_limits, upper_limits
+from unheard.analysis.mean_limits import find_lower_limits, find_upper_limits
 from unheard.analysis.ranking import adjust_level_for_items
 from unheard.analysis.shared_criteria import (
     MOST_COMPARISONS,
@@ -57,28 +59,28 @@ from unheard.formulas.operations import Floats
 from unheard.model.question import Question
 
 MOST_LEVELS = 8
-"""Levels at which limits are found, S above: more are sharper, and cost more."""
+"""Largest number of levels, S above: more levels are sharper, but cost more."""
 
 _WEAKEST = 0.2
-"""Limits at weaker levels are next to the mean, and slow to find."""
+"""Limits at weaker levels are close to the mean, and slow to find."""
 
 _MOST_LIMITS = 2 * 10**7
 _PORTION = 5_000
-"""Items times weights that are looked at together: more costs memory, fewer cost time."""
+"""Items times weights evaluated together: more cost memory, fewer cost time."""
 
 _STRETCH = 1.1
 
 
 @dataclass(frozen=True, eq=False)
 class PairTests:
-    """What is tested.
+    """The tests that a claim "one item is above another" must pass.
 
     Attributes
     ----------
     above, below
-        Weights of the one above and of the one below, as many of each.
+        Weights of the upper and of the lower item, one row of each per test.
     ahead
-        By how much the one above must be ahead, as a share of the scale's width.
+        By how much the upper item must be ahead, in scale widths.
     """
 
     above: Floats
@@ -86,57 +88,56 @@ class PairTests:
     ahead: float
 
     @classmethod
-    def of(cls, crowd: SharedItems, similarity: float) -> PairTests:
-        """List what must be tested to claim that one item is above another."""
-        if crowd.falling and similarity == 1:
-            points = np.array(list(list_segment_points(crowd, _STRETCH)))
+    def of(cls, shared: SharedItems, similarity: float) -> PairTests:
+        """List the tests for items that share one participation, or have a similar one."""
+        if shared.falling and similarity == 1:
+            points = np.array(list(list_segment_points(shared, _STRETCH)))
             root = np.sqrt(_STRETCH)
             return cls(points, points, 2 * float((root - 1) / (root + 1)) ** 2)
-        return cls(*list_extreme_weights(crowd, similarity), ahead=0.0)
+        return cls(*list_extreme_weights(shared, similarity), ahead=0.0)
 
-    def lower(
-        self, crowd: SharedItems, rows: Index, levels: Floats, some: slice = slice(None)
+    def find_lower_limits(
+        self, shared: SharedItems, rows: Index, levels: Floats, some: slice = slice(None)
     ) -> Floats:
-        """Return lower limits of rows that are claimed to be above, by trial, level and row."""
-        counts, places = _count_ratings(crowd, rows)
-        return lower_limits(counts, places, self.above[some], levels) - self.ahead
+        """Return lower limits of rows as upper items, by test, level and row."""
+        counts, places = _count_ratings(shared, rows)
+        return find_lower_limits(counts, places, self.above[some], levels) - self.ahead
 
-    def upper(
-        self, crowd: SharedItems, rows: Index, levels: Floats, some: slice = slice(None)
+    def find_upper_limits(
+        self, shared: SharedItems, rows: Index, levels: Floats, some: slice = slice(None)
     ) -> Floats:
-        """Return upper limits of rows that are claimed to be below, by trial, level and row."""
-        counts, places = _count_ratings(crowd, rows)
-        return upper_limits(counts, places, self.below[some], levels)
+        """Return upper limits of rows as lower items, by test, level and row."""
+        counts, places = _count_ratings(shared, rows)
+        return find_upper_limits(counts, places, self.below[some], levels)
 
-    def margins(self, crowd: SharedItems, above: int, below: Index, levels: Floats) -> Floats:
-        """Return by how much the claims that one row is above others hold; negative if not."""
-        lower, upper = (
-            self.lower(crowd, np.array([above]), levels),
-            self.upper(crowd, below, levels),
-        )
-        found: Floats = (lower - upper[:, ::-1]).min(axis=(0, 1))
-        return found
+    def find_margins(self, shared: SharedItems, above: int, below: Index, levels: Floats) -> Floats:
+        """Return the margins by which one row is claimed to be above others; negative if not."""
+        lower = self.find_lower_limits(shared, np.array([above]), levels)
+        upper = self.find_upper_limits(shared, below, levels)
+        margins: Floats = (lower - upper[:, ::-1]).min(axis=(0, 1))
+        return margins
 
 
-def _count_ratings(crowd: SharedItems, rows: Index) -> tuple[Floats, Floats]:
-    """Return how often each rating was given to some rows, and places from 0 on."""
-    return crowd.shares[rows] * crowd.seen[rows, None], crowd.places - crowd.places.min()
+def _count_ratings(shared: SharedItems, rows: Index) -> tuple[Floats, Floats]:
+    """Return the counts of some rows, and the places of the ratings measured from 0."""
+    return shared.shares[rows] * shared.n_ratings[rows, None], shared.places - shared.places.min()
 
 
 def split_level(question: Question, level: float) -> float:
-    """Return the level of each of two statements that are joined.
+    """Return the level of each of two statements that hold jointly at ``level``.
 
-    Where the number of people is known, what separate participation settles is joined to what one
-    participation settles: n narrows the one, and is not used for the other.
+    If the number of people is known, a pair is settled by separate participation, for which n
+    narrows the bounds, or by shared participation, for which n is not used.
     """
     return level if question.counts.n is None else 1 - (1 - level) / 2
 
 
 def build_separate_question(question: Question, *, sampling_error: bool) -> Question | None:
-    """Return the question whose intervals settle pairs whatever the participation of each item.
+    """Return the question whose bounds settle pairs with separate participation.
 
-    With noise, all of these intervals hold together at the level of :func:`split_level`. None if
-    nobody knows n: one participation then settles whatever separate ones do.
+    With sampling error, all its confidence intervals hold jointly at the level of
+    :func:`split_level`. Returns None if n is unknown: shared participation then settles every pair
+    that separate participation does.
     """
     if question.counts.n is None:
         return None
@@ -146,20 +147,22 @@ def build_separate_question(question: Question, *, sampling_error: bool) -> Ques
     return replace(question, level=adjust_level_for_items(level, question.counts.rows))
 
 
-def choose_levels_for_all_pairs(question: Question, crowd: SharedItems, claimed: int = 0) -> Floats:
-    """Return the levels of limits at which all claims hold together with the question's level.
+def choose_levels_for_all_pairs(
+    question: Question, shared: SharedItems, claimed: int = 0
+) -> Floats:
+    """Return the levels of limits at which all claims hold jointly at the question's level.
 
-    ``claimed`` is how many have been made already.
+    ``claimed`` is the number of claims made so far.
     """
-    if question.level is None:
-        raise OptionError("level", "None found, with noise", "Give a level, such as 0.95")
+    check_level_given(question)
+    assert question.level is not None
     if question.counts.weighted:
         raise OptionError(
-            "noise",
-            "asked for, with weighted counts",
-            "Ignore sampling error: how weights add to it is not known",
+            "sampling_error",
+            problem="{argument} cannot be combined with weighted counts under shared participation",
+            hint="Ignore sampling error",
         )
-    rated = len(crowd.items)
+    rated = len(shared.items)
     all_claims = max(rated * (rated - 1), 1)
     miss = 1 - split_level(question, question.level)
     many = choose_number_of_levels(miss / all_claims)
@@ -167,7 +170,7 @@ def choose_levels_for_all_pairs(question: Question, crowd: SharedItems, claimed:
 
 
 def choose_number_of_levels(miss: float) -> int:
-    """Return how many levels are worth their cost, none of them too weak.
+    """Return the number of levels to use, so that none of them is too weak.
 
     Examples
     --------
@@ -181,10 +184,10 @@ def choose_number_of_levels(miss: float) -> int:
 
 
 def compute_limit_levels(miss: float, many: int) -> Floats:
-    """Return levels for the limits of two items, whose product is too small with probability miss.
+    """Return the levels of the limits of two items at which the joint test misses with ``miss``.
 
-    With the same number of levels, whatever is claimed with a smaller miss probability is claimed
-    with a larger one: each level rises.
+    With the same number of levels, whatever is claimed at a smaller miss probability is claimed at
+    a larger one, because each level rises.
 
     Examples
     --------
@@ -200,22 +203,22 @@ def compute_limit_levels(miss: float, many: int) -> Floats:
 
 
 def build_tested_criteria(
-    crowd: SharedItems,
-    trials: PairTests,
+    shared: SharedItems,
+    tests: PairTests,
     levels: Floats,
     progress: Progress | None = None,
     effort: float = 1.0,
 ) -> PairCriteria:
-    """Build the criteria that claim pairs by limits at some levels; see `compute_limit_levels`."""
-    items, many = len(crowd.items), len(trials.above)
+    """Build the criteria that claim pairs by limits; see :func:`compute_limit_levels`."""
+    items, many = len(shared.items), len(tests.above)
     check_limits(items, many, effort)
     lower, upper = np.empty((2, many, len(levels), items))
     rows = np.arange(items)
     step = max(1, _PORTION // max(items, 1))
     for start in range(0, many, step):
         some = slice(start, min(start + step, many))
-        lower[some] = trials.lower(crowd, rows, levels, some)
-        upper[some] = trials.upper(crowd, rows, levels, some)
+        lower[some] = tests.find_lower_limits(shared, rows, levels, some)
+        upper[some] = tests.find_upper_limits(shared, rows, levels, some)
         if progress is not None:
             progress(some.stop / many)
 
@@ -227,13 +230,17 @@ def build_tested_criteria(
 
 
 def check_limits(items: int, many: int, effort: float = 1.0) -> None:
-    """Raise if limits of so many items at so many weights take too long."""
+    """Raise if the limits of a number of items at a number of weights take too long."""
     each, most = 2 * many * MOST_LEVELS, int(effort * _MOST_LIMITS)
     if items * each > most:
         raise OptionError(
             "shared",
-            f"{items:,} items on this scale are too many to allow for sampling error as one crowd",
-            f"Rank at most {most // each:,} items on this scale, ignore sampling error, or "
-            "rank with separate participation",
+            problem="{items:,} items on this scale are too many to allow for sampling error under "
+            "one participation",
+            hint="Rank at most {most:,} items on this scale, ignore sampling error, or use "
+            "separate participation",
+            code="too_many_items",
+            items=items,
+            most=most // each,
         )
     check_comparisons(items, many * MOST_LEVELS, effort * MOST_COMPARISONS)

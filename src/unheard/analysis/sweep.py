@@ -16,6 +16,7 @@ from unheard.model.histograms import CountsLike
 from unheard.model.question import Question
 from unheard.model.results import Result
 from unheard.model.scale import Scale
+from unheard.options.declarations import Covers, Quiet
 
 GRID = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 """The q that are looked at if none are named."""
@@ -58,12 +59,12 @@ def sweep(
     floor: Sequence[float] | float | None = None,
     n: int | None = None,
     scale: Scale | Sequence[float] | str | None = None,
-    quiet: str = "any",
+    quiet: Quiet = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
     assumption: Assumption | None = None,
     level: float = 0.95,
-    covers: str = "mean",
+    covers: Covers = "mean",
 ) -> Sweep:
     """Answer one question for many participation ratios.
 
@@ -91,10 +92,10 @@ def sweep(
         q, (participation, g, assumption) = read_floors(floor, q, participation, g, assumption)
     question = build_question_at_one(
         counts,
-        participation,
-        g,
-        assumption,
-        n=n,
+        n,
+        participation=participation,
+        g=g,
+        assumption=assumption,
         scale=scale,
         quiet=quiet,
         level=level,

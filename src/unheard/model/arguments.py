@@ -37,23 +37,36 @@ Table: TypeAlias = "IntoFrame | str | PathLike[str]"
 """A frame (pandas, Polars, PyArrow, DuckDB, ibis, Spark), a path, a glob or a database URL."""
 
 
-class AssumptionOptions(TypedDict, total=False):
-    """What is assumed about who responds; see :func:`unheard.estimate`."""
+class PatternOptions(TypedDict, total=False):
+    """What is assumed about who responds, besides q and floor; see :func:`unheard.estimate`."""
 
-    q: ArrayLike | None
-    floor: ArrayLike | None
     quiet: Quiet
     participation: Pairs | None
     g: Sequence[float] | None
     assumption: Assumption | None
 
 
-class QuestionOptions(AssumptionOptions, total=False):
-    """What is assumed, the scale and the confidence interval; see :func:`unheard.estimate`."""
+class AssumptionOptions(PatternOptions, total=False):
+    """What is assumed about who responds; see :func:`unheard.estimate`."""
+
+    q: ArrayLike | None
+    floor: ArrayLike | None
+
+
+class SettingOptions(TypedDict, total=False):
+    """The scale and the confidence interval; see :func:`unheard.estimate`."""
 
     scale: ScaleLike | None
     level: float | None
     covers: Covers
+
+
+class QuestionOptions(AssumptionOptions, SettingOptions, total=False):
+    """What is assumed, the scale and the confidence interval; see :func:`unheard.estimate`."""
+
+
+class SensitivityOptions(PatternOptions, SettingOptions, total=False):
+    """The options of functions that find q, vary it, or take it by position."""
 
 
 class ReadingOptions(TypedDict, total=False):

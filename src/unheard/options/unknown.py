@@ -42,6 +42,28 @@ def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) ->
             )
 
 
+def check_options(
+    function: Callable[..., object], given: Iterable[str], declared: type[object]
+) -> None:
+    """Raise if ``**options`` holds a name that is not one of those declared.
+
+    Parameters
+    ----------
+    function
+        The function that was called; the message may suggest one of its own parameters.
+    given
+        The names it was given as ``**options``.
+    declared
+        The ``TypedDict`` of these options.
+    """
+    names = [*declared.__annotations__]
+    if set(given) <= set(names):
+        return
+    parameters = inspect.signature(function).parameters.values()
+    own = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
+    refuse_unknown(function.__name__, given, [*own, *names])
+
+
 def suggests_names(function: Callable[P, R]) -> Callable[P, R]:
     """Let a function with explicit parameters answer an unknown one with the nearest it has."""
     known = list(inspect.signature(function).parameters)

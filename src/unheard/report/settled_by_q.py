@@ -90,7 +90,7 @@ class Ranker:
         return not self.shared or self._count_limits() <= _MAX_LIMITS
 
     def _count_limits(self) -> int:
-        items = SharedItems.of(self.question, unseen=True).at(min(GRID))
+        items = SharedItems.of(self.question, unobserved=True).at(min(GRID))
         return len(items.items) * len(PairTests.of(items, 1.0).above)
 
     def find_breakdown(self, item: int, k: int, *, sampling_error: bool) -> float:

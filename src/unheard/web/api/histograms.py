@@ -113,10 +113,11 @@ def _swept(given: Given) -> tuple[Question, Sweep, Claim | None, list[float] | N
 
     above, below, q, floor = (given.pop(name, None) for name in ("above", "below", "q", "floor"))
     arguments = stated(given)
-    per_rating: Any = [arguments.pop(name, None) for name in ("participation", "g", "assumption")]
+    per_rating = ("participation", "g", "assumption")
     if floor is not None:
-        q, per_rating = read_floors(floor, q, *per_rating)
-    question = build_question_at_one(arguments.pop("counts"), *per_rating, **arguments)
+        q, at_one = read_floors(floor, q, *(arguments.get(name) for name in per_rating))
+        arguments |= zip(per_rating, at_one, strict=True)
+    question = build_question_at_one(**arguments)
     claim = broken = None
     if above is not None or below is not None:
         claim = Claim.read(above, below, question.counts.scale)
