@@ -70,7 +70,7 @@ def _one_crowd(question: Question, *, sampling_error: bool) -> NDArray[np.bool_]
 
 def _separate(question: Question, *, sampling_error: bool) -> NDArray[np.bool_]:
     level = adjust_level_for_items(_LEVEL, question.counts.rows) if sampling_error else None
-    lower, upper = replace(question, level=level).intervals()[-2:]
+    lower, upper = replace(question, level=level).find_bounds().outermost
     return _above(lower, upper)
 
 

@@ -22,10 +22,10 @@ from unheard.analysis.differences import SEPARATE, SHARED, DifferenceSolver
 from unheard.analysis.follow_up import Respondents, summarize_full_response
 from unheard.analysis.ranking import adjust_level_for_items
 from unheard.formulas.confidence import critical_value
-from unheard.formulas.evaluate import Items, Setting
+from unheard.formulas.evaluate import Answer, Items
 from unheard.formulas.operations import NUMPY
-from unheard.formulas.strata import Answer, combined, terms
-from unheard.model.assumption import fixed_box
+from unheard.formulas.strata import combine_strata, stratum_terms
+from unheard.model.question import build_setting
 
 Floats = NDArray[np.float64]
 
@@ -240,17 +240,19 @@ def together(cells: Any, sizes: Floats, **stated: Any) -> Answer:
     """Put strata together; ``cells`` has the axes draw, stratum and rating."""
     draws, parts, m = cells.shape
     question = uh.build_question(cells.reshape(-1, m), n=np.tile(sizes, draws), **stated)
-    lower, upper, *_ = question.intervals()
+    bounds = question.find_bounds()
+    lower, upper = bounds.lower, bounds.upper
     said = question.assumption
     q = None if said.q is None else float(said.q)
-    values, z = question.counts.scale.values, critical_value(0.95)
-    setting = Setting(values, said.kind, fixed_box(said), None, None, z, False)
+    setting = build_setting(question.counts.scale, said, 0.95, "mean")
     items = Items(list(question.counts.cells.T.astype(float)), q, question.counts.n)
     with np.errstate(divide="ignore", invalid="ignore"):
-        part = Answer((lower + upper) / 2, lower, upper, None, None)
-        columns = terms(items, setting, part, NUMPY)
-        sums = [np.broadcast_to(x, lower.shape).reshape(draws, parts).sum(axis=1) for x in columns]
-        return combined(sums, setting, q, NUMPY)
+        answer = Answer((lower + upper) / 2, lower, upper)
+        sums = {
+            name: np.broadcast_to(term, lower.shape).reshape(draws, parts).sum(axis=1)
+            for name, term in stratum_terms(items, setting, answer, NUMPY).items()
+        }
+        return combine_strata(sums, setting, q, NUMPY)
 
 
 def strata() -> Iterator[Found]:
@@ -357,7 +359,8 @@ def ranks() -> Iterator[Found]:
             question = uh.build_question(
                 cells, q, scale=[0, 1], level=adjust_level_for_items(0.95, items)
             )
-            *_, lower, upper = (end.reshape(-1, items) for end in question.intervals())
+            bounds = question.find_bounds()
+            lower, upper = (end.reshape(-1, items) for end in (bounds.ci_lower, bounds.ci_upper))
             for heard in (q, 1 / q):
                 truth = p * heard / (p * heard + 1 - p)
                 inside = _inside(lower, upper, truth).all(axis=1)

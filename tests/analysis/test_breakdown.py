@@ -33,10 +33,10 @@ def questions(draw: st.DrawFn) -> tuple[Question, Claim]:
 def margins(question: Question, claim: Claim, qs: Floats, noise: bool) -> Floats:
     """How far beyond the threshold the end of the interval lies, for each q."""
     rows = np.zeros(len(qs), np.intp)
-    lower, upper, ci_lower, ci_upper = question.at(qs, rows).intervals()
-    if claim.above:
-        return (ci_lower if noise else lower) - claim.threshold
-    return claim.threshold - (ci_upper if noise else upper)
+    found = question.at(qs, rows).find_bounds()
+    lower, upper = found.outermost if noise else (found.lower, found.upper)
+    beyond: Floats = lower - claim.threshold if claim.above else claim.threshold - upper
+    return beyond
 
 
 @pytest.mark.parametrize("noise", [False, True])
@@ -78,11 +78,11 @@ def test_the_largest_q_is_where_the_number_of_people_just_fits(
 ) -> None:
     question, _ = asked
     most = float(find_largest_q(question)[0])
-    found = question.at(most).response()
+    found = question.at(most).assess_response()
     if found is not None and question.assumption.kind != "known":
         assert not found.too_low[0] or not question.counts.cells[0, 1:-1].any()
         if most < 1:
-            above = question.at(min(most * 1.001, 1.0)).response()
+            above = question.at(min(most * 1.001, 1.0)).assess_response()
             assert above is not None
             assert above.too_low[0]
 

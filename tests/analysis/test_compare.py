@@ -387,7 +387,7 @@ def test_while_q_is_above_the_breakdown_no_book_is_ahead_wrongly(books: Floats) 
         ),
         ({"level": None}, OptionError, "level: none given"),
         ({"q": "review"}, AssumptionError, "Did you mean 'reviews'"),
-        ({"q": None}, AssumptionError, "none stated"),
+        ({"q": None}, AssumptionError, "An assumption about who responds is required"),
     ],
 )
 def test_refused(words: dict[str, Any], error: type[Exception], message: str) -> None:

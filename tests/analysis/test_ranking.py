@@ -126,7 +126,7 @@ def overtakers(question: Question, item: int, q: float, noise: bool) -> tuple[in
     if noise:
         level = adjust_level_for_items(question.level or 0.0, question.counts.rows)
         question = Question(question.counts, question.assumption, level, question.covers)
-    lower, upper = question.at(q).intervals()[2 if noise else 0 :][:2]
+    lower, upper = question.at(q).find_bounds()[2 if noise else 0 :][:2]
     ahead = np.delete(upper, item) - lower[item]
     slack = 1e-9 * question.counts.scale.width
     return int((ahead >= slack).sum()), int((ahead >= -slack).sum())

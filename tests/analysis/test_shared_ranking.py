@@ -240,7 +240,7 @@ def test_from_shared_to_separate() -> None:
     assert tables_found[-1].sum() > tables_found[2].sum() > tables_found[0].sum() > 0
     np.testing.assert_array_equal(tables_found[0], tables_found[1])
     rated = question.counts.n_ratings > 0
-    lower, upper = question.intervals()
+    lower, upper = question.find_bounds().outermost
     separate = (lower[:, None] > upper) & rated[:, None] & rated
     np.testing.assert_array_equal(tables_found[0], separate)
     own = rank_intervals(lower[rated], upper[rated])

@@ -86,7 +86,7 @@ def test_limits_of_unequal_bounds_with_n_move_outwards(upwards: bool) -> None:
     box = [(0.71, 0.85), (0.05, 0.07), (0.02, 0.63), (0.13, 0.86)][turn]
     found = sweep(counts, [1, 0.9, 0.5], participation=box, n=368)
     asked = build_question(counts, participation=box, n=368)
-    limits = np.array([asked.at(q).intervals()[2:] for q in (1.0, 0.9, 0.5)])[:, :, 0]
+    limits = np.array([asked.at(q).find_bounds()[2:] for q in (1.0, 0.9, 0.5)])[:, :, 0]
     assert found.ci_lower.tolist() == pytest.approx(limits[:, 0].tolist())
     assert found.ci_upper.tolist() == pytest.approx(limits[:, 1].tolist())
 

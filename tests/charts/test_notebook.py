@@ -68,7 +68,7 @@ def test_tables_hold_the_numbers() -> None:
     assert [row[0] for row in table(parsed(found["sweep"]))] == ["q", "1", "0.5"]
     assert [row[0] for row in table(parsed(found["comparison"]))][1:3] == ["A", "B"]
     assert table(parsed(found["audit"]))[3][3] == "unknown"
-    assert "nobody rated this" in (parsed(found["flagged"]).findtext("p") or "")
+    assert "no ratings" in (parsed(found["flagged"]).findtext("p") or "")
 
 
 def test_many_rows_are_a_table_alone() -> None:

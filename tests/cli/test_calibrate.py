@@ -259,8 +259,8 @@ def test_plan(run: Any, stored: uh.Assumption) -> None:
     ("words", "message"),
     [
         (["--scale", "0:4"], "--scale: 0:4 found, and the audit is on 1, 2, 3, 4, 5"),
-        (["--q", "0.3"], "q and assumption stated together"),
-        (["--quiet", "low"], "--quiet: 'low' stated together with assumption"),
+        (["--q", "0.3"], "Only one assumption can be stated; got q and assumption"),
+        (["--quiet", "low"], "--quiet applies only together with --q; got 'low' together"),
         (["--assumption", "no.json"], "no.json cannot be read: No such file"),
         (["--assumption", "."], ". cannot be read: "),
         (

@@ -110,9 +110,9 @@ def test_screen_warns(run: Any) -> None:
     assert "can be 0.433 at the most" in " ".join(out.split())
     assert "n is not used" in out
     out = run("estimate", *COUNTS, "--floor", "0.3", "--n", "2400", "--method", "all").out
-    assert "outside everything that the assumption allows (bea)" in " ".join(out.split())
+    assert "outside the bounds that the assumption allows (bea)" in " ".join(out.split())
     out = run("estimate", "0", "0", "0", "--q", "0.3").out
-    assert "nobody rated this" in out
+    assert "no ratings: the estimate is the middle" in out
     assert "Average of those who answered  " not in out
 
 
@@ -136,7 +136,10 @@ def test_the_answer_says_what_n_adds(run: Any, n: str, words: str) -> None:
     ("words", "message"),
     [
         (["1", "2", "--floor", "0.3"], "--floor requires --n"),
-        (["1", "2", "--floor", "0.3", "--q", "0.3", "--n", "9"], "q and floor stated together"),
+        (
+            ["1", "2", "--floor", "0.3", "--q", "0.3", "--n", "9"],
+            "got q and floor. Give one of --q",
+        ),
         (["1", "2", "--floor", "1.3", "--n", "9"], "--floor must be in (0, 1]; got 1.3"),
         (["1", "2", "-5", "--q", "0.3"], "must be between 0 and 2**53; got -5"),
         (["1", "2", "x", "--q", "0.3"], "counts[2]: 'x' is not a number"),
@@ -160,7 +163,7 @@ def test_the_answer_says_what_n_adds(run: Any, n: str, words: str) -> None:
         (["1", "2", "--q", "1.1"], "--q must be in (0, 1]; got 1.1"),
         (["1", "2", "--q", "nan"], "--q must be in (0, 1]; got nan"),
         (["1", "2", "--q", "a lot"], "--q: 'a lot' is not a number"),
-        (["1", "2"], "assumption: none stated"),
+        (["1", "2"], "An assumption about who responds is required. Give --q"),
         (
             ["1", "2", "--participation", "0.5:0.3,0.1:1"],
             "--participation[0] must be lo:hi with 0 < lo <= hi <= 1; got 0.5:0.3",
@@ -179,8 +182,8 @@ def test_the_answer_says_what_n_adds(run: Any, n: str, words: str) -> None:
             "--n must be at least the number of ratings, 3; got 2",
         ),
         (["1", "2", "--q", "0.3", "--n", "many"], "--n: 'many' is not a number"),
-        (["1", "2", "--q", "0.3", "--method", "mean"], "method: 'mean' found"),
-        (["1", "2", "--q", "0.3", "--method", "bea"], "bea needs n"),
+        (["1", "2", "--q", "0.3", "--method", "mean"], "; got 'mean'"),
+        (["1", "2", "--q", "0.3", "--method", "bea"], "--method bea requires --n"),
         (["1", "2", "--q", "0.3", "--quite", "low"], "--quite"),
     ],
 )

@@ -13,7 +13,7 @@ import unheard as uh
 
 @given(st.integers(1, 400), st.integers(0, 400), st.floats(0.01, 0.99))
 def test_p_value_and_largest_floor(seen: int, unseen: int, q: float) -> None:
-    about = uh.build_question([seen, 0], floor=q, n=seen + unseen).response()
+    about = uh.build_question([seen, 0], floor=q, n=seen + unseen).assess_response()
     assert about is not None
     test = binomtest(seen, seen + unseen, q, alternative="less")
     assert about.p_value[0] == pytest.approx(test.pvalue, rel=1e-9, abs=1e-300)
@@ -37,7 +37,7 @@ def test_closed_form_of_the_test_decides_as_the_exact_one(level: float) -> None:
         for q in np.linspace(0.02, 0.98, 25):
             seen = np.unique(np.linspace(max(0, n * q - 8 * np.sqrt(n)), n * q, 60).astype(int))
             cells = np.column_stack([seen, np.zeros_like(seen)])
-            about = uh.build_question(cells, floor=q, n=n, level=level).response()
+            about = uh.build_question(cells, floor=q, n=n, level=level).assess_response()
             assert about is not None
             exact = binom.cdf(seen, n, q)
             clear = np.abs(exact / (1 - level) - 1) > 0.05
@@ -52,13 +52,13 @@ def test_everybody_answers_is_refuted_by_one_silent_person() -> None:
 @given(st.integers(1, 400), st.integers(0, 4000), st.floats(0.01, 1.0))
 def test_no_response_rate_refutes_a_ratio(seen: int, unseen: int, q: float) -> None:
     question = uh.build_question([seen, 1], q, n=seen + 1 + unseen)
-    assert question.response() is None
+    assert question.assess_response() is None
     assert {*question.answer(["midpoint"])[0].notes} <= {"few_ratings"}
 
 
 def test_too_many_answers_refute_a_box_below_one() -> None:
     box = [(0.1, 0.5), (0.1, 0.6)]
-    about = uh.build_question([40, 50], participation=box, n=100).response()
+    about = uh.build_question([40, 50], participation=box, n=100).assess_response()
     assert about is not None
     expected = binomtest(90, 100, 0.6, alternative="greater").pvalue
     assert about.p_value[0] == pytest.approx(expected, rel=1e-9)
@@ -80,7 +80,8 @@ def test_many_items_at_once_give_what_one_gives() -> None:
 
 @pytest.mark.parametrize("seen", [5, 50, 90, 99])
 def test_a_box_is_refuted_from_both_sides(seen: int) -> None:
-    about = uh.build_question([seen, 0], participation=[(0.3, 0.8), (0.2, 0.7)], n=100).response()
+    box = [(0.3, 0.8), (0.2, 0.7)]
+    about = uh.build_question([seen, 0], participation=box, n=100).assess_response()
     assert about is not None
     too_few = binomtest(seen, 100, 0.2, alternative="less").pvalue < 0.05
     too_many = binomtest(seen, 100, 0.8, alternative="greater").pvalue < 0.05
@@ -106,7 +107,7 @@ def test_one_person_in_a_million_is_told_and_rounding_is_not() -> None:
 
 
 def test_weights_count_as_many_people_as_they_are_worth() -> None:
-    about = uh.build_question([80, 40], floor=0.5, n=300, effective=30).response()
+    about = uh.build_question([80, 40], floor=0.5, n=300, effective=30).assess_response()
     assert about is not None
     assert about.rate[0] == pytest.approx(0.4)
     assert about.p_value[0] == pytest.approx(
@@ -119,7 +120,7 @@ def test_the_largest_floor_not_refuted_has_nearly_the_level(n: int) -> None:
     """Even for a handful of people the exact p-value is then 0.05, within 0.002."""
     for seen in range(n):
         q = np.linspace(0.0005, 0.9995, 2000)
-        about = uh.build_question(np.tile([seen, 0], (len(q), 1)), floor=q, n=n).response()
+        about = uh.build_question(np.tile([seen, 0], (len(q), 1)), floor=q, n=n).assess_response()
         assert about is not None
         exact = binom.cdf(seen, n, q)
         assert about.refuted[exact < 0.048].all()

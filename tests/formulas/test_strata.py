@@ -9,11 +9,10 @@ import pytest
 from scipy.optimize import linprog
 
 import unheard as uh
-from unheard.formulas.confidence import critical_value
-from unheard.formulas.evaluate import Items, Setting
+from unheard.formulas.evaluate import Answer, Items
 from unheard.formulas.operations import NUMPY
-from unheard.formulas.strata import Answer, combined, number_of_terms, terms
-from unheard.model.assumption import fixed_box
+from unheard.formulas.strata import combine_strata, stratum_term_names, stratum_terms
+from unheard.model.question import build_setting
 
 VALUES = np.arange(1.0, 6.0)
 
@@ -25,25 +24,21 @@ def together(cells: Any, sizes: Any, people: bool = False, **stated: Any) -> Ans
     question = uh.build_question(
         cells.reshape(-1, m), n=np.tile(sizes, draws), covers=covers, **stated
     )
-    lower, upper, *_ = question.intervals()
+    bounds = question.find_bounds()
+    lower, upper = bounds.lower, bounds.upper
     assumption = question.assumption
     q = None if assumption.q is None else float(assumption.q)
-    setting = Setting(
-        question.counts.scale.values,
-        assumption.kind,
-        fixed_box(assumption),
-        None,
-        None,
-        critical_value(0.95),
-        people,
-    )
+    setting = build_setting(question.counts.scale, assumption, 0.95, covers)
     items = Items(list(question.counts.cells.T.astype(float)), q, question.counts.n)
-    part = Answer((lower + upper) / 2, lower, upper, None, None)
+    answer = Answer((lower + upper) / 2, lower, upper)
     with np.errstate(divide="ignore", invalid="ignore"):
-        columns = terms(items, setting, part, NUMPY)
-        assert len(columns) == number_of_terms(setting)
-        sums = [np.broadcast_to(x, lower.shape).reshape(draws, parts).sum(axis=1) for x in columns]
-        return combined(sums, setting, q, NUMPY)
+        terms = stratum_terms(items, setting, answer, NUMPY)
+        assert list(terms) == stratum_term_names(setting)
+        sums = {
+            name: np.broadcast_to(term, lower.shape).reshape(draws, parts).sum(axis=1)
+            for name, term in terms.items()
+        }
+        return combine_strata(sums, setting, q, NUMPY)
 
 
 def test_interval_is_everything_that_the_strata_allow() -> None:

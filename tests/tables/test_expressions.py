@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from unheard.formulas.evaluate import Items, Setting, answers
+from unheard.formulas.evaluate import Items, Setting, evaluate
 from unheard.tables.sql.dialects import column, render
 from unheard.tables.sql.expressions import Sheet, layers, number
 
@@ -125,9 +125,9 @@ def test_a_long_scale_costs_little_more_than_its_length(n: float | None, kind: s
     def size(m: int) -> tuple[int, int]:
         sheet = Sheet()
         items = Items([sheet.column(f"count_{r}") for r in range(m)], 0.3, n)
-        setting = Setting([float(r) for r in range(m)], kind, None, None, None, 1.96, n is not None)
-        found = answers(items, setting, ["paa"], sheet)
-        steps = layers({f"out_{place}": cell for place, cell in enumerate(found)}, [])
+        setting = Setting([float(r) for r in range(m)], kind, None, None, None, 0.95, n is not None)
+        found = evaluate(items, setting, ["paa"], sheet).of("paa")
+        steps = layers(found._asdict(), [])
         written = [e for step in steps for _, e in step if e is not None]
         named = sum(len(step) for step in steps)
         return named + sum(len(list(e.find_all(exp.Column))) for e in written), len(steps)

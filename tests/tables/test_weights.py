@@ -45,6 +45,25 @@ def test_weights(database: Bench, values: tuple[float, ...]) -> None:
         assert row["notes"] == " ".join(wanted.notes)
 
 
+def test_few_ratings_go_by_the_effective_sample_size(database: Bench) -> None:
+    """Twenty ratings of which one outweighs all others are worth hardly more than one."""
+    weights = {"even": [1.0] * 20, "uneven": [100.0] + [1.0] * 19}
+    table = pa.table(
+        {
+            "item": [name for name, of in weights.items() for _ in of],
+            "rating": pa.array([1, 2] * 20, pa.int64()),
+            "weight": [weight for of in weights.values() for weight in of],
+        }
+    )
+    source, where = database.load(table)
+    asked: dict[str, Any] = {"q": 0.3, "scale": [1, 2], "weight": "weight"}
+    rows = database.rows(uh.rate(source, "item", "rating", **asked, **where)).to_pylist()
+    assert {row["item"]: row["notes"] for row in rows} == {"even": "", "uneven": "few_ratings"}
+    squares = [100.0**2 + 9, 10.0]
+    one = uh.estimate([109.0, 10], 0.3, squared_weights=squares, largest_weight=100)
+    assert one.notes == ("few_ratings",)
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

@@ -27,7 +27,7 @@ from unheard.errors import OptionError
 from unheard.formulas.bounds import average, misfits
 from unheard.formulas.boxes import Box, boxes
 from unheard.formulas.moments import Weighed, moments_below
-from unheard.formulas.operations import NUMPY, Column, Floats, Operations, by_blocks, weighted
+from unheard.formulas.operations import NUMPY, Column, Floats, Operations, run_in_blocks, weighted
 from unheard.model.arguments import SensitivityOptions
 from unheard.model.assumption import Assumption, fixed_box
 from unheard.model.histograms import CountsLike, Histograms
@@ -310,7 +310,7 @@ def find_breakdown_by_row(question: Question, claim: Claim, sampling_error: bool
 
     def margin(q: Floats, rows: NDArray[np.intp]) -> Floats:
         # At every q searched, the bound itself is already beyond the threshold.
-        limit = question.at(q, rows).one_limit(upper=not claim.above)
+        limit = question.at(q, rows).find_limit(upper=not claim.above)
         return sign * (limit - claim.threshold)
 
     found = found.copy()
@@ -359,16 +359,13 @@ def find_largest_failing_q(
 def _apply_closed_form(counts: Histograms, assumption: Assumption, claim: Claim) -> Floats:
     values, ends = counts.scale.values, build_boxes_at_one(assumption, counts.scale.m)
 
-    def formula(cells: Sequence[Column], *n: Column) -> list[Column]:
+    def formula(cells: Sequence[Column], n: Column | None = None) -> Column:
         # A claim that holds by a hair breaks down at a q that overflows, which means never.
         with np.errstate(over="ignore"):
-            people = n[0] if n else None
-            found = compute_breakdown(
-                cells, values, ends, claim, people, assumption.is_ratio, NUMPY
-            )
-        return [np.where(found < 1, found, np.nan)]
+            found = compute_breakdown(cells, values, ends, claim, n, assumption.is_ratio, NUMPY)
+        return np.where(found < 1, found, np.nan)
 
-    (found,) = by_blocks(formula, counts.cells, [] if counts.n is None else [counts.n], 1)
+    found = run_in_blocks(formula, counts.cells, {} if counts.n is None else {"n": counts.n})
     # Nothing is known about an item without ratings.
     return np.where(counts.n_ratings > 0, found, np.nan)
 

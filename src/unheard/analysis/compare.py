@@ -179,8 +179,9 @@ def compare_rows(question: Question) -> Comparison:
         raise OptionError("level", "none given", "A comparison shows noise; give a level")
     both = question.answer([question.middle_method()])[0]
     a, b = (_select_row(both, row) for row in (0, 1))
-    lower, upper, *_ = question.at(1.0).intervals()
-    ahead = float(lower[0] + upper[0] - lower[1] - upper[1])
+    at_one = question.at(1.0).find_bounds()
+    middles = at_one.lower + at_one.upper
+    ahead = float(middles[0] - middles[1])
     leader = None if ahead == 0 else ("a" if ahead > 0 else "b")
     return Comparison(
         question,

@@ -58,7 +58,8 @@ class DifferenceSolver(NamedTuple):
 
 
 def _find_separate_bounds(question: Question) -> tuple[float, float]:
-    lower, upper = replace(question, level=None).intervals()
+    bounds = replace(question, level=None).find_bounds()
+    lower, upper = bounds.lower, bounds.upper
     return float(lower[0] - upper[1]), float(upper[0] - lower[1])
 
 
@@ -95,7 +96,7 @@ def _tighten_with_n(
     scores = distribution.scores[0]
     one = replace(question, counts=question.counts.take(np.array([row])))
     for k in np.flatnonzero(scores < 0)[::_SCORE_STEP]:
-        limit = float(replace(one, level=1 - 2 * float(ndtr(scores[k]))).one_limit(upper=upper)[0])
+        limit = float(replace(one, level=1 - 2 * float(ndtr(scores[k]))).find_limit(upper=upper)[0])
         away = scale.highest - limit if upper else limit - scale.lowest
         known = away / scale.width
         # A limit holds at every weaker level too.

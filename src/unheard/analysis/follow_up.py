@@ -277,16 +277,16 @@ def summarize_full_response(answers: Floats, seen: Respondents) -> FollowUpSampl
 
 def _summarize_partial_response(question: Question) -> FollowUpSample:
     """Let the core say, under the assumption, what those asked are like."""
-    lower, upper, *behind = question.intervals()
-    _, _, *asked = replace(question, covers="people").intervals()
+    bounds = question.find_bounds()
+    asked = replace(question, covers="people").find_bounds()
     low, high = (
         people / people.sum(axis=1, keepdims=True) for people in count_people_at_bounds(question)
     )
     return FollowUpSample(
         question.counts.cells.astype(np.float64),
-        (lower, upper),
-        (asked[0], asked[1]),
-        (behind[0], behind[1]),
+        (bounds.lower, bounds.upper),
+        (asked.ci_lower, asked.ci_upper),
+        (bounds.ci_lower, bounds.ci_upper),
         (low, high),
     )
 

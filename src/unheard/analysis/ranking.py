@@ -201,7 +201,7 @@ def find_top_k_breakdown(
 def _search_breakdown_q(question: Question, item: int, k: int, least: Floats) -> float:
     def margin(q: Floats, _rows: NDArray[np.intp]) -> Floats:
         """How far the item's lower end lies above the k-th highest upper end of the others."""
-        lower, upper = question.at(q[0]).intervals()[-2:]
+        lower, upper = question.at(q[0]).find_bounds().outermost
         others = np.delete(upper, item)
         place = len(others) - k
         return np.array([lower[item] - np.partition(others, place)[place]])

@@ -101,9 +101,9 @@ def _find_separate_breakdowns(question: Question, first: Index, second: Index) -
         return np.full(len(first), np.nan)
 
     def margin(q: Floats, rows: Index) -> Floats:
-        lower, _ = known.at(q, first[rows]).intervals()
-        _, upper = known.at(q, second[rows]).intervals()
-        return lower - upper
+        lower, upper = known.at(q, first[rows]), known.at(q, second[rows])
+        apart: Floats = lower.find_bounds().lower - upper.find_bounds().upper
+        return apart
 
     most = find_largest_q(question)
     rows = np.arange(len(first))
@@ -146,7 +146,7 @@ class _TestedClaims:
             return found
         rows = self.shared.items[np.concatenate([[above], below])]
         at = self.known.at(q, rows)
-        lower, upper = at.intervals()[-2:]
+        lower, upper = at.find_bounds().outermost
         more: Floats = np.maximum(found, (lower[0] - upper[1:]) / at.counts.scale.width)
         return more
 

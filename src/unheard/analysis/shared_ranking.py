@@ -153,7 +153,7 @@ def _find_separate_bounds(question: Question | None) -> tuple[Floats, Floats] | 
     """Return bounds that settle pairs with separate participation, with a margin for rounding."""
     if question is None:
         return None
-    lower, upper = question.intervals()[-2:]
+    lower, upper = question.find_bounds().outermost
     return lower - TIE * question.counts.scale.width, upper
 
 

@@ -169,7 +169,7 @@ class Screen:
     def messages(self) -> Iterable[Text]:
         """Yield what must be known before using the numbers."""
         yield from self.note_lines()
-        response = self.question.response()
+        response = self.question.assess_response()
         if response is not None and {"low_response", "high_response", "refuted"} & {*self.notes}:
             p_value = float(response.p_value[0])
             chance = f"{p_value:.2g}" if p_value > 1e-300 else "below 1e-300"

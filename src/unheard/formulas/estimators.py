@@ -198,27 +198,48 @@ def default_method(kind: str, n_known: bool) -> str:
         return "pooled"
     if kind in ("known", "audit"):
         return "reweight"
+    return middle_method(n_known=n_known)
+
+
+def middle_method(*, n_known: bool) -> str:
+    """Name the method that is the middle of the bounds, and so never outside them."""
     return "midpoint" if n_known else "paa"
 
 
-def objection(method: str, kind: str, n_known: bool) -> MethodError | None:
-    """Why a method cannot be used with this kind of assumption and n known or not."""
-    one = ESTIMATORS.get(method)
-    if one is None:
-        return MethodError("method", f"{method!r} found", f"Choose one of {', '.join(ESTIMATORS)}")
-    if one.needs_n and not n_known:
-        return MethodError("method", f"{method} needs n, and n is unknown", "Give n, or use paa")
-    if one.kinds and kind not in one.kinds:
-        stated = {
-            "known": "g per rating",
-            "audit": "an audit",
-            "pool": "an audit of several items",
-            "any": "q without a direction",
-            "floor": "a floor",
-        }
+_ASSUMPTIONS = {
+    "known": "g per rating",
+    "audit": "an audit",
+    "pool": "an audit of several items",
+    "any": "q without a direction",
+    "floor": "a floor",
+}
+
+
+def find_objection(method: str, kind: str, n_known: bool) -> MethodError | None:
+    """Return why a method does not apply to a kind of assumption, with n known or not."""
+    estimator = ESTIMATORS.get(method)
+    if estimator is None:
         return MethodError(
             "method",
-            f"{method} is not defined for this kind of assumption",
-            f"State {' or '.join(stated[k] for k in one.kinds)}, or use paa",
+            problem="{argument} must be one of {methods}",
+            value=method,
+            hint="Use {method:paa}, or leave {argument} out for the default",
+            methods=", ".join(ESTIMATORS),
+        )
+    if estimator.needs_n and not n_known:
+        return MethodError(
+            "method",
+            problem="{method:{name}} requires {n}",
+            hint="Give {n}, or use {method:paa}",
+            name=method,
+            code="requires_n",
+        )
+    if estimator.kinds and kind not in estimator.kinds:
+        return MethodError(
+            "method",
+            problem="{method:{name}} does not apply to this kind of assumption",
+            hint="State {assumptions}, or use {method:paa}",
+            name=method,
+            assumptions=" or ".join(_ASSUMPTIONS[kind] for kind in estimator.kinds),
         )
     return None

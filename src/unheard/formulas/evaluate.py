@@ -1,24 +1,26 @@
-"""The whole closed form, from columns of counts to columns of answers, for every engine."""
+"""The closed forms put together: from columns of counts to named columns of results.
+
+Every engine runs these functions: NumPy on arrays, databases as SQL expressions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
-
-from scipy.special import ndtr
 
 from unheard.formulas import bounds, confidence
 from unheard.formulas.bea import implied_floor
 from unheard.formulas.boxes import QUIET, Box, boxes
 from unheard.formulas.estimators import ESTIMATORS, Situation
 from unheard.formulas.operations import Column, Operations, peak, total
-from unheard.formulas.pooling import Pool, unlikeness_with_n, unlikeness_without_n
+from unheard.formulas.pooling import Pool
 
 
 @dataclass(frozen=True)
 class Items:
-    """What is known of the items, as columns.
+    """What is known about each item, as columns.
 
     Attributes
     ----------
@@ -29,12 +31,12 @@ class Items:
     n
         Number of people; None if unknown.
     balance
-        BEA's lambda; needed for that method only.
+        BEA's lambda; required by that method only.
     share
         Effective sample size over the sum of the weights; None for plain counts.
     squares, largest
-        Sums of squared survey weights per rating, and the largest weight that any could have;
-        None for plain counts.
+        Sums of squared survey weights per rating, and the largest weight that any rating could
+        have; None for plain counts.
     """
 
     counts: Sequence[Column]
@@ -45,27 +47,39 @@ class Items:
     squares: Sequence[Column] | None = None
     largest: Column = None
 
+    @property
+    def seen(self) -> Column:
+        """Number of ratings, or the sum of their weights."""
+        return total(self.counts)
+
+    def effective_share(self, ops: Operations) -> Column | None:
+        """Return the effective sample size over the sum of the weights; None for plain counts."""
+        if self.squares is None:
+            return self.share
+        return ops.divide(self.seen, total(self.squares))
+
 
 @dataclass(frozen=True)
 class Setting:
-    """What is the same for all items.
+    """What all items have in common.
 
     Attributes
     ----------
     values
         The scale.
     kind
-        Kind of participation.
+        Kind of assumption.
     box
         The box of the kinds that state one per rating.
     stands
-        How many people a rating stands for, where there is a best guess.
+        How many people one rating stands for, where there is a best guess.
     pool
-        How items differ, where an audit tells.
-    z
-        Critical value of the confidence interval; None for no confidence interval.
+        How items differ, where an audit of several items says so.
+    level
+        Level of the confidence interval; None for no confidence interval.
     people
-        Whether it is for the mean of the n people instead of the mean behind them.
+        Whether the confidence interval covers the mean of the n people themselves instead of the
+        mean of the population they are drawn from.
     """
 
     values: Sequence[float]
@@ -73,7 +87,7 @@ class Setting:
     box: Box | None
     stands: Sequence[float] | None
     pool: Pool | None
-    z: float | None
+    level: float | None
     people: bool
 
     @property
@@ -81,14 +95,67 @@ class Setting:
         """Whether only ratios of participation are stated."""
         return self.kind in QUIET
 
+    @cached_property
+    def z(self) -> float:
+        """Critical value of the confidence interval."""
+        assert self.level is not None  # callers check
+        return confidence.critical_value(self.level)
 
-def answers(
-    items: Items, setting: Setting, methods: Sequence[str], ops: Operations
-) -> list[Column]:
-    """Return lower, upper, the two confidence limits (if asked for), then each estimate.
 
-    Methods with confidence limits of their own add these at the end, one pair after the other.
-    An item nobody rated gets the middle of the scale, and the whole scale as interval.
+class Bounds(NamedTuple):
+    """Bounds of the mean and its confidence limits, as columns; no level, no limits."""
+
+    lower: Column
+    upper: Column
+    ci_lower: Column = None
+    ci_upper: Column = None
+
+    @property
+    def outermost(self) -> tuple[Column, Column]:
+        """The confidence limits, or the bounds if there are none."""
+        return (self.lower, self.upper) if self.ci_lower is None else (self.ci_lower, self.ci_upper)
+
+
+class Answer(NamedTuple):
+    """The estimate of one method with its bounds and confidence limits, as columns."""
+
+    estimate: Column
+    lower: Column
+    upper: Column
+    ci_lower: Column = None
+    ci_upper: Column = None
+
+
+class Answers(NamedTuple):
+    """What several methods say about the same items, as columns.
+
+    Attributes
+    ----------
+    bounds
+        What the assumption allows, and the confidence limits that go with it.
+    estimates
+        The estimate of each method.
+    own_limits
+        Confidence limits of those methods that have their own.
+    """
+
+    bounds: Bounds
+    estimates: Mapping[str, Column]
+    own_limits: Mapping[str, tuple[Column, Column]]
+
+    def of(self, method: str) -> Answer:
+        """Return what one method says."""
+        lower, upper, *limits = self.bounds
+        return Answer(
+            self.estimates[method], lower, upper, *self.own_limits.get(method, tuple(limits))
+        )
+
+
+def evaluate(items: Items, setting: Setting, methods: Sequence[str], ops: Operations) -> Answers:
+    """Work out bounds, confidence limits and the estimate of each method.
+
+    An item without ratings gets the middle of the scale as its estimate and the whole scale as
+    its bounds.
     """
     values = setting.values
     ends = boxes(setting.kind, items.q, setting.box, len(values))
@@ -98,11 +165,19 @@ def answers(
         known = bounds.interval_with_n(
             items.counts, values, ends, items.n, free, setting.is_ratio, ops
         )
+    rated = items.seen > 0
+
+    def if_rated(column: Column, otherwise: float) -> Column:
+        return ops.where(rated, column, otherwise)
+
     lower, upper = known or free
-    columns = [(lower, values[0]), (upper, values[-1])]
-    if setting.z is not None:
-        low, high = _limits(items, setting, ends, setting.z, ops)
-        columns += [(ops.least(low, lower), values[0]), (ops.greatest(high, upper), values[-1])]
+    limits: tuple[Column, Column] | tuple[()] = ()
+    if setting.level is not None:
+        low, high = _limits(items, setting, ends, ops)
+        limits = (
+            if_rated(ops.least(low, lower), values[0]),
+            if_rated(ops.greatest(high, upper), values[-1]),
+        )
     situation = Situation(
         items.counts,
         values,
@@ -116,55 +191,33 @@ def answers(
         ops,
     )
     middle = (values[0] + values[-1]) / 2
-    columns += [(ESTIMATORS[method].formula(situation), middle) for method in methods]
-    if setting.z is not None:
-        level = float(1 - 2 * ndtr(-setting.z))
-        for own in own_limits(methods):
-            low, high = own(situation, level, setting.people)
-            columns += [(low, values[0]), (high, values[-1])]
-    rated = total(items.counts) > 0
-    return [ops.where(rated, column, otherwise) for column, otherwise in columns]
+    estimates, own_limits = {}, {}
+    for method in methods:
+        estimator = ESTIMATORS[method]
+        estimates[method] = if_rated(estimator.formula(situation), middle)
+        if estimator.limits is not None and setting.level is not None:
+            low, high = estimator.limits(situation, setting.level, setting.people)
+            own_limits[method] = if_rated(low, values[0]), if_rated(high, values[-1])
+    outer = Bounds(if_rated(lower, values[0]), if_rated(upper, values[-1]), *limits)
+    return Answers(outer, estimates, own_limits)
 
 
 def _floor(items: Items, setting: Setting, ops: Operations) -> Column | None:
     """Return the least participation, where the assumption and n say anything about it."""
     if setting.box is not None or items.n is None:
         return None
-    return (
-        implied_floor(items.q, total(items.counts), items.n, ops) if setting.is_ratio else items.q
-    )
+    return implied_floor(items.q, items.seen, items.n, ops) if setting.is_ratio else items.q
 
 
-def own_limits(
-    methods: Sequence[str],
-) -> list[Callable[[Situation, float, bool], tuple[Column, Column]]]:
-    """Return the limits of those methods that have their own, in order."""
-    found = [ESTIMATORS[method].limits for method in methods]
-    return [limits for limits in found if limits is not None]
+def evaluate_one_limit(items: Items, setting: Setting, upper: bool, ops: Operations) -> Column:
+    """Return one of the two confidence limits alone, not moved out to the bound.
 
-
-def unlike_audited(items: Items, setting: Setting, ops: Operations) -> Column:
-    """Tell whether items are further from the audited ones than nearly all of these are."""
-    pool = setting.pool
-    assert pool is not None  # the caller has an audit of several items
-    if items.n is None:
-        unlike = unlikeness_without_n(items.counts, setting.values, pool.seen, ops)
-        return unlike > pool.seen.farthest
-    assert pool.silent is not None  # a relative audit is refused where n is known
-    unlike = unlikeness_with_n(items.counts, setting.values, items.n, pool.silent, ops)
-    return unlike > pool.silent.farthest
-
-
-def one_limit(items: Items, setting: Setting, upper: bool, ops: Operations) -> Column:
-    """Return one of the two confidence limits alone, noise and not the interval limiting it.
-
-    For searches that know where the end of the interval is.
+    Searches that know where the bound is save half the work.
     """
-    assert setting.z is not None  # the caller asks for a level
     values = setting.values
     ends = boxes(setting.kind, items.q, setting.box, len(values))
-    known = _informative(items, values, ends, ops)
-    found = confidence.one_limit(
+    known = _as_plain_counts(items, values, ends, ops)
+    limit = confidence.one_limit(
         known.counts,
         known.values,
         known.ends,
@@ -176,14 +229,14 @@ def one_limit(items: Items, setting: Setting, upper: bool, ops: Operations) -> C
         ops,
     )
     if items.squares is not None:
-        found = ops.least(ops.greatest(found, values[0]), values[-1])
-    return ops.where(total(items.counts) > 0, found, values[-1] if upper else values[0])
+        limit = ops.least(ops.greatest(limit, values[0]), values[-1])
+    return ops.where(items.seen > 0, limit, values[-1] if upper else values[0])
 
 
 def _limits(
-    items: Items, setting: Setting, ends: tuple[Box | None, Box | None], z: float, ops: Operations
+    items: Items, setting: Setting, ends: tuple[Box | None, Box | None], ops: Operations
 ) -> tuple[Column, Column]:
-    known = _informative(items, setting.values, ends, ops)
+    known, z = _as_plain_counts(items, setting.values, ends, ops), setting.z
     if items.squares is not None:
         low, high = confidence.free_limits(known.counts, known.values, known.ends, z, ops)
         return ops.greatest(low, setting.values[0]), ops.least(high, setting.values[-1])
@@ -195,10 +248,10 @@ def _limits(
 
 
 _OUTSIDE = 1e-6
-"""How far outside the scale a rating that was missed stands, in widths: limits go by steps."""
+"""How far outside the scale an unseen rating is placed, in widths: the limits go by steps."""
 
 
-class _Informative(NamedTuple):
+class _PlainCounts(NamedTuple):
     """Plain counts that carry as much information as weighted ones."""
 
     counts: Sequence[Column]
@@ -207,29 +260,30 @@ class _Informative(NamedTuple):
     n: Column | None
 
 
-def _informative(
+def _as_plain_counts(
     items: Items, values: Sequence[float], ends: tuple[Box | None, Box | None], ops: Operations
-) -> _Informative:
+) -> _PlainCounts:
     if items.share is not None:
         counts = [items.share * count for count in items.counts]
         n = None if items.n is None else items.share * items.n
-        return _Informative(counts, values, ends, n)
+        return _PlainCounts(counts, values, ends, n)
     if items.squares is None:
-        return _Informative(items.counts, values, ends, items.n)
-    # Ratings that weigh s in all, and s2 if squared, are as good as s**2/s2 that weigh s2/s each.
-    # One that was missed could weigh more: such ratings stand just outside both ends of the scale,
-    # and nobody gave them. How the unseen weigh is not known, so n is left out.
+        return _PlainCounts(items.counts, values, ends, items.n)
+    # Ratings with weights that sum to s, and squared weights that sum to s2, are worth s**2/s2
+    # ratings of weight s2/s each. A rating that the sample missed could weigh more: such ratings,
+    # with a count of zero, are placed just outside both ends of the scale. The weights of
+    # non-respondents are unknown, so n is not used.
     pairs = list(zip(items.counts, items.squares, strict=True))
     counts = [ops.where(s > 0.0, ops.divide(s * s, s2), 0.0) for s, s2 in pairs]
     units = [ops.where(s > 0.0, ops.divide(s2, s), items.largest) for s, s2 in pairs]
-    low, high = (_weighing(box, units, items.largest, ops) for box in ends)
+    low, high = (_scale_box(box, units, items.largest, ops) for box in ends)
     outside = _OUTSIDE * (values[-1] - values[0])
     places = [values[0] - outside, *values, values[-1] + outside]
-    return _Informative([0.0, *counts, 0.0], places, (low, high), None)
+    return _PlainCounts([0.0, *counts, 0.0], places, (low, high), None)
 
 
-def _weighing(box: Box | None, units: Sequence[Column], largest: Column, ops: Operations) -> Box:
-    """Let each seen rating stand for as many times more people as it weighs."""
+def _scale_box(box: Box | None, units: Sequence[Column], largest: Column, ops: Operations) -> Box:
+    """Let each rating stand for as many times more people as it weighs."""
     ones = (1.0,) * len(units)
     fewest, most = (ones, ones) if box is None else (box.fewest, box.most)
     sides = [

@@ -9,7 +9,7 @@ number; inside a database it is an SQL expression. What Python has no operator f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import accumulate
 from operator import add
@@ -23,6 +23,7 @@ Column: TypeAlias = Any
 """An array, a number or an SQL expression."""
 
 Part = TypeVar("Part")
+Tree = TypeVar("Tree")
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -206,34 +207,64 @@ def running_peaks(columns: Sequence[Column], ops: Operations) -> list[Column]:
     return running(columns, lambda a, b: a if a is b else ops.greatest(a, b))
 
 
-def by_blocks(
-    formula: Callable[..., Sequence[Column]],
-    cells: NDArray[Any],
-    rows: Sequence[Floats],
-    results: int,
-) -> list[Floats]:
+def run_in_blocks(
+    formula: Callable[..., Tree], cells: NDArray[Any], rows: Mapping[str, Floats]
+) -> Tree:
     """Run a formula over NumPy rows, a block at a time.
 
     Parameters
     ----------
     formula
-        Called as ``formula(columns, *row_columns)``; returns ``results`` columns.
+        Called as ``formula(columns, **row_columns)``; returns a column, or named tuples and
+        mappings of columns.
     cells
         Counts, one row per item, one column per rating.
     rows
         Further columns with one number per item (the population size, q, ...).
-    results
-        How many columns the formula returns.
+
+    Returns
+    -------
+    Tree
+        What the formula returns, for all rows.
     """
-    out = [np.empty(len(cells)) for _ in range(results)]
-    # An item without ratings divides nothing by nothing; its rows are replaced afterwards.
+    whole = None
+    # An item without ratings divides zero by zero; callers replace its result.
     with np.errstate(divide="ignore", invalid="ignore"):
-        for block in blocks(len(cells)):
+        for block in blocks(len(cells)) if len(cells) else [slice(0)]:
             columns = list(np.ascontiguousarray(cells[block].T, dtype=np.float64))
-            answers = formula(columns, *(row[block] for row in rows))
-            for target, answer in zip(out, answers, strict=True):
-                target[block] = answer
-    return out
+            part = formula(columns, **{name: row[block] for name, row in rows.items()})
+            if whole is None:
+                whole = map_columns(lambda _: np.empty(len(cells)), part)
+            _store(whole, part, block)
+    assert whole is not None  # there is at least one block
+    return whole
+
+
+def map_columns(function: Callable[[Column], Column], tree: Tree) -> Tree:
+    """Apply a function to every column of named tuples and mappings, however nested."""
+    made: Any
+    if tree is None:
+        made = None
+    elif isinstance(tree, Mapping):
+        made = {name: map_columns(function, part) for name, part in tree.items()}
+    elif isinstance(tree, tuple):
+        parts = [map_columns(function, part) for part in tree]
+        # A named tuple takes its fields one by one.
+        made = type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
+    else:
+        made = function(tree)
+    return made  # type: ignore[no-any-return]
+
+
+def _store(whole: Any, part: Any, block: slice) -> None:
+    if isinstance(part, Mapping):
+        for name, column in part.items():
+            _store(whole[name], column, block)
+    elif isinstance(part, tuple):
+        for target, column in zip(whole, part, strict=True):
+            _store(target, column, block)
+    elif part is not None:
+        whole[block] = part
 
 
 def blocks(length: int) -> Iterator[slice]:

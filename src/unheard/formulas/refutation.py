@@ -1,30 +1,33 @@
-"""Does the response rate itself refute the assumption? A binomial test.
+"""Does the response rate refute the assumption? A one-sided binomial test.
 
-Only an assumption about participation itself (a floor, bounds per rating, known g) can be refuted.
-One about ratios holds at any response rate.
+The response rate can only refute an assumption about participation itself (a floor, bounds per
+rating, known g). An assumption about ratios holds at any response rate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scipy.special import ndtri
 
-from unheard.formulas.boxes import Box
-from unheard.formulas.operations import Column, Operations, total, weighted
+from unheard.formulas.bounds import misfits
+from unheard.formulas.boxes import boxes
+from unheard.formulas.evaluate import Items, Setting
+from unheard.formulas.operations import Column, Operations, total
+
+TEST_LEVEL = 0.95
+"""Level of the test where no level is given."""
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What the response rate says, as columns of 0 and 1.
+class ResponseTest(NamedTuple):
+    """How the response rate compares with the assumption, as columns of 0 and 1.
 
     Attributes
     ----------
     too_low, too_high
-        Whether fewer (more) people answered than the assumption allows, be it by chance.
+        Whether fewer (more) people responded than the assumption allows, ignoring sampling error.
     refuted
-        Whether chance is ruled out at the level.
+        Whether sampling error is ruled out as the reason at the level.
     """
 
     too_low: Column
@@ -32,57 +35,43 @@ class Verdict:
     refuted: Column
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What an assumption says about the response rate, for all items.
-
-    Attributes
-    ----------
-    kind, box
-        As in :class:`unheard.formulas.evaluate.Setting`.
-    least, largest
-        Smallest and largest participation that any rating may have; a column if q is one.
-    z
-        One-sided critical value of the test.
-    """
-
-    kind: str
-    box: Box | None
-    least: Column
-    largest: float
-    z: float
-
-
-def test_level(level: float) -> float:
-    """Return the critical value of the one-sided test."""
-    return float(ndtri(level))
-
-
-def verdict(counts: Sequence[Column], n: Column, limits: Limits, ops: Operations) -> Verdict:
-    """Set the response rate against the assumption; for every engine."""
+def assess_response_rate(items: Items, setting: Setting, ops: Operations) -> ResponseTest:
+    """Test the assumption against the response rate; n must be known."""
+    counts, n = items.counts, items.n
+    share = items.effective_share(ops)
+    if share is not None:
+        counts, n = [share * count for count in counts], share * n
     seen = total(counts)
-    fewest, most = _people_implied(counts, limits)
-    low = high = 0.0
-    if limits.kind != "known":
-        # Known participation never fits n to the person; only the test can tell.
-        slack = 1e-12 * n
-        low = ops.where(n > most + slack, 1.0, 0.0)
-        high = ops.where(fewest - slack > n, 1.0, 0.0)
+    too_low: Column = 0.0
+    too_high: Column = 0.0
+    box, _ = boxes(setting.kind, items.q, setting.box, len(counts))
+    # Known participation never matches n exactly, so only the test says whether it fits.
+    if setting.kind != "known" and box is not None:
+        too_low, too_high = (ops.where(misfit, 1.0, 0.0) for misfit in misfits(counts, box, n))
     # Sums of weights may exceed n by rounding.
     unseen = ops.greatest(n - seen, 0.0)
-    refuted = _too_few(seen, unseen, limits.least, limits.z, ops)
-    if limits.largest < 1:
-        above = _too_few(unseen, seen, 1.0 - limits.largest, limits.z, ops)
-        refuted = ops.greatest(refuted, above)
-    return Verdict(low, high, refuted)
+    z = float(ndtri(setting.level or TEST_LEVEL))
+    refuted = _is_too_few(seen, unseen, least_participation(items, setting), z, ops)
+    largest = 1.0 if setting.box is None else 1.0 / min(setting.box.fewest)
+    if largest < 1:
+        refuted = ops.greatest(refuted, _is_too_few(unseen, seen, 1.0 - largest, z, ops))
+    return ResponseTest(too_low, too_high, refuted)
 
 
-def _too_few(seen: Column, unseen: Column, share: Column, z: float, ops: Operations) -> Column:
+def least_participation(items: Items, setting: Setting) -> Column:
+    """Return the smallest participation that the assumption allows any rating."""
+    if setting.box is None:
+        return items.q
+    least = 1.0 / max(setting.box.most)
+    return least if items.q is None else least * items.q
+
+
+def _is_too_few(seen: Column, unseen: Column, share: Column, z: float, ops: Operations) -> Column:
     """Whether a binomial with probability ``share`` rules out so few seen: 1 or 0.
 
-    The normal approximation of [PP68], right in the third digit of a p-value near 0.05 even for a
-    handful of people, and made of nothing but logarithms: it runs where no incomplete beta
-    function is at hand. Solved for the comparison, so that nothing is divided by zero.
+    The normal approximation of [PP68] is right in the third digit of a p-value near 0.05 even for
+    a handful of people. It needs only logarithms, so it runs on engines without an incomplete
+    beta function. It is solved for the comparison, so that nothing is divided by zero.
     """
     n = seen + unseen
     rest = ops.greatest(1.0 - share, 1e-300)
@@ -93,15 +82,7 @@ def _too_few(seen: Column, unseen: Column, share: Column, z: float, ops: Operati
     expected, other = ops.greatest(n * share, 1e-300), ops.greatest(n * rest, 1e-300)
     deviance = 2.0 * (few * ops.log(few / expected) + many * ops.log(many / other))
     far = shift * shift * deviance > (z * z) * (1.0 + 1.0 / (6.0 * n + 1e-300)) * (away * away)
-    # The test is one-sided: with more seen than expected there is nothing to refute.
-    # Around the expectation itself both sides of the comparison are rounding noise.
+    # The test is one-sided: more seen than expected refutes nothing.
+    # Near the expectation both sides of the comparison are rounding error.
     below = ops.where(away < -0.01, ops.where(shift < 0.0, 1.0, 0.0), 0.0)
     return ops.where(unseen > 0.0, ops.where(far, below, 0.0), 0.0)
-
-
-def _people_implied(counts: Sequence[Column], limits: Limits) -> tuple[Column, Column]:
-    """How many people, at least and at most, the ratings seen can stand for."""
-    if limits.box is not None:
-        return weighted(limits.box.fewest, counts), weighted(limits.box.most, counts)
-    seen = total(counts)
-    return seen, seen / limits.least

@@ -1,94 +1,111 @@
-"""Groups of known size put together to one population.
+"""Strata of known size combined into one population.
 
-The mean of the whole is the mean of the parts weighted by their sizes, so intervals add. Confidence
-limits do not: an end of an interval is biased by chance, always to the same side, and over many
-parts noise averages out and bias does not.
+The mean of the population is the mean of its strata weighted by their sizes, so bounds add.
+Confidence limits do not: sampling error biases a bound, always to the same side, and over many
+strata the error averages out while the bias does not.
 
-So each part is first given one more rating, that it may have missed by chance, at the end of the
-scale that the limit is against: Gaffke's limit [G05] does so too, and is the quantile of a
-distribution of the mean around the end of the interval that the ratings then have. Around it a
-rating counts y = w (v - t) over the mass of the part, which varies as a Gamma variable: the
-variance of the part is the sum of y**2, its skewness follows from that of y**3, and both add up
-over independent parts. The limit is the quantile of the whole by Cornish and Fisher's expansion
-[CF38]. Between the two functions stands a plain sum over the parts, which every engine can do.
+So each stratum first gets one more rating, which it may have missed by chance, at the end of the
+scale that the limit is against. Gaffke's limit [G05] does the same, and is the quantile of a
+distribution of the mean around the bound that the ratings then have. Around it a rating counts
+y = w (v - t) over the mass of the stratum, which varies as a Gamma variable: the variance of the
+stratum is the sum of y**2, its skewness follows from that of y**3, and both add up over independent
+strata. The limit is the quantile of the whole by the Cornish-Fisher expansion [CF38]. Between the
+two functions stands a plain sum over the strata, which every engine can compute.
 
-Knowing the numbers of people helps beyond that, by a second limit that stands as well; the two
+Knowing the numbers of people helps beyond that: it gives a second valid limit. The two limits
 share the miss probability.
 
 - If participation itself is stated, it holds for the population as a whole: all ratings are put
-  together, and the limit for one item serves. It keeps its level if parts are alike or not.
-- If only ratios are stated, parts may respond at different rates and nothing is known of the whole,
-  except for this: the silent are no worse than the end of the scale. That is a limit for ratings
-  of everybody, the silent ones at that end, and is sharp if nearly everybody responded.
+  together, and the limit for one item applies. It keeps its level whether strata are alike or not.
+- If only ratios are stated, strata may respond at different rates, and the ratios say nothing about
+  the whole, except that non-respondents are no worse than the end of the scale. That gives a limit
+  for the ratings of everybody with all non-respondents at that end, which is sharp if nearly
+  everybody responds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from scipy.special import ndtr, ndtri
-
 from unheard.formulas import bounds
 from unheard.formulas.boxes import Box, boxes
-from unheard.formulas.evaluate import Items, Setting, one_limit
+from unheard.formulas.confidence import critical_value
+from unheard.formulas.evaluate import Answer, Items, Setting, evaluate_one_limit
 from unheard.formulas.operations import Column, Operations, peak, total, weighted
 
 MAIN = 0.75
-"""Share of the miss probability of the limit that is the sharper one more often than not."""
-
-_MOMENTS = 3
+"""Share of the miss probability given to the limit that is usually the sharper one."""
 
 
-class Answer(NamedTuple):
-    """An estimate and its intervals, as columns; the confidence limits may be None."""
+class _Cumulants(NamedTuple):
+    """Mean, variance and third cumulant of the total distance from an end of the scale."""
 
-    estimate: Column
-    lower: Column
-    upper: Column
-    ci_lower: Column
-    ci_upper: Column
+    center: Column
+    variance: Column
+    third: Column
 
 
-def number_of_terms(setting: Setting) -> int:
-    """Return how many columns :func:`terms` returns."""
-    return 4 if setting.z is None else 4 + len(setting.values) + 2 * _MOMENTS
+def stratum_term_names(setting: Setting) -> list[str]:
+    """List the names of the columns that :func:`stratum_terms` returns."""
+    names = ["size", "estimate", "lower", "upper"]
+    if setting.level is None:
+        return names
+    counts = [_count_name(r) for r in range(len(setting.values))]
+    moments = [f"{end}_{name}" for end in _ENDS for name in _Cumulants._fields]
+    return names + counts + moments
 
 
-def terms(items: Items, setting: Setting, part: Answer, ops: Operations) -> list[Column]:
-    """Return the columns that must be added up over the parts of a population.
+_ENDS = ("low", "high")
+
+
+def _count_name(r: int) -> str:
+    return f"count_{r}"
+
+
+def stratum_terms(
+    items: Items, setting: Setting, answer: Answer, ops: Operations
+) -> dict[str, Column]:
+    """Return, by name, the columns to be added up over the strata of a population.
 
     Parameters
     ----------
     items
-        The parts; their sizes are n.
+        The strata; their sizes are n.
     setting
-        What is the same for all.
-    part
-        Estimates and intervals of the parts; their confidence limits are not used.
+        What all strata have in common.
+    answer
+        Estimates and bounds of the strata; their confidence limits are not used.
     ops
-        The arithmetic.
+        The engine's operations.
     """
     size = items.n
-    columns = [size, size * part.estimate, size * part.lower, size * part.upper]
-    if setting.z is not None:
-        columns += items.counts
-        ends = boxes(setting.kind, items.q, setting.box, len(setting.values))
-        for upper, box in enumerate(ends):
-            columns += _moments(items.counts, setting.values, box, bool(upper), size, ops)
-    return columns
+    terms = {
+        "size": size,
+        "estimate": size * answer.estimate,
+        "lower": size * answer.lower,
+        "upper": size * answer.upper,
+    }
+    if setting.level is None:
+        return terms
+    terms |= {_count_name(r): count for r, count in enumerate(items.counts)}
+    sides = boxes(setting.kind, items.q, setting.box, len(setting.values))
+    for end, box in zip(_ENDS, sides, strict=True):
+        moments = _cumulants(items.counts, setting.values, box, end == "high", size, ops)
+        terms |= {f"{end}_{name}": column for name, column in moments._asdict().items()}
+    return terms
 
 
-def _moments(
+def _cumulants(
     counts: Sequence[Column],
     values: Sequence[float],
     box: Box | None,
     upper: bool,
     size: Column,
     ops: Operations,
-) -> list[Column]:
-    """Return mean, variance and third cumulant of a part's total distance from an end."""
+) -> _Cumulants:
+    """Return the cumulants of a stratum's total distance from an end of the scale."""
     box = box or Box.elastic((1.0,) * len(values), (1.0,) * len(values))
     if upper:
         counts, values, box = counts[::-1], [-v for v in values[::-1]], box.reversed()
@@ -103,83 +120,90 @@ def _moments(
     pulls = [w * (place - center) * scale for w, place in zip(weights, places, strict=True)]
     squares = [count * pull * pull for count, pull in zip(counts, pulls, strict=True)]
     cubes = [square * pull for square, pull in zip(squares, pulls, strict=True)]
-    return [size * center, total(squares), 2.0 * total(cubes)]
+    return _Cumulants(size * center, total(squares), 2.0 * total(cubes))
 
 
-def combined(sums: Sequence[Column], setting: Setting, q: float | None, ops: Operations) -> Answer:
-    """Return the answer for the whole from the sums of :func:`terms`.
+def combine_strata(
+    sums: Mapping[str, Column], setting: Setting, q: float | None, ops: Operations
+) -> Answer:
+    """Return the answer for the whole population.
 
     Parameters
     ----------
     sums
-        In the order of :func:`terms`.
+        The sums over strata of what :func:`stratum_terms` returns.
     setting
-        What is the same for all.
+        What all strata have in common.
     q
-        Participation ratio or floor of all parts; None if none is stated, or they have their own.
+        Participation ratio or floor of all strata; None if none is stated, or if each stratum has
+        its own.
     ops
-        The arithmetic.
+        The engine's operations.
     """
-    size, *firsts = sums[:4]
-    estimate, lower, upper = (ops.divide(first, size) for first in firsts)
-    if setting.z is None:
-        return Answer(estimate, lower, upper, None, None)
-    m = len(setting.values)
-    counts, low, high = sums[4 : 4 + m], sums[4 + m : 7 + m], sums[7 + m : 10 + m]
-    everybody = Items(counts, q, size)
+    size = sums["size"]
+    estimate, lower, upper = (
+        ops.divide(sums[name], size) for name in ("estimate", "lower", "upper")
+    )
+    if setting.level is None:
+        return Answer(estimate, lower, upper)
+    everybody = Items([sums[_count_name(r)] for r in range(len(setting.values))], q, size)
+    low, high = (
+        _Cumulants(**{name: sums[f"{end}_{name}"] for name in _Cumulants._fields}) for end in _ENDS
+    )
     below = _limit(low, everybody, setting, False, ops)
     above = _limit(high, everybody, setting, True, ops)
     return Answer(estimate, lower, upper, ops.least(below, lower), ops.greatest(above, upper))
 
 
 def _limit(
-    moments: Sequence[Column], everybody: Items, setting: Setting, upper: bool, ops: Operations
+    moments: _Cumulants, everybody: Items, setting: Setting, upper: bool, ops: Operations
 ) -> Column:
-    """Return one confidence limit of the whole."""
-    z, values = setting.z, setting.values
-    assert z is not None  # the caller looked
+    """Return one confidence limit of the whole population."""
+    level, values = setting.level, setting.values
+    assert level is not None  # the caller checks
     near, sign = (values[-1], -1.0) if upper else (values[0], 1.0)
 
-    def by_parts(score: float) -> Column:
-        return near + sign * _quantile(moments, everybody.n, score, ops)
+    def by_strata(at: float) -> Column:
+        return near + sign * _quantile(moments, everybody.n, critical_value(at), ops)
 
-    better = ops.least if upper else ops.greatest
+    sharper = ops.least if upper else ops.greatest
     if not _n_helps(everybody, setting, upper):
-        return by_parts(z)
+        return by_strata(level)
+    main, rest = _split_miss(level, MAIN), _split_miss(level, 1 - MAIN)
     if not setting.is_ratio:
-        whole = one_limit(everybody, replace(setting, z=_at_share(z, MAIN)), upper, ops)
-        return better(whole, by_parts(_at_share(z, 1 - MAIN)))
-    silent = everybody.n - total(everybody.counts)
+        whole = evaluate_one_limit(everybody, replace(setting, level=main), upper, ops)
+        return sharper(whole, by_strata(rest))
+    unseen = everybody.n - total(everybody.counts)
     counts = [*everybody.counts]
     end = -1 if upper else 0
-    counts[end] = counts[end] + silent
+    counts[end] = counts[end] + unseen
     if setting.people:
-        # These people, the silent ones at the end: nothing is left to chance.
-        return better(by_parts(z), ops.divide(weighted(values, counts), everybody.n))
-    plain = replace(setting, kind="any", box=None, z=_at_share(z, 1 - MAIN))
-    worst = one_limit(Items(counts, 1.0), plain, upper, ops)
-    return better(by_parts(_at_share(z, MAIN)), worst)
+        # The mean of these people with all non-respondents at the end: no sampling error is left.
+        return sharper(by_strata(level), ops.divide(weighted(values, counts), everybody.n))
+    plain = replace(setting, kind="any", box=None, level=rest)
+    worst = evaluate_one_limit(Items(counts, 1.0), plain, upper, ops)
+    return sharper(by_strata(main), worst)
 
 
 def _n_helps(everybody: Items, setting: Setting, upper: bool) -> bool:
-    """Whether the numbers of people say more than how to weigh the parts."""
+    """Whether the numbers of people say more than how to weight the strata."""
     if setting.box is not None:
         return setting.people or not setting.box.rigid
     if everybody.q is None:
-        # Parts with their own floors are no population with one.
+        # Strata with floors of their own do not form a population with one floor.
         return setting.is_ratio
     one_sided = setting.kind == ("low" if upper else "high")
     return not one_sided and everybody.q < 1.0
 
 
-def _at_share(z: float, share: float) -> float:
-    """Critical value at a share of the miss probability."""
-    return float(-ndtri(share * ndtr(-z)))
+def _split_miss(level: float, share: float) -> float:
+    """Return the level of a limit that has a share of the miss probability."""
+    return 1 - share * (1 - level)
 
 
-def _quantile(moments: Sequence[Column], size: Column, z: float, ops: Operations) -> Column:
-    """Return how far from the near end the mean lies at the least."""
+def _quantile(moments: _Cumulants, size: Column, z: float, ops: Operations) -> Column:
+    """Return the smallest distance of the mean from the near end."""
     center, variance, third = moments
     skew = ops.where(variance > 0.0, ops.divide(third, variance), 0.0)
-    found = center - z * ops.sqrt(variance) + ((z * z - 1.0) / 6.0) * skew
-    return ops.greatest(ops.divide(found, size), 0.0)
+    least = center - z * ops.sqrt(variance) + ((z * z - 1.0) / 6.0) * skew
+    return ops.greatest(ops.divide(least, size), 0.0)

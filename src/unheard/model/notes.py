@@ -1,14 +1,23 @@
-"""Notes: what a reader must know before using a number."""
+"""Notes: what a reader must know before using a number.
+
+:mod:`unheard.formulas.note_rules` decides which notes apply.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntFlag
 
 import numpy as np
 
+from unheard.formulas.note_rules import FEW
+from unheard.formulas.operations import Column
+
+__all__ = ["FEW", "NOTE_NAMES", "NOTE_TEXTS", "Note", "encode_notes", "note_names"]
+
 
 class Note(IntFlag):
-    """What a reader of the result must know."""
+    """What a reader of a result must know, as bits of a number."""
 
     NO_RATINGS = 1
     FEW_RATINGS = 2
@@ -20,34 +29,38 @@ class Note(IntFlag):
     WEIGHTS_ASSUMED = 128
 
 
-FEW = 10
-"""With fewer ratings than this, bounds say little: sampling error may exceed their width."""
-
-
 NOTE_TEXTS = {
-    "no_ratings": "nobody rated this: the middle of the scale and the whole scale are given",
-    "few_ratings": f"fewer than {FEW} ratings: the bounds ignore sampling error, which may be "
-    "larger than they are wide; go by the confidence interval",
-    "low_response": "fewer people responded than the assumption allows: n was left out, and only "
-    "the ratios that the assumption implies were used",
-    "high_response": "more people responded than the assumption allows: n was left out, and only "
-    "the ratios that the assumption implies were used",
-    "refuted": "the response rate refutes the assumption; chance alone does not explain it",
-    "outside_bounds": "an estimate lies outside everything that the assumption allows",
-    "unlike_audited": "this item is unlike those audited: the confidence interval holds for items "
-    "like them, and at no stated level for this one",
-    "weights_assumed": "the effective sample size takes survey weights to be unrelated to the "
-    "rating; where they are not, the level holds with squared weights per rating only",
-    "nulls_counted": "rows without a rating were taken as people who said nothing",
-    "rows_dropped": "rows were left out: without a rating, or with one off the scale",
-    "n_below_ratings": "there are more ratings than people: n cannot be right",
+    "no_ratings": "no ratings: the estimate is the middle of the scale, and the bounds "
+    "are the whole scale",
+    "few_ratings": f"fewer than {FEW} ratings: the bounds ignore sampling error, which "
+    "may be larger than they are wide; go by the confidence interval",
+    "low_response": "fewer people responded than the assumption allows: n was not used, only the "
+    "participation ratios that the assumption implies",
+    "high_response": "more people responded than the assumption allows: n was not used, only the "
+    "participation ratios that the assumption implies",
+    "refuted": "the response rate refutes the assumption; sampling error alone does not explain it",
+    "outside_bounds": "the estimate lies outside the bounds that the assumption allows",
+    "unlike_audited": "this item is unlike the audited items: the level of the confidence interval "
+    "does not hold for it",
+    "weights_assumed": "the effective sample size assumes that survey weights are unrelated to the "
+    "rating; if they are related, the level requires squared weights per rating",
+    "nulls_counted": "rows without a rating were counted as people who did not respond",
+    "rows_dropped": "rows were dropped because they have no rating or one that is not on the scale",
+    "n_below_ratings": "more ratings than people: n cannot be right",
 }
+"""The explanation of each note, in the order in which notes are listed."""
+
+
+def encode_notes(notes: Mapping[str, Column]) -> Column:
+    """Return one number per row whose bits are the notes that apply."""
+    return sum(int(Note[name.upper()]) * column for name, column in notes.items())
 
 
 def note_names(code: int) -> tuple[str, ...]:
-    """Spell out a combination of notes."""
-    return tuple(str(flag.name).lower() for flag in Note if code & flag)
+    """List the names of the notes in a number."""
+    return tuple(str(note.name).lower() for note in Note if code & note)
 
 
 NOTE_NAMES = np.empty(2 ** len(Note), dtype=object)
+"""The names of the notes for every number."""
 NOTE_NAMES[:] = [note_names(code) for code in range(len(NOTE_NAMES))]

@@ -1,4 +1,4 @@
-"""What a known number of people says about participation, over NumPy rows."""
+"""What the response rate says about an assumption."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
-from unheard.formulas.boxes import boxes
-from unheard.formulas.operations import NUMPY, Floats
-from unheard.formulas.refutation import Limits, test_level, verdict
-from unheard.model.assumption import Assumption, fixed_box
+from unheard.formulas.operations import Floats
+from unheard.formulas.refutation import ResponseTest
+from unheard.model.assumption import Assumption
 from unheard.model.histograms import Histograms
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -21,12 +20,12 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """What a known number of people says about participation.
+    """How the response rate compares with an assumption, one entry per item.
 
     Attributes
     ----------
     rate
-        Share of the people who answered.
+        Share of the people who responded.
     seen, unseen
         Number of people who responded and who did not, in effective size for weighted counts.
     least, largest
@@ -34,9 +33,9 @@ class Response:
     level
         Level of the test.
     too_low, too_high
-        Whether fewer (more) people answered than the assumption allows, be it by chance.
+        Whether fewer (more) people responded than the assumption allows, ignoring sampling error.
     refuted
-        Whether chance is ruled out at the level.
+        Whether sampling error is ruled out as the reason at the level.
     """
 
     rate: Floats
@@ -51,14 +50,14 @@ class Response:
 
     @cached_property
     def p_value(self) -> Floats:
-        """Probability of a rate as far out as this, under the assumption at its most lenient.
+        """Largest probability that the assumption gives to a rate this extreme.
 
-        Exact; :attr:`refuted` uses an approximation that every engine can compute.
+        It is exact; :attr:`refuted` uses an approximation that every engine can compute.
         """
-        # An incomplete beta function is the binomial tail, and takes effective sizes as well.
+        # The incomplete beta function is the binomial tail, and accepts effective sizes too.
         seen, unseen = self.seen, self.unseen
         least = np.broadcast_to(self.least, seen.shape)
-        # The function wants positive arguments; with nobody silent (seen) the tail is certain.
+        # The function requires positive arguments; if nobody is unseen (seen) the tail is 1.
         below = np.where(unseen > 0, betainc(np.maximum(unseen, 1e-300), seen + 1, 1 - least), 1.0)
         above = np.where(seen > 0, betainc(np.maximum(seen, 1e-300), unseen + 1, self.largest), 1.0)
         return np.minimum(below, above)
@@ -66,35 +65,31 @@ class Response:
     @cached_property
     def largest_floor(self) -> Floats:
         """The largest floor that the test does not refute."""
-        allowed = np.ones(self.seen.shape)
-        silent = self.unseen > 0
-        allowed[silent] = betaincinv(self.seen[silent] + 1, self.unseen[silent], self.level)
-        return allowed
+        largest = np.ones(self.seen.shape)
+        some = self.unseen > 0
+        largest[some] = betaincinv(self.seen[some] + 1, self.unseen[some], self.level)
+        return largest
 
 
-def response(counts: Histograms, assumption: Assumption, level: float) -> Response:
-    """Set the response rate against an assumption that it can refute; n must be known."""
+def describe_response(
+    counts: Histograms, assumption: Assumption, level: float, test: ResponseTest
+) -> Response:
+    """Describe how the response rate compares with an assumption; n must be known."""
     assert counts.n is not None  # the caller asks only where n is known
-    assert not assumption.is_ratio
     seen, n = counts.n_ratings, counts.n
-    cells = list(np.asarray(counts.cells.T, np.float64))
     if counts.size is not None:
         share = np.divide(counts.size, seen, out=np.ones(len(n)), where=seen > 0)
-        cells, seen, n = [share * cell for cell in cells], seen * share, n * share
-    fixed = fixed_box(assumption)
-    limits = Limits(
-        assumption.kind,
-        None if fixed is None else boxes("box", assumption.q, fixed, counts.scale.m)[0],
-        assumption.least,
-        assumption.largest,
-        test_level(level),
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = verdict(cells, n, limits, NUMPY)
+        seen, n = seen * share, n * share
     unseen = np.maximum(n - seen, 0.0)
     rate = np.divide(seen, n, out=np.zeros(len(n)), where=n > 0)
-    masks = (
-        np.broadcast_to(np.asarray(one) > 0, n.shape)
-        for one in (found.too_low, found.too_high, found.refuted)
+    return Response(
+        rate,
+        seen,
+        unseen,
+        assumption.least,
+        assumption.largest,
+        level,
+        too_low=test.too_low > 0,
+        too_high=test.too_high > 0,
+        refuted=test.refuted > 0,
     )
-    return Response(rate, seen, unseen, assumption.least, assumption.largest, level, *masks)

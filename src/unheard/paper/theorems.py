@@ -52,8 +52,8 @@ def random_histograms(m: int, rows: int, rng: np.random.Generator) -> Floats:
 
 def ends(counts: Floats, q: float) -> tuple[Floats, Floats]:
     """Return l and u by the package: a scan over all thresholds."""
-    lower, upper = build_question(counts, q, level=None).intervals()
-    return lower, upper
+    bounds = build_question(counts, q, level=None).find_bounds()
+    return bounds.lower, bounds.upper
 
 
 def ends_by_index(counts: Floats, q: float) -> tuple[Floats, Floats]:

@@ -55,7 +55,7 @@ def _response_document(question: Question, added: Contribution) -> dict[str, Any
         "upper_without_n": added.upper,
         "words": added.words,
     }
-    response = question.response()
+    response = question.assess_response()
     if response is not None:
         document["largest_floor"] = float(response.largest_floor[0])
         document["p_value"] = float(response.p_value[0])

@@ -39,7 +39,8 @@ def contribution_of_n(question: Question, found: Estimate) -> Contribution | Non
         return None
     rate = float(counts.n_ratings[0] / counts.n[0])
     without = replace(question, counts=replace(counts, n=None), level=None, covers="mean")
-    lower, upper = (float(end[0]) for end in without.intervals())
+    bounds = without.find_bounds()
+    lower, upper = float(bounds.lower[0]), float(bounds.upper[0])
     words = _words(found, lower, upper, rate, counts.scale.width)
     return Contribution(rate, lower, upper, words)
 

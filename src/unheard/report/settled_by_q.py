@@ -104,11 +104,11 @@ class Ranker:
         joint = self.question
         if level is not None:
             joint = replace(joint, level=adjust_level_for_items(level, items))
-        ends = joint.at(q).intervals()
-        return [
-            rank_intervals(lower, upper, k=self.k)
-            for lower, upper in zip(ends[::2], ends[1::2], strict=True)
-        ]
+        bounds = joint.at(q).find_bounds()
+        ends = [(bounds.lower, bounds.upper)]
+        if level is not None:
+            ends.append((bounds.ci_lower, bounds.ci_upper))
+        return [rank_intervals(lower, upper, k=self.k) for lower, upper in ends]
 
     def rank_shared(self, q: float, *, sampling_error: bool) -> list[Ranking]:
         """Rank under shared participation: ignoring sampling error, then allowing for it."""
@@ -132,7 +132,7 @@ def count_settled_by_q(ranker: Ranker, assumed: float, numbers: OrderNumbers) ->
             settled |= _at_most(_count(led[1], "ci_"), steps)
         elif q == assumed and question.level is not None:
             settled |= {name: getattr(numbers, name) for name in _WITH_SAMPLING_ERROR}
-        response = question.at(q).response()
+        response = question.at(q).assess_response()
         refuted = 0 if response is None else int(np.sum(response.refuted))
         others = _count(other[0], "")["pairs_settled"] if other else None
         steps.append(SettledAtQ(q=q, refuted=refuted, other_pairs_settled=others, **settled))

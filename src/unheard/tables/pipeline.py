@@ -16,7 +16,7 @@ from unheard.formulas.estimators import default_method
 from unheard.formulas.operations import NUMPY, total
 from unheard.model.assumption import PRESETS, Assumption
 from unheard.model.histograms import LARGEST_COUNT
-from unheard.model.question import stated
+from unheard.model.question import build_assumption
 from unheard.model.scale import Scale
 from unheard.tables import validate
 from unheard.tables.engines.base import Engine
@@ -133,7 +133,7 @@ def read_request(
     q_column = q if isinstance(q, str) else ("q" if q_table is not None and q is None else None)
     if q_table is not None and not (q is None or isinstance(q, str)):
         raise OptionError("q", "a number and a table given together", "Give one of them")
-    assumption = stated(
+    assumption = build_assumption(
         1.0 if q_column is not None else q,
         quiet,
         participation,

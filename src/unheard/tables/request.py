@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from unheard.analysis.breakdown import Claim
 from unheard.analysis.ranking import check_k
 from unheard.errors import ColumnError, MethodError, OptionError
-from unheard.formulas.estimators import ESTIMATORS, objection
+from unheard.formulas.estimators import ESTIMATORS, find_objection
 from unheard.model.assumption import Assumption
 from unheard.model.scale import Scale
 from unheard.tables.sql.reserved_names import (
@@ -330,7 +330,7 @@ def check(request: Request) -> None:
         )
     _check_names(request)
     _check_choices(request)
-    against = objection(request.method, request.assumption.kind, request.n_known)
+    against = find_objection(request.method, request.assumption.kind, request.n_known)
     if against is not None:
         raise against
     if not ESTIMATORS[request.method].closed_form:

@@ -9,15 +9,13 @@ from functools import partial
 from sqlglot import exp
 
 from unheard.formulas.operations import total
-from unheard.formulas.strata import number_of_terms
 from unheard.tables.engines.arrow_batches import Formula
 from unheard.tables.item_formula import (
-    FLAG,
-    combined_strata,
-    flag_column,
-    rated,
-    setting_of,
-    sum_column,
+    NOTE,
+    combine_item_strata,
+    note_column,
+    rate_items,
+    sum_columns,
 )
 from unheard.tables.request import Request
 from unheard.tables.sql.count_query import LARGEST_WEIGHT
@@ -116,7 +114,7 @@ class Prepared:
 
 def rating(request: Request, given: Prepared) -> exp.Select:
     """Write the query from counts to results."""
-    steps, latest, notes = _answered(request, given)
+    steps, latest, notes = _write_results(request, given)
     if request.ranks:
         if given.ranks is None:
             ranked = add_ranks(request, steps, latest)
@@ -142,7 +140,7 @@ def ranks(
         for every end of an interval anew.
     """
     # Nothing is worked out that would only be thrown away.
-    steps, latest, _ = _answered(replace(request, level=level, order=None), given)
+    steps, latest, _ = _write_results(replace(request, level=level, order=None), given)
     if keep is not None:
         ends = exp.select(*map(column, rank_sources(request))).from_(latest)
         kept = keep("ends", steps.closing(ends))
@@ -152,7 +150,7 @@ def ranks(
     return steps.closing(exp.select("*").from_(ranked))
 
 
-def _answered(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]:
+def _write_results(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]:
     steps = Steps()
     latest = steps.add(
         "counts",
@@ -162,12 +160,12 @@ def _answered(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]
     latest = _join_numbers(request, given, steps, latest)
     # The tables that n and q come from stay behind: the formula may go to other machines.
     alone = replace(request, n_table=None, q_table=None)
-    formula = partial(rated, alone, given.unchecked)
+    formula = partial(rate_items, alone, given.unchecked)
     steps, latest, names = _carry_out(formula, request.groups, given, steps, latest, "rated")
-    notes = [name.removeprefix(FLAG) for name in names if name.startswith(FLAG)]
+    notes = [name.removeprefix(NOTE) for name in names if name.startswith(NOTE)]
     if request.strata:
         latest = _add_strata(request, steps, latest, notes)
-        formula = partial(combined_strata, alone, notes)
+        formula = partial(combine_item_strata, alone, notes)
         keys = request.result_keys
         steps, latest, _ = _carry_out(formula, keys, given, steps, latest, "combined")
     if request.min_ratings:
@@ -300,13 +298,11 @@ def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -
 def _add_strata(request: Request, steps: Steps, latest: str, notes: Sequence[str]) -> str:
     """Add up over the strata of an item: sizes, sums and ratings; notes are those of any."""
     keys = request.result_keys
-    count = number_of_terms(setting_of(request))
-    names = [*map(sum_column, range(count)), sum_column("ratings"), "n_ratings"]
-    raised = [flag_column(name) for name in notes]
+    names = [*sum_columns(request), "n_ratings"]
     summed = (
         exp.select(*map(column, keys))
         .select(*(exp.alias_(exp.Sum(this=column(name)), name) for name in names))
-        .select(*(exp.alias_(exp.Max(this=column(name)), name) for name in raised))
+        .select(*(exp.alias_(exp.Max(this=column(name)), name) for name in map(note_column, notes)))
         .from_(latest)
         .group_by(*map(column, keys))
     )
@@ -332,17 +328,17 @@ def _final(request: Request, latest: str, notes: Sequence[str]) -> exp.Select:
         rank = column(name) if name in made else null
         selected.append(exp.alias_(exp.cast(rank, "bigint"), name))
     selected += order_columns(request)
-    selected.append(exp.alias_(_flag_text(notes), "notes"))
+    selected.append(exp.alias_(_join_notes(notes), "notes"))
     return exp.select(*selected).from_(latest)
 
 
-def _flag_text(notes: Sequence[str]) -> exp.Expr:
+def _join_notes(notes: Sequence[str]) -> exp.Expr:
     """Spell the notes that are raised, with spaces between."""
     text: exp.Expr | None = None
     for name in notes:
         spelled = (
             exp.case()
-            .when(column(flag_column(name)).eq(number(1)), exp.Literal.string(f" {name}"))
+            .when(column(note_column(name)).eq(number(1)), exp.Literal.string(f" {name}"))
             .else_(exp.Literal.string(""))
         )
         text = spelled if text is None else exp.DPipe(this=text, expression=spelled, safe=True)
