@@ -10,10 +10,10 @@ TEST_EXTRAS := charts postgres spark web
 # One more than there are processors: tests of servers and pages mostly wait.
 WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 
-.PHONY: help demo setup test lowest browser check format lint types layers benchmarks lock clean
+.PHONY: help demo setup test docs docs-update lowest browser check format lint types layers benchmarks lock clean
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/build.installed ## Set up, then show the main job on built-in data
 	@$(BIN)/unheard demo
@@ -22,6 +22,13 @@ setup: $(VENV)/dev.installed ## Set up for development
 
 test: check browser ## Set up, then run every check and every test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+
+docs: $(VENV)/docs.installed ## Build the documentation site into build/docs, without a network
+	$(BIN)/python -m tools.build_docs
+
+docs-update: $(VENV)/docs.installed ## Rewrite the outputs in the documentation and the tree in ARCHITECTURE.md
+	$(BIN)/python -m tools.architecture --update
+	$(BIN)/python -m tools.doc_examples --update
 
 lowest: $(LOWEST)/installed ## Test the core, tables and commands with the lowest versions allowed
 	$(LOWEST)/bin/pytest -n $(WORKERS) --dist loadgroup tests/formulas tests/model tests/tables tests/analysis tests/cli
@@ -79,9 +86,10 @@ $(VENV)/bin/python $(LOWEST)/bin/python:
 		exit 1; }
 	$(PYTHON) -m venv $(patsubst %/bin/python,%,$@)
 
-# One stamp per dependency group: build for the demo, dev for the tests. Every download is checked
+# One stamp per dependency group: build for the demo, docs for the site, dev for the tests. Every download is checked
 # against the hashes of constraints.txt; the checkout itself has none, hence the second step.
 $(VENV)/dev.installed: EXTRAS := $(TEST_EXTRAS)
+$(VENV)/docs.installed: EXTRAS := charts web
 $(VENV)/%.installed: Makefile pyproject.toml constraints.txt tools/requirements.py | $(VENV)/bin/python
 	@echo "Setting up $(VENV) (a minute or so the first time)"
 	@$(BIN)/python tools/requirements.py --group $* $(EXTRAS:%=--extra %) > $(VENV)/$*.txt
