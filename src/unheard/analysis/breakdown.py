@@ -35,6 +35,7 @@ from unheard.model.question import Question, build_question
 from unheard.model.results import Numbers
 from unheard.model.scale import Scale
 from unheard.options.unknown import check_options
+from unheard.text import write_exactly
 
 NEVER = 2.0
 """What the closed form returns for a claim that fails at every q."""
@@ -75,15 +76,15 @@ class Claim:
                 name,
                 problem="{argument} must be on the scale, from {lowest} to {highest}",
                 value=value,
-                lowest=f"{scale.lowest:g}",
-                highest=f"{scale.highest:g}",
+                lowest=write_exactly(scale.lowest),
+                highest=write_exactly(scale.highest),
             )
         return cls(name == "above", float(value))
 
     @property
     def side(self) -> str:
         """Which side of which threshold the claim is about: ``above 4``."""
-        return f"{'above' if self.above else 'below'} {self.threshold:g}"
+        return f"{'above' if self.above else 'below'} {write_exactly(self.threshold)}"
 
     @property
     def words(self) -> str:

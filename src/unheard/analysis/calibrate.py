@@ -30,6 +30,7 @@ from unheard.model.assumption import Assumption
 from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.results import Result
 from unheard.model.scale import Scale
+from unheard.text import write_exactly
 
 OPEN_END = 1e-9
 """Lower end of participation where the audit does not bound it: next to nothing."""
@@ -219,8 +220,8 @@ def _check_together(observed: Histograms, truth: Histograms, paired: bool) -> No
         row, r = (int(i) for i in np.argwhere(over)[0])
         raise CountsError(
             f"observed[{r}]" if observed.single else f"observed[{row}, {r}]",
-            f"{observed.cells[row, r]:g} answered with rating {observed.scale.values[r]:g}, and "
-            f"{truth.cells[row, r]:g} hold it",
+            f"{observed.cells[row, r]:g} answered with rating "
+            f"{write_exactly(observed.scale.values[r])}, and {truth.cells[row, r]:g} hold it",
             "The truth must count those who answered as well; if it is of other people, say that "
             "the audit is not paired",
         )
@@ -372,12 +373,12 @@ def _words(audit: Audit) -> str:
     elif audit.items < FEWEST_ITEMS:
         said += " So few items hardly tell how items differ, so the bounds are wide."
     if audit.unaudited:
-        ratings = ", ".join(f"{value:g}" for value in audit.unaudited)
+        ratings = ", ".join(write_exactly(value) for value in audit.unaudited)
         said += f" Nobody audited holds the rating {ratings}: nothing is known of them."
     never = (audit.observed.sum(axis=0) == 0) & (audit.truth.sum(axis=0) > 0)
     if never.any():
         ratings = ", ".join(
-            f"{v:g}" for v, none in zip(audit.scale.values, never, strict=True) if none
+            write_exactly(v) for v, none in zip(audit.scale.values, never, strict=True) if none
         )
         said += f" Nobody with the rating {ratings} answered: they may be silent altogether."
     return said

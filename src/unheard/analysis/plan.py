@@ -26,6 +26,7 @@ from unheard.model.histograms import CountsLike
 from unheard.model.question import Question
 from unheard.model.results import Estimate
 from unheard.model.scale import Scale
+from unheard.text import write_exactly
 
 _SPLITS = 0.5 + np.array([0, *(sign * step / 200 for step in range(1, 101) for sign in (1, -1))])
 """Shares of the silent at the top of the scale, the others at the bottom, tried for the worst."""
@@ -301,11 +302,13 @@ def _read_goal(
         )
     ((goal, target),) = given.items()
     if goal == "width" and not 0 < target < math.inf:
-        raise OptionError("width", f"{target:g} found", "Give a number above 0, such as 0.3")
+        raise OptionError(
+            "width", f"{write_exactly(target)} found", "Give a number above 0, such as 0.3"
+        )
     if goal != "width" and not scale.lowest < target < scale.highest:
         raise OptionError(
             goal,
-            f"{target:g} found on a scale from {scale.lowest:g} to {scale.highest:g}",
+            f"{write_exactly(target)} found on the scale {scale.describe()}",
             "Claim something between its ends",
         )
     return goal, target

@@ -31,7 +31,7 @@ from unheard.charts.style import Look
 from unheard.model.notes import FEW, NOTE_TEXTS
 from unheard.model.scale import Scale
 from unheard.present.chart_records import confidence_words
-from unheard.text import plural, range_text, rating_text, round_percentages
+from unheard.text import plural, range_text, rating_text, round_percentages, write_exactly
 
 _ROW = 26
 """How high a row is."""
@@ -262,7 +262,9 @@ def _bar_texts(bar: Mapping[str, Any], rounded: int) -> dict[str, str]:
     one = bar["from"] == bar["to"]
     count, share = bar["count"], bar["share"]
     return {
-        "rating": f"{bar['from']:g}" if one else f"{bar['from']:g} to {bar['to']:g}",
+        "rating": write_exactly(bar["from"])
+        if one
+        else f"{write_exactly(bar['from'])} to {write_exactly(bar['to'])}",
         "times": f"{count:,}" if isinstance(count, int) else f"{count:,.2f}",
         "percent": f"{share:.1%}",
         "rounded": _percentage(rounded, share),

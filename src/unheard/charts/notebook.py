@@ -19,7 +19,7 @@ from unheard.model.notes import NOTE_TEXTS
 from unheard.model.question import Question
 from unheard.model.results import Estimate
 from unheard.present import chart_records
-from unheard.text import plural, range_text, rating_text
+from unheard.text import plural, range_text, rating_text, write_exactly
 
 Cells: TypeAlias = list[list[str]]
 """A table as text, the headings first."""
@@ -216,7 +216,7 @@ def _(result: Audit) -> Cells:
         guess = "unknown" if row["g"] is None else f"{row['g']:.3f}"
         people = f"{row['audited']:,.0f}", f"{row['answers']:,.0f}"
         limits = f"{row['g_lower']:.3f} to {row['g_upper']:.3f}"
-        table.append([f"{row['rating']:g}", *people, guess, limits])
+        table.append([write_exactly(row["rating"]), *people, guess, limits])
     return table
 
 

@@ -28,7 +28,7 @@ from unheard.charts.marks import (
 from unheard.charts.style import Look
 from unheard.model.scale import Scale
 from unheard.present.chart_records import confidence_words
-from unheard.text import range_text, rating_text
+from unheard.text import range_text, rating_text, write_exactly
 
 _LEFT, _RIGHT, _HEIGHT = 46, 18, 250
 _TICKS = (1, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
@@ -164,7 +164,7 @@ def _claim(
 ) -> tuple[Layers, list[tuple[str, str]]]:
     """Draw the threshold, and where the claim breaks down; and say so in the key."""
     side = "above" if claim["above"] else "below"
-    entries = [("claim", f"the claim: {side} {claim['threshold']:g}")]
+    entries = [("claim", f"the claim: {side} {write_exactly(claim['threshold'])}")]
     rule = table([claim]).mark_rule(**line_styles(look)["claim"])
     layers: Layers = [rule.encode(plane.y("threshold"))]
     for kind, column, words in (
@@ -273,7 +273,7 @@ def _participation(row: Mapping[str, Any], paired: bool) -> dict[str, str]:
         return f"{value:.1%}" if paired else f"{value:.2f}"
 
     return {
-        "t_rating": f"{row['rating']:g}",
+        "t_rating": write_exactly(row["rating"]),
         "t_g": "unknown" if row["g"] is None else text(row["g"]),
         "t_box": f"{text(row['g_lower'])} to {text(row['g_upper'])}",
         "t_audited": f"{row['audited']:,.0f}",

@@ -27,7 +27,7 @@ from unheard.cli.table_options import audit_options
 from unheard.errors import OptionError
 from unheard.model.assumption import PRESETS
 from unheard.model.parsing import listed
-from unheard.text import plural, printable
+from unheard.text import plural, printable, write_exactly
 
 if TYPE_CHECKING:
     from unheard.model.scale import Scale
@@ -208,7 +208,7 @@ def _lines(audit: Audit, width: int) -> Iterator[str]:
         known = audit.truth[:, r].sum() > 0
         cells.append(
             [
-                f"{value:g}",
+                write_exactly(value),
                 f"{audit.truth[:, r].sum():,.0f}",
                 f"{audit.observed[:, r].sum():,.0f}",
                 f"{audit.g[r]:.3f}" if known else "unknown",

@@ -16,7 +16,7 @@ from unheard.model.notes import NOTE_TEXTS
 from unheard.model.question import Question
 from unheard.model.results import Estimate
 from unheard.present.value_of_n import contribution_of_n
-from unheard.text import rating_text
+from unheard.text import rating_text, write_exactly
 
 _WIDEST, _NARROWEST = 80, 30
 _MANY_RATINGS = 12
@@ -117,7 +117,7 @@ class Screen:
     def histogram(self) -> Iterable[Text]:
         """Yield the counts as bars, best rating first; of a long scale only ratings given."""
         counts = self.counts.cells[0].tolist()
-        labels = [f"{value:g}" for value in self.scale.values]
+        labels = [write_exactly(value) for value in self.scale.values]
         total, largest = sum(counts), max(counts) or 1
         width = max(len(label) for label in labels)
         shown = [_count(count) for count in counts]
@@ -136,7 +136,7 @@ class Screen:
     def drawing(self) -> Iterable[Text]:
         """Yield the scale, and below it each interval with its estimate."""
         margin = max(len(one.method) for one in self.found) + 4
-        length = min(61, self.width - margin - len(f"{self.scale.highest:g}"))
+        length = min(61, self.width - margin - len(write_exactly(self.scale.highest)))
         yield from self._axis(margin, length)
         ink = self.ink
         for one in self.found:
@@ -242,7 +242,7 @@ class Screen:
         labels, line = [" "] * (length + 12), [self.ink.line] * length
         free_from, end = 0, length - 1
         for value in self._ticks():
-            place, text = self._place(value, length), f"{value:g}"
+            place, text = self._place(value, length), write_exactly(value)
             line[place] = self.ink.tick
             fits = place == end or place + len(text) < end
             if place >= free_from and fits:

@@ -12,6 +12,7 @@ from unheard.cli.regret import read_scale, vector, whole
 from unheard.errors import AssumptionError
 from unheard.formulas.operations import Floats
 from unheard.model.parsing import number
+from unheard.text import write_exactly
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -84,7 +85,7 @@ def _show(game: Minimax, table: bool) -> None:
     console = make_console()
     scale = game.scale
     console.print(
-        f"[bold]{game.n} people[/], ratings {scale.lowest:g} to {scale.highest:g}, least "
+        f"[bold]{game.n} people[/], ratings {scale.describe()}, least "
         f"participation {game.q:g}: worst-case regret ({game.kind})\n"
     )
     bracket = f"[bold]{game.lower:.6g}[/] to [bold]{game.upper:.6g}[/]"
@@ -107,9 +108,9 @@ def _show(game: Minimax, table: bool) -> None:
 
 def _show_table(game: Minimax, console: Console) -> None:
     scale = game.scale
-    high = f"{scale.highest:g}"
+    low, high = write_exactly(scale.lowest), write_exactly(scale.highest)
     console.print(
-        f"\n  The optimal answer, for so many ratings of {scale.lowest:g} (down) and of {high} "
+        f"\n  The optimal answer, for so many ratings of {low} (down) and of {high} "
         "(across)."
         + (
             ""

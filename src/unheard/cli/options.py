@@ -12,6 +12,7 @@ from unheard.errors import AssumptionError, CountsError, OptionError
 from unheard.formulas.boxes import QUIET
 from unheard.model.parsing import number, numbers, pairs, read_q
 from unheard.model.scale import Scale
+from unheard.text import write_exactly
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -155,7 +156,7 @@ def _audited(file: str, scale: str | None) -> dict[str, Any]:
 
     assumption, audited = read_assumption_and_scale(file)
     if scale is not None and Scale.parse(scale) != audited:
-        values = ", ".join(f"{value:g}" for value in audited.values)
+        values = ", ".join(write_exactly(value) for value in audited.values)
         raise OptionError("scale", f"{scale} found, and the audit is on {values}", "Leave it out")
     return {"assumption": assumption, "scale": audited}
 

@@ -27,7 +27,7 @@ from unheard.model.notes import NOTE_TEXTS
 from unheard.model.parsing import number, numbers
 from unheard.model.scale import Scale
 from unheard.present.estimate_json import tidy
-from unheard.text import rating_text
+from unheard.text import rating_text, write_exactly
 
 
 @click.command(
@@ -287,9 +287,9 @@ class Page:
         return words
 
     def _row(self, plan: Plan, one: Scenario) -> list[str]:
-        lowest, highest = self.question.scale.lowest, self.question.scale.highest
+        lowest, *_, highest = map(write_exactly, self.question.scale.values)
         who = {
-            "worst": f"all say {lowest:g} or {highest:g} (the worst case)",
+            "worst": f"all say {lowest} or {highest} (the worst case)",
             "lower": "are as low as can be",
             "estimate": "are as the estimate has them",
             "upper": "are as high as can be",

@@ -173,7 +173,7 @@ def _show_one(row: dict[str, Any], scale: Scale) -> None:
     console = make_console()
     people = "endless people" if row["n"] is None else f"{row['n']} people"
     console.print(
-        f"[bold]{row['method']}[/] with {people}, ratings {scale.lowest:g} to {scale.highest:g}, "
+        f"[bold]{row['method']}[/] with {people}, ratings {scale.describe()}, "
         f"least participation {row['q']:g}\n"
     )
     error = f" ± {row['standard_error']:.2g}" if "standard_error" in row else ""

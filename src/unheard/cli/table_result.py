@@ -158,9 +158,7 @@ class Shown:
         ]
 
     def _scale(self) -> str:
-        from unheard.tables.validate import describe_scale
-
-        return describe_scale(self.request.scale.values)
+        return self.request.scale.describe()
 
     def _number(self, value: float | None) -> str:
         return rating_text(value, self.request.scale.width)

@@ -13,6 +13,7 @@ from unheard.formulas.operations import Floats
 from unheard.game.outcomes import GameError
 from unheard.model.question import build_question
 from unheard.model.scale import Scale
+from unheard.text import write_exactly
 
 Rule: TypeAlias = str | Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """The name of a method, or a function from (K, m) counts of ratings seen to K ratings."""
@@ -70,6 +71,6 @@ def checked_answers(answers: object, seen: Floats, scale: Scale, name: str) -> F
         raise GameError(
             name,
             f"{float(found[row])!r} returned for the histogram ({counts})",
-            f"{remedy}, between {scale.lowest:g} and {scale.highest:g}",
+            f"{remedy}, between {write_exactly(scale.lowest)} and {write_exactly(scale.highest)}",
         )
     return found

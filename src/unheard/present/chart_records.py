@@ -24,7 +24,7 @@ from unheard.model.scale import Scale
 from unheard.present.decision_json import comparison_document, sweep_document
 from unheard.present.estimate_json import estimate_document, tidy
 from unheard.present.sentences import comparison_sentences, sweep_sentences
-from unheard.text import plural, printable, range_text, rating_text
+from unheard.text import plural, printable, range_text, rating_text, write_exactly
 
 Rows: TypeAlias = list[dict[str, Any]]
 Records: TypeAlias = Sequence[Mapping[str, Any]]
@@ -354,7 +354,7 @@ def calibration_words(audit: Audit) -> str:
     """Say what was found, rating by rating if they are few."""
     rows = [row for row in calibration_records(audit) if row["g"] is not None]
     what = "Assumption" if audit.paired else "Participation, relative to the most outspoken,"
-    each = ", ".join(f"{row['g']:.2g} at {row['rating']:g}" for row in rows)
+    each = ", ".join(f"{row['g']:.2g} at {write_exactly(row['rating'])}" for row in rows)
     return f"{what} by rating: {each}. {audit.words}" if len(rows) <= MOST_SAID else audit.words
 
 

@@ -13,7 +13,7 @@ from unheard.present.estimate_json import tidy
 from unheard.present.phrases import places_text, q_cell, verdict_text
 from unheard.report.names import name_group, name_item, strip_direction_marks
 from unheard.report.report_data import ReportData, has_tiers
-from unheard.text import printable, range_text, rating_text
+from unheard.text import printable, range_text, rating_text, write_exactly
 
 LONGEST_NAME = 300
 """How much of a long name can be searched, and is shown on pointing at it."""
@@ -105,7 +105,7 @@ def list_columns(data: ReportData, ends: Ends) -> list[Column]:
             "The bounds widened by sampling error",
             span("ci_lower", "ci_upper"),
         ): request.level is not None,
-        Column(f"from {ends[0]:g} to {ends[1]:g}", "", None): True,
+        Column(f"from {write_exactly(ends[0])} to {write_exactly(ends[1])}", "", None): True,
         Column("average", "Plain average of the ratings", rating("average")): True,
         Column("ratings", "Number of ratings", whole("n_ratings")): True,
         Column("people", "Number of people who could have rated it", whole("n")): request.n_known,

@@ -11,7 +11,6 @@ from unheard.present.phrases import ONE_CROWD, OWN_CROWDS
 from unheard.report.names import name_grouping, name_row
 from unheard.report.order_queries import OrderNumbers
 from unheard.tables.request import Request
-from unheard.tables.validate import describe_scale
 from unheard.text import plural, rating_text
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def describe_table(data: ReportData) -> str:
     items = plural(data.numbers.different, "item")
     return (
         f"{plural(data.tally.counted, 'rating')} of {items}{each} in {data.source}, on the scale "
-        f"{describe_scale(data.scale.values)}."
+        f"{data.scale.describe()}."
     )
 
 
@@ -120,7 +119,7 @@ def describe_method(data: ReportData) -> list[str]:
     request, method = data.request, ESTIMATORS[data.request.method]
     did = "counted the ratings" if request.rating else "added up the counts"
     said = [
-        f"{data.engine} {did} of each item on the scale {describe_scale(request.scale.values)}; "
+        f"{data.engine} {did} of each item on the scale {request.scale.describe()}; "
         "everything else follows from these counts.",
         f"Estimate: {method.name}, {method.words}.",
         "Bounds: all values that the mean over respondents and non-respondents can take if the "

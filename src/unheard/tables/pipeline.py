@@ -120,11 +120,13 @@ def read_request(
     else:
         values = scale if isinstance(scale, Scale) else Scale(scale)
     named = _scale_of(count_columns)
+    if named is not None and scale is None:
+        _check_gaps(count_columns, named)
     if named is not None and named != values:
         raise ColumnError(
             "counts",
-            f"the columns are named after the ratings {validate.describe_scale(named.values)}, and "
-            f"the scale is {validate.describe_scale(values.values)}",
+            f"the columns are named after the ratings {named.describe()}, and "
+            f"the scale is {values.describe()}",
             "Give the columns of that scale, all of them, lowest first",
         )
     check_what(names(item), names(rating), count_columns)
@@ -182,16 +184,26 @@ def read_request(
 
 
 def _scale_of(count_columns: tuple[str, ...]) -> Scale | None:
-    """Read the scale from columns named like those that :func:`unheard.count_ratings` makes."""
-    values = []
-    for name in count_columns:
-        try:
-            values.append(float(name.removeprefix("count_")))
-        except ValueError:
-            return None
-        if not name.startswith("count_"):
-            return None
+    """Read the scale from columns named by ratings, such as 4 or count_4."""
+    try:
+        values = [float(name.removeprefix("count_")) for name in count_columns]
+    except ValueError:
+        return None
     return Scale(values) if len(values) > 1 else None
+
+
+def _check_gaps(count_columns: tuple[str, ...], named: Scale) -> None:
+    """Refuse a scale read from bare numbers that leave a rating out: nobody may have given it."""
+    ours = all(name.startswith("count_") for name in count_columns)
+    if not ours and named.width != named.m - 1:
+        raise ColumnError(
+            "counts",
+            problem="{argument} names columns for the ratings {ratings}, which do not determine "
+            "the scale",
+            hint="Pass every value a rating may take as {scale}, with a column for each",
+            ratings=named.describe(),
+            code="unclear_scale",
+        )
 
 
 def _number_of_people(n: float) -> float:
@@ -469,7 +481,7 @@ def _compared(request: Request, engine: Engine, together: exp.Query) -> int:
 def _messages(request: Request, found: validate.Tally) -> list[str]:
     messages = []
     each = " (counted once for each rating column)" if request.attributes else ""
-    scale = validate.describe_scale(request.scale.values)
+    scale = request.scale.describe()
     if found.off_scale:
         messages.append(
             f"{_were(found.off_scale, 'rating')} left out, not on the scale {scale}{each}; "

@@ -25,6 +25,7 @@ from unheard.tables.sql.reserved_names import (
     is_reserved,
     reserve,
 )
+from unheard.text import write_exactly
 
 Kind: TypeAlias = Literal["whole", "real", "single", "text", "time", "other"]
 """What a column holds: whole numbers, other numbers (``single``: in single precision), text, ..."""
@@ -214,7 +215,7 @@ class Request:
     @property
     def count_names(self) -> tuple[str, ...]:
         """Names of the counts where they are the result, after the values of the scale."""
-        return tuple(f"count_{write_value(value)}" for value in self.scale.values)
+        return tuple(f"count_{write_exactly(value)}" for value in self.scale.values)
 
     @property
     def weight_columns(self) -> tuple[tuple[str, str], ...]:
@@ -298,12 +299,6 @@ class Request:
         if self.q_column is not None and self.q_table is None:
             wanted.append((self.q_column, "q"))
         return wanted
-
-
-def write_value(value: float) -> str:
-    """Write a value of the scale as short as it can be read back: 4, 0.5, 1000001."""
-    whole = float(value).is_integer() and abs(value) < 1e16
-    return str(int(value)) if whole else repr(float(value))
 
 
 def check_what(item: Sequence[str], rating: Sequence[str], counts: Sequence[str]) -> None:
@@ -501,11 +496,11 @@ def read_window(time: str | None, window: str | None, every: str | None) -> Wind
     return Window(step, length.length // step.length)
 
 
-def names(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Read one name or several."""
+def names(given: str | int | Iterable[str | int] | None) -> tuple[str, ...]:
+    """Read one name or several; frames may name columns by whole numbers."""
     if given is None:
         return ()
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (str(given),) if isinstance(given, str | int) else tuple(map(str, given))
 
 
 def check_columns(

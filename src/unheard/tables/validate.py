@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
@@ -15,7 +14,7 @@ from unheard.errors import AssumptionError, ColumnError, DataError, PopulationEr
 from unheard.formulas.operations import total
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.engines.base import Engine
-from unheard.tables.request import Kind, Request, Window, write_value
+from unheard.tables.request import Kind, Request, Window
 from unheard.tables.sources.open import Opened
 from unheard.tables.sql.count_query import (
     BAD_WEIGHTS,
@@ -172,7 +171,7 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
             remedy = "Ratings are numbers, with a point for decimals: correct them"
         problems.append(
             (
-                f"{many} not on the scale {describe_scale(scale.values)}{_shown(rows)}",
+                f"{many} not on the scale {scale.describe()}{_shown(rows)}",
                 f"{remedy}, or leave them out with off_scale='drop'",
             )
         )
@@ -207,16 +206,6 @@ def check_weights(request: Request, opened: Opened, counts: exp.Expr) -> None:
 
 def _example_scale(values: Sequence[float]) -> str:
     return "0:10" if values[0] == 1 and values[-1] == 10 else "1:10"
-
-
-def describe_scale(values: Sequence[float]) -> str:
-    """Write a scale: its ends, or a short one in full."""
-    if len(values) <= 3 or len({b - a for a, b in pairwise(values)}) > 1:
-        shown = [write_value(value) for value in values]
-        return ", ".join(shown if len(shown) <= 8 else [*shown[:3], "...", shown[-1]])
-    step = values[1] - values[0]
-    by = "" if step == 1 else f" by {step:g}"
-    return f"{write_value(values[0])} to {write_value(values[-1])}{by}"
 
 
 def check_duplicates(request: Request, opened: Opened, source: exp.Expr) -> None:

@@ -12,12 +12,12 @@ from sqlglot import exp
 from unheard.errors import ScaleError
 from unheard.model.scale import Scale
 from unheard.tables.engines.base import Engine
-from unheard.tables.request import Kind, write_value
+from unheard.tables.request import Kind
 from unheard.tables.sources.open import Opened
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.expressions import number
 from unheard.tables.sql.reserved_names import MANY, plain, reserve
-from unheard.text import name_of
+from unheard.text import name_of, write_exactly
 
 _EXAMPLES = 3
 _MOST_RATINGS = 21
@@ -236,8 +236,16 @@ def _guess_scale(rating: Column) -> str | None:
     whole = low.is_integer() and high.is_integer() and rating.distinct <= high - low + 3
     for first, last in ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 10.0), (0.0, 10.0)):
         if first <= low and high <= last and (last > 1 or low == 0):
-            return f"{first:g}:{last:g}" if whole else f"{first or 0.5:g}:{last:g}:0.5"
-    return f"{min(low, 1.0):g}:{high:g}" if low >= 0 and high <= _LARGEST_RATING else None
+            return (
+                f"{write_exactly(first)}:{write_exactly(last)}"
+                if whole
+                else f"{write_exactly(first or 0.5)}:{write_exactly(last)}:0.5"
+            )
+    return (
+        f"{write_exactly(min(low, 1.0))}:{write_exactly(high)}"
+        if low >= 0 and high <= _LARGEST_RATING
+        else None
+    )
 
 
 def _write_scale(values: Sequence[float]) -> str | None:
@@ -245,4 +253,4 @@ def _write_scale(values: Sequence[float]) -> str | None:
         scale = Scale(values)
     except ScaleError:
         return None
-    return ",".join(write_value(value) for value in scale.values)
+    return ",".join(write_exactly(value) for value in scale.values)

@@ -412,7 +412,8 @@ def _same_kind(
 
         return ibis.memtable(rows)
     if implementation.is_pandas():
-        return rows.to_pandas()
+        # Whole numbers that name columns travel as text.
+        return rows.to_pandas().rename(columns={str(name): name for name in source.columns})
     frame = nw.from_arrow(rows, backend=implementation)  # type: ignore[arg-type]
     lazy = isinstance(nw.from_native(source), nw.LazyFrame)
     return (frame.lazy() if lazy else frame).to_native()

@@ -15,10 +15,11 @@ from itertools import pairwise
 from sqlglot import exp
 
 from unheard.model.scale import Scale
-from unheard.tables.request import Kind, write_value
+from unheard.tables.request import Kind
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.expressions import number
 from unheard.tables.sql.reserved_names import reserve
+from unheard.text import write_exactly
 
 _FIELDS = 4
 _WIDEST_LIST = 1000
@@ -175,5 +176,5 @@ def _list(values: list[exp.Expr], kind: str) -> exp.Expr:
 
 def spellings(value: float) -> list[str]:
     """How a rating may be written as text: 4, 4.0 or 4.00."""
-    ways = (write_value(value), f"{value:g}", repr(float(value)), f"{value:.1f}", f"{value:.2f}")
+    ways = (write_exactly(value), f"{value:g}", repr(float(value)), f"{value:.1f}", f"{value:.2f}")
     return [way for way in dict.fromkeys(ways) if float(way) == value]

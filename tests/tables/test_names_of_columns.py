@@ -1,0 +1,88 @@
+"""Columns named by whole numbers, and scales whose values agree in six digits."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pytest
+
+import unheard as uh
+
+WIDE = pd.DataFrame({"hotel": ["x", "y"], 1: [1, 2], 2: [0, 3], 3: [4, 4], 4: [5, 5], 5: [6, 7]})
+RATINGS = [1, 2, 3, 4, 5]
+
+
+def rated(frame: Any, **options: Any) -> pd.DataFrame:
+    return uh.rate(frame, q=0.3, **options).sort_values("estimate", ignore_index=True)
+
+
+def test_pandas_columns_may_be_named_by_whole_numbers() -> None:
+    text = WIDE.rename(columns=str)
+    expected = rated(text, item="hotel", counts=[str(rating) for rating in RATINGS])
+    pd.testing.assert_frame_equal(rated(WIDE, item="hotel", counts=RATINGS), expected)
+    numbered = WIDE.rename(columns={"hotel": 0})
+    found = rated(numbered, item=0, counts=RATINGS)
+    assert found.columns[0] == 0
+    pd.testing.assert_frame_equal(found.rename(columns={0: "hotel"}), expected)
+
+
+def test_columns_named_by_numbers_are_named_by_their_ratings() -> None:
+    low = WIDE.rename(columns={rating: rating - 1 for rating in RATINGS})
+    found = rated(low, item="hotel", counts=[0, 1, 2, 3, 4])
+    expected = rated(WIDE, item="hotel", counts=RATINGS)
+    assert found.average.tolist() == pytest.approx((expected.average - 1).tolist())
+    with pytest.raises(uh.ColumnError, match="ratings 1, 2, 4, 5, which do not determine"):
+        rated(WIDE, item="hotel", counts=[1, 2, 4, 5])
+    with pytest.raises(uh.ColumnError, match="1 to 5"):
+        rated(WIDE, item="hotel", counts=RATINGS, scale="0:4")
+
+
+CLOSE = [(1000000, 1000001), (0.1234567, 0.1234568)]
+
+
+@pytest.mark.parametrize("scale", CLOSE, ids=str)
+def test_values_that_agree_in_six_digits_stay_apart(
+    scale: tuple[float, float], tmp_path: Path
+) -> None:
+    low, high = scale
+    rows = pd.DataFrame({"item": ["a"] * 5, "r": [low] * 2 + [high] * 3})
+    asked: dict[str, Any] = {"item": "item", "rating": "r", "scale": scale}
+    mean = (2 * low + 3 * high) / 5
+    near = pytest.approx(mean, abs=(high - low) / 1000)
+
+    for frame in (rows, rows.assign(r=rows.r.map(repr)), pl.from_pandas(rows)):
+        assert list(uh.rate(frame, q=0.3, **asked)["average"]) == [near]
+    counted = uh.count_ratings(rows, **asked)
+    names = [f"count_{value!r}" for value in scale]
+    assert counted[names].to_numpy().tolist() == [[2, 3]]
+    again = uh.rate(counted, item="item", counts=names, q=0.3)
+    assert (again.n_ratings.tolist(), again.average.tolist()) == ([5], [near])
+
+    query = {d: uh.write_sql(**asked, table="t", dialect=d, q=0.3) for d in ("duckdb", "sqlite")}
+    memory = duckdb.connect()
+    memory.register("t", rows)
+    assert memory.sql(query["duckdb"]).fetchall()[0][3] == near
+    stored = sqlite3.connect(tmp_path / "t.db")
+    stored.execute("create table t (item text, r real)")
+    stored.executemany("insert into t values (?, ?)", rows.values.tolist())
+    stored.commit()
+    assert stored.execute(query["sqlite"]).fetchall()[0][3] == near
+    stored.close()
+    by_file = uh.rate(tmp_path / "t.db", q=0.3, **asked)
+    assert by_file["average"].to_pylist() == [near]
+
+    found = uh.estimate({high: 3, low: 2}, q=0.3, scale=scale, method="average")
+    assert found.estimate == near
+
+
+@pytest.mark.parametrize("scale", CLOSE, ids=str)
+def test_a_report_names_both_values(scale: tuple[float, float]) -> None:
+    rows = pd.DataFrame({"item": ["a"] * 5 + ["b"] * 4, "r": [*scale, scale[1]] * 3})
+    page = uh.make_report(rows, item="item", rating="r", scale=scale, q=0.3)
+    for value in scale:
+        assert f"{value!r}" in page
