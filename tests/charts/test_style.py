@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unheard.charts.marks import band_styles, line_styles, method_line, point_styles
-from unheard.charts.style import DARK, LIGHT, METHOD_DASHES, THEMES, Look, get_look, theme
+from unheard.charts.style import DARK, LIGHT, METHOD_DASHES, THEMES, Look, build_theme, get_look
 from unheard.errors import OptionError
 
 TEXT, MARKS = 4.5, 3.0
@@ -44,7 +44,7 @@ def test_text_and_marks_stand_out(look: Look) -> None:
     background = channels(look.background)
     for colour in (look.ink, look.muted):
         assert contrast(channels(colour), background) >= TEXT
-    marks = (look.bar, look.estimate, look.average, look.interval, look.confidence, look.claim)
+    marks = (look.bar, look.estimate, look.average, look.bounds, look.confidence, look.claim)
     for colour in (*marks, *look.methods.values()):
         assert contrast(channels(colour), background) >= MARKS
 
@@ -55,9 +55,9 @@ def test_they_stand_out_on_shades(look: Look) -> None:
     tier = upon(look.band, areas["tier"]["fillOpacity"], channels(look.background))
     assert contrast(channels(look.ink), tier) >= TEXT
     assert contrast(channels(look.muted), tier) >= TEXT
-    assert contrast(channels(look.interval), tier) >= MARKS
-    noise = upon(look.interval, areas["noise band"]["fillOpacity"], channels(look.background))
-    band = upon(look.interval, areas["band"]["fillOpacity"], noise)
+    assert contrast(channels(look.bounds), tier) >= MARKS
+    ci_band = upon(look.bounds, areas["ci band"]["fillOpacity"], channels(look.background))
+    band = upon(look.bounds, areas["band"]["fillOpacity"], ci_band)
     assert contrast(channels(look.estimate), band) >= 2.5
     assert contrast(channels(look.ink), band) >= TEXT
 
@@ -78,7 +78,7 @@ def test_no_two_marks_differ_by_colour_alone(look: Look) -> None:
 
 
 def test_the_papers_look_is_as_it_was() -> None:
-    look = theme()
+    look = build_theme()
     assert look["background"] == "white"
     assert (look["axis"]["gridColor"], look["axis"]["domainColor"]) == ("#E6E6E6", "#767676")
     assert "labelColor" not in look["axis"]

@@ -1,20 +1,21 @@
-"""One picture for each kind of result."""
+"""Draw a picture of each kind of result."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from unheard.analysis.breakdown import Claim, find_breakdown_by_row
 from unheard.analysis.calibrate import Audit
 from unheard.analysis.compare import Comparison
 from unheard.analysis.sweep import Sweep
+from unheard.charts.calibrations import lay_out_calibration
 from unheard.charts.intervals import lay_out_comparison, lay_out_estimate, lay_out_ranking
 from unheard.charts.pairs import lay_out_pairs
 from unheard.charts.picture import Picture
 from unheard.charts.regrets import lay_out_regret
-from unheard.charts.sweeps import lay_out_calibration, lay_out_sweep
+from unheard.charts.sweeps import lay_out_sweep
 from unheard.errors import OptionError
 from unheard.model.question import Question
 from unheard.model.results import Estimate
@@ -22,21 +23,24 @@ from unheard.model.scale import Scale
 from unheard.present import chart_records
 from unheard.present.chart_records import Records, Rows
 
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+
 
 def draw_estimate(question: Question, found: Sequence[Estimate]) -> Picture:
-    """Draw the ratings seen, and below them estimate, average and intervals on the same axis."""
+    """Draw the ratings, and below them estimate, average and bounds on the same axis."""
     records = chart_records.estimate_records(question, found)
     draw = partial(
         lay_out_estimate,
-        _part(records, "ratings"),
-        _part(records, "estimates"),
+        _select(records, "ratings"),
+        _select(records, "estimates"),
         question.counts.scale,
         question.level,
     )
     return Picture(draw, records, chart_records.estimate_words(question, found))
 
 
-def _part(records: Rows, part: str) -> Rows:
+def _select(records: Rows, part: str) -> Rows:
     return [record for record in records if record["part"] == part]
 
 
@@ -47,28 +51,30 @@ def draw_sweep(
     broken: Sequence[float] | None = None,
     q: float | None = None,
 ) -> Picture:
-    """Draw estimate and intervals over q.
+    """Draw estimate, bounds and confidence interval over q.
 
     Parameters
     ----------
     question, sweep
-        What was asked and what was found.
+        The question and its result.
     claim
         A claim whose threshold and breakdown q are marked.
     broken
-        Its breakdown q, noise aside and with noise; sought if left out.
+        Its breakdown q, ignoring sampling error and allowing for it; computed by default.
     q
-        The q chosen, marked as well.
+        The chosen q, marked as well.
     """
     if claim is not None and broken is None:
         broken = [
             float(find_breakdown_by_row(question, claim, noise)[0]) for noise in (False, True)
         ]
     records = chart_records.sweep_records(question, sweep, claim, broken, q)
-    marked = {part: _part(records, part)[0] for part in ("claim", "chosen") if _part(records, part)}
+    marked = {
+        part: _select(records, part)[0] for part in ("claim", "chosen") if _select(records, part)
+    }
     draw = partial(
         lay_out_sweep,
-        _part(records, "sweep"),
+        _select(records, "sweep"),
         marked,
         question.counts.scale,
         question.level,
@@ -83,8 +89,8 @@ def draw_comparison(comparison: Comparison, names: tuple[str, str]) -> Picture:
     question = comparison.question
     draw = partial(
         lay_out_comparison,
-        _part(records, "items"),
-        _part(records, "differences"),
+        _select(records, "items"),
+        _select(records, "differences"),
         question.counts.scale,
         question.level,
     )
@@ -92,28 +98,28 @@ def draw_comparison(comparison: Comparison, names: tuple[str, str]) -> Picture:
 
 
 def draw_ranking(
-    rows: Records | Any,
+    rows: Records | IntoFrame,
     item: Sequence[str] | str,
     scale: Scale | str,
     *,
     top: int = 30,
 ) -> Picture:
-    """Draw the intervals of items, best first, in their tiers.
+    """Draw the bounds of items, best first, in their tiers.
 
     Parameters
     ----------
     rows
-        Rows as ``unheard rank --json`` or ``unheard rate --json`` has them, or a frame as
-        :func:`unheard.rank` and :func:`unheard.rate` return it.
+        Rows as ``unheard rank --json`` or ``unheard rate --json`` prints them, or a frame that
+        :func:`unheard.rank` or :func:`unheard.rate` returned.
     item
         The column that names an item, or several.
     scale
         The values a rating may take.
     top
-        How many items are drawn at the most.
+        How many items are drawn at most.
     """
     if top < 1:
-        raise OptionError("top", f"{top} found", "Give a whole number, 1 or more")
+        raise OptionError("top", problem="{argument} must be at least 1", value=top)
     columns = [item] if isinstance(item, str) else list(item)
     values = Scale.parse(scale) if isinstance(scale, str) else scale
     records, total = chart_records.ranking_records(rows, columns, top)
@@ -124,7 +130,7 @@ def draw_ranking(
 def draw_pairs(
     names: Sequence[str], settled: Iterable[tuple[int, int, str, bool]], more: int = 0
 ) -> Picture:
-    """Draw which pairs of listed items are in a settled order.
+    """Draw which pairs of items are in a settled order.
 
     Parameters
     ----------
@@ -136,7 +142,9 @@ def draw_pairs(
         How many items are not listed.
     """
     if len(names) < 2:
-        raise OptionError("names", f"{len(names)} found", "Give two items or more")
+        raise OptionError(
+            "names", problem="{argument} must have two items or more", value=list(names)
+        )
     records = chart_records.pair_records(names, settled)
     return Picture(
         partial(lay_out_pairs, names, records), records, chart_records.pair_words(records, more)
@@ -144,15 +152,15 @@ def draw_pairs(
 
 
 def draw_calibration(audit: Audit) -> Picture:
-    """Draw how likely people are to answer, rating by rating, with the box around it."""
+    """Draw participation by rating, with its confidence box."""
     records = chart_records.calibration_records(audit)
     draw = partial(lay_out_calibration, records, audit.scale, audit.paired, audit.level)
     return Picture(draw, records, chart_records.calibration_words(audit))
 
 
-def draw_regret(rows: Sequence[Mapping[str, Any]]) -> Picture:
+def draw_regret(rows: Records) -> Picture:
     """Draw regrets: lines over q, a map over q and n if both vary, points if q does not."""
     if not rows:
-        raise OptionError("rows", "none found", "Give one at the least")
+        raise OptionError("rows", problem="{argument} must not be empty")
     records = chart_records.regret_records(rows)
     return Picture(partial(lay_out_regret, records), records, chart_records.regret_words(records))

@@ -1,4 +1,4 @@
-"""Charts as SVG text, PNG bytes and pages that need nothing from outside."""
+"""Render charts as SVG, PNG and pages that need nothing from outside."""
 
 from __future__ import annotations
 
@@ -6,46 +6,35 @@ import json
 from html import escape
 from typing import Any
 
-from unheard.charts.plots import Chart
-from unheard.charts.style import FONT, Look
+from unheard.charts.style import FONT, Look, Spec
 from unheard.errors import MissingLibraryError
 
 
-def svg(chart: Chart) -> str:
-    """Return a chart as SVG."""
-    return str(_converter().vegalite_to_svg(chart.to_json()))
+def render_svg(spec: Spec | str) -> str:
+    """Render a Vega-Lite specification, or its JSON, as SVG."""
+    return str(_load_converter().vegalite_to_svg(spec))
 
 
-def png(chart: Chart, scale: float = 2.0) -> bytes:
-    """Return a chart as PNG, so many pixels to a point."""
-    return bytes(_converter().vegalite_to_png(chart.to_json(), scale=scale))
+def render_png(spec: Spec | str, scale: float = 2.0) -> bytes:
+    """Render a Vega-Lite specification, or its JSON, as PNG, with ``scale`` pixels per point."""
+    return bytes(_load_converter().vegalite_to_png(spec, scale=scale))
 
 
-def svg_of(spec: dict[str, Any]) -> str:
-    """Return a specification as SVG."""
-    return str(_converter().vegalite_to_svg(spec))
-
-
-def png_of(spec: dict[str, Any], scale: float) -> bytes:
-    """Return a specification as PNG."""
-    return bytes(_converter().vegalite_to_png(spec, scale=scale))
-
-
-def html_of(spec: dict[str, Any], words: str, look: Look) -> str:
-    """Return a specification as a page; what it shows is said in words below it."""
+def render_html(spec: Spec, words: str, look: Look) -> str:
+    """Render a specification as a page, with a description below the chart."""
     return _PAGE.format(
         words=escape(words),
         theme=look.name,
         background=look.background,
         ink=look.muted,
         font=escape(FONT),
-        libraries=_converter().javascript_bundle(),
-        # Names come from data, and one may hold the end of a script.
+        libraries=_load_converter().javascript_bundle(),
+        # A name in the data may contain the end of a script.
         spec=json.dumps(spec).replace("<", "\\u003c"),
     )
 
 
-# The policy lets nothing be fetched; expressions are interpreted, so that nothing is evaluated.
+# The policy forbids fetching; expressions are interpreted, so that no code is evaluated.
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -79,7 +68,7 @@ vegaEmbed("#picture", {spec}, {{
 """
 
 
-def _converter() -> Any:
+def _load_converter() -> Any:
     try:
         import vl_convert
     except ImportError:

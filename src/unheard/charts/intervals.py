@@ -1,4 +1,4 @@
-"""Drawings of intervals on the scale: one histogram, two items, many items."""
+"""Layouts of charts of bounds on the scale: one histogram, two items, many items."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 
 from unheard.charts.altair import alt
 from unheard.charts.marks import (
-    MOST_TICKS,
+    MAX_TICKS,
     Drawing,
     Layers,
     Rows,
-    along,
     band_styles,
-    down,
-    interval_layers,
-    key,
-    layered,
+    build_scale_axis,
+    chart_rows,
+    draw_intervals,
+    draw_key,
+    draw_texts,
+    encode_row,
+    encode_x,
+    layer,
     line_styles,
-    scale_axis,
-    stacked,
-    table,
+    stack,
     text_width,
-    texts,
-    tips,
+    write_tooltips,
 )
 from unheard.charts.style import Look
 from unheard.model.notes import FEW, NOTE_TEXTS
@@ -34,15 +34,15 @@ from unheard.present.chart_records import confidence_words
 from unheard.text import plural, range_text, rating_text, round_percentages, write_exactly
 
 _ROW = 26
-"""How high a row is."""
+"""Height of a row."""
 
 _TIER = 40
-"""How much room the tiers take at the right of rows."""
+"""Width of the labels of tiers, at the right of rows."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """How the width of a picture is shared out: names, drawing, figures."""
+    """How the width of a picture is divided: names, drawing, numbers."""
 
     left: int
     inner: int
@@ -50,38 +50,38 @@ class Room:
 
     @classmethod
     def of(cls, rows: Rows, name: str, scale: Scale, width: int, more: int = 0) -> Room:
-        """Leave room for names, three eighths at the most, for estimates, and for more."""
+        """Leave room for names, at most three eighths, for estimates, and for more."""
         names = max(text_width(row[name]) for row in rows) + 20
         figures = max(text_width(rating_text(row["estimate"], scale.width)) for row in rows) + 20
         left, right = min(names, width * 3 // 8), max(figures, 52) + more
         return cls(left, width - left - right, right)
 
-    def key(self, entries: Sequence[tuple[str, str]], look: Look) -> Drawing:
+    def draw_key(self, entries: Sequence[tuple[str, str]], look: Look) -> Drawing:
         """Explain the marks across the whole picture."""
-        return key(entries, look, self.inner, self.left, self.right)
+        return draw_key(entries, look, self.inner, self.left, self.right)
 
-    def axis(self, title: str) -> alt.Axis:
+    def build_axis(self, title: str) -> alt.Axis:
         """Return an axis with as many ticks as there is room for."""
         return alt.Axis(title=title, tickCount=max(self.inner // 50, 3), labelOverlap=True)
 
 
-def told(row: Mapping[str, Any], width: float, level: float | None) -> dict[str, str]:
-    """Return the numbers of a row as text, by what they are."""
+def write_numbers(row: Mapping[str, Any], width: float, level: float | None) -> dict[str, str]:
+    """Write the numbers of a row, by their titles."""
     said = {"estimate": rating_text(row["estimate"], width)}
     if "average" in row:
         said["average"] = rating_text(row["average"], width)
-    said["interval"] = range_text(row["lower"], row["upper"], width)
+    said["bounds"] = range_text(row["lower"], row["upper"], width)
     if row["ci_lower"] is not None:
         said[confidence_words(level)] = range_text(row["ci_lower"], row["ci_upper"], width)
     if row.get("notes"):
-        said["note"] = "; ".join(NOTE_TEXTS.get(flag, flag) for flag in row["notes"])
+        said["note"] = "; ".join(NOTE_TEXTS.get(note, note) for note in row["notes"])
     return said
 
 
-def _numbered(
+def _number_rows(
     rows: Rows, said: Sequence[Mapping[str, str]]
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Number the rows and give them their texts, in columns named by place; and their titles."""
+    """Number the rows and add their texts in numbered columns; return the titles of these too."""
     titles = {
         title: f"text{i}" for i, title in enumerate(dict.fromkeys(t for s in said for t in s))
     }
@@ -95,48 +95,50 @@ def _numbered(
 def lay_out_estimate(
     bars: Rows, rows: Rows, scale: Scale, level: float | None, look: Look, width: int
 ) -> Drawing:
-    """Draw shares of ratings as bars, and below them intervals on the same axis."""
-    several, spelled = len(rows) > 1, scale.m <= MOST_TICKS
+    """Lay out shares of ratings as bars, and below them bounds on the same axis."""
+    several, spelled = len(rows) > 1, scale.m <= MAX_TICKS
     left = 0 if spelled else 44
     room = Room(left, width - left - 14, 14)
     if several:
         room = Room.of(rows, "method", scale, width)
-    edges, domain = _edges(bars, scale)
-    top = _bars(edges, scale, domain, look, room.left, spelled)
-    said = [{"method": row["method"]} | told(row, scale.width, level) for row in rows]
-    numbered, titles = _numbered(rows, said)
-    grid = scale_axis(scale, None, labels=False, ticks=False, domain=False)
-    layers = interval_layers(numbered, look, domain, titles, grid)
+    edges, domain = _place_bars(bars, scale)
+    top = _draw_bars(edges, scale, domain, look, room.left, spelled)
+    said = [{"method": row["method"]} | write_numbers(row, scale.width, level) for row in rows]
+    numbered, titles = _number_rows(rows, said)
+    grid = build_scale_axis(scale, None, labels=False, ticks=False, domain=False)
+    layers = draw_intervals(numbered, look, domain, titles, grid)
     if several:
-        layers += _beside(numbered, "method", scale, look, room)
-    strip = layered(layers, room.inner, _ROW * len(rows) + 6)
-    entries = _entries(rows, None if several else said[0], level)
+        layers += _draw_labels(numbered, "method", scale, look, room)
+    strip = layer(layers, room.inner, _ROW * len(rows) + 6)
+    entries = _list_entries(rows, None if several else said[0], level)
     if 0 < sum(bar["count"] for bar in bars) < FEW:
         entries.append(("", "few ratings: go by the confidence interval"))
-    below = room.key(entries, look)
-    return stacked(layered(top, room.inner, 150), strip, below, spacing=8)
+    below = room.draw_key(entries, look)
+    return stack(layer(top, room.inner, 150), strip, below, spacing=8)
 
 
-def _beside(rows: Rows, name: str, scale: Scale, look: Look, room: Room, more: int = 0) -> Layers:
+def _draw_labels(
+    rows: Rows, name: str, scale: Scale, look: Look, room: Room, more: int = 0
+) -> Layers:
     """Write the names at the left of rows, and the estimates at their right."""
     shown = [{**row, "shown": rating_text(row["estimate"], scale.width)} for row in rows]
-    head = table([{}]).mark_text(text="estimate", align="right", color=look.muted, fontSize=11)
+    head = chart_rows([{}]).mark_text(text="estimate", align="right", color=look.muted, fontSize=11)
     end = room.inner + room.right - more - 4
     return [
-        texts(rows, name, -10, look, align="right", limit=room.left - 14, lineBreak="\n"),
-        texts(shown, "shown", end, look, align="right", fontWeight="bold"),
+        draw_texts(rows, name, -10, look, align="right", limit=room.left - 14, lineBreak="\n"),
+        draw_texts(shown, "shown", end, look, align="right", fontWeight="bold"),
         head.encode(x=alt.value(end), y=alt.value(-6)),
     ]
 
 
-def _entries(
+def _list_entries(
     rows: Rows, said: Mapping[str, str] | None, level: float | None
 ) -> list[tuple[str, str]]:
-    """Say what the marks are; with the numbers, if there is one row of them."""
+    """List the entries of the key; with the numbers, if there is one row."""
     names = [("estimate", "estimate", "estimate")]
     if any(row.get("average") is not None for row in rows):
-        names.append(("average", "average of those who answered", "average"))
-    names.append(("interval", "interval", "interval"))
+        names.append(("average", "plain average", "average"))
+    names.append(("bounds", "bounds", "bounds"))
     if any(row["ci_lower"] is not None for row in rows):
         confidence = confidence_words(level)
         names.append(("confidence", confidence, confidence))
@@ -149,45 +151,45 @@ def _entries(
 def lay_out_comparison(
     items: Rows, ways: Rows, scale: Scale, level: float | None, look: Look, width: int
 ) -> Drawing:
-    """Draw two items on the scale, and below them their differences around zero."""
+    """Lay out two items on the scale, and below them their differences around zero."""
     room = Room.of((*items, *ways), "name", scale, width)
-    first, second = (_shortened(row["name"], room.inner // 16) for row in items)
+    first, second = (_shorten(row["name"], room.inner // 16) for row in items)
     panels = [
-        _panel(rows, title, scale, level, look, room)
-        for rows, title in ((items, "rating"), (ways, f"{first} less {second}"))
+        _lay_out_panel(rows, title, scale, level, look, room)
+        for rows, title in ((items, "rating"), (ways, f"{first} minus {second}"))
     ]
-    entries = [*_entries(items, None, level), ("claim", "no difference")]
-    return stacked(*panels, room.key(entries, look), spacing=14)
+    entries = [*_list_entries(items, None, level), ("claim", "no difference")]
+    return stack(*panels, room.draw_key(entries, look), spacing=14)
 
 
-def _panel(
+def _lay_out_panel(
     rows: Rows, title: str, scale: Scale, level: float | None, look: Look, room: Room
 ) -> Drawing:
-    """Draw rows of intervals on an axis of their own; differences with a line at zero."""
+    """Lay out rows of bounds on an axis of their own; differences with a line at zero."""
     differ = rows[0]["part"] == "differences"
-    said = [{"title": row["name"]} | told(row, scale.width, level) for row in rows]
-    numbered, titles = _numbered(rows, said)
-    domain, axis = _span(rows, zero=differ), room.axis(title)
-    layers = interval_layers(numbered, look, domain, titles, axis)
+    said = [{"title": row["name"]} | write_numbers(row, scale.width, level) for row in rows]
+    numbered, titles = _number_rows(rows, said)
+    domain, axis = _find_domain(rows, zero=differ), room.build_axis(title)
+    layers = draw_intervals(numbered, look, domain, titles, axis)
     if differ:
-        zero = table([{"zero": 0}]).mark_rule(**line_styles(look)["claim"])
-        layers.insert(0, zero.encode(along("zero", domain, axis)))
-        numbered = [{**row, "name": _in_lines(row["name"], room.left - 14)} for row in numbered]
-    layers += _beside(numbered, "name", scale, look, room)
-    return layered(layers, room.inner, _ROW * len(rows) + 10)
+        zero = chart_rows([{"zero": 0}]).mark_rule(**line_styles(look)["claim"])
+        layers.insert(0, zero.encode(encode_x("zero", domain, axis)))
+        numbered = [{**row, "name": _wrap(row["name"], room.left - 14)} for row in numbered]
+    layers += _draw_labels(numbered, "name", scale, look, room)
+    return layer(layers, room.inner, _ROW * len(rows) + 10)
 
 
-def _shortened(name: str, most: int) -> str:
+def _shorten(name: str, most: int) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
-def _in_lines(words: str, width: int) -> str:
-    """Break words before the last one if they do not fit on one line."""
+def _wrap(words: str, width: int) -> str:
+    """Put the last word on a line of its own if all do not fit on one."""
     return words if text_width(words) <= width else "\n".join(words.rsplit(" ", 1))
 
 
-def _span(rows: Rows, *, zero: bool = False) -> list[float]:
-    """Return what the axis must span: all that is drawn, and zero if asked."""
+def _find_domain(rows: Rows, *, zero: bool = False) -> list[float]:
+    """Return the range of the axis: everything that is drawn, and zero if asked."""
     columns = ("estimate", "lower", "upper", "ci_lower", "ci_upper", "average")
     drawn = [row[name] for row in rows for name in columns if row.get(name) is not None]
     low, high = min([*drawn, *([0.0] * zero)]), max([*drawn, *([0.0] * zero)])
@@ -196,38 +198,41 @@ def _span(rows: Rows, *, zero: bool = False) -> list[float]:
 
 
 def lay_out_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int) -> Drawing:
-    """Draw the intervals of items below each other, every other tier on a shade."""
+    """Lay out the bounds of items below each other, every other tier shaded."""
     if not rows:
-        nothing = table([{}]).mark_text(text="no items", color=look.muted)
-        return layered([nothing], width, 2 * _ROW)
+        nothing = chart_rows([{}]).mark_text(text="no items", color=look.muted)
+        return layer([nothing], width, 2 * _ROW)
     tiered = len({row["tier"] for row in rows}) > 1
     room = Room.of(rows, "name", scale, width, _TIER if tiered else 0)
-    said = [{"title": row["name"]} | told(row, scale.width, None) | _places(row) for row in rows]
-    numbered, titles = _numbered(rows, said)
-    layers = interval_layers(numbered, look, _span(rows), titles, room.axis("rating"))
-    layers += _beside(numbered, "name", scale, look, room, _TIER if tiered else 0)
-    entries = _entries(rows, None, None)
+    said = [
+        {"title": row["name"]} | write_numbers(row, scale.width, None) | _write_ranks(row)
+        for row in rows
+    ]
+    numbered, titles = _number_rows(rows, said)
+    layers = draw_intervals(numbered, look, _find_domain(rows), titles, room.build_axis("rating"))
+    layers += _draw_labels(numbered, "name", scale, look, room, _TIER if tiered else 0)
+    entries = _list_entries(rows, None, None)
     if tiered:
-        layers = [*_tiers(numbered, look, room), *layers]
-        entries.append(("tier", "no item can leave its tier"))
+        layers = [*_draw_tiers(numbered, look, room), *layers]
+        entries.append(("tier", "tier: items cannot leave it"))
     if more:
         words = f"{plural(more, 'more item')} {'is' if more == 1 else 'are'} not shown"
         entries.append(("", words))
-    drawing = layered(layers, room.inner, _ROW * len(rows))
-    return stacked(drawing, room.key(entries, look), spacing=10)
+    drawing = layer(layers, room.inner, _ROW * len(rows))
+    return stack(drawing, room.draw_key(entries, look), spacing=10)
 
 
-def _places(row: Mapping[str, Any]) -> dict[str, str]:
-    """Say which places an item may have, its tier, and what it rests on."""
+def _write_ranks(row: Mapping[str, Any]) -> dict[str, str]:
+    """Write the rank range of an item, its tier, and its number of ratings."""
     said = {}
     if row["best_rank"] is not None:
         best, worst = row["best_rank"], row["worst_rank"]
-        said["possible places"] = f"{best:,}" if best == worst else f"{best:,} to {worst:,}"
+        said["rank range"] = f"{best:,}" if best == worst else f"{best:,} to {worst:,}"
     said |= {"tier": f"{row['tier']:,}"} if row["tier"] is not None else {}
     return said | ({"ratings": f"{row['n_ratings']:,}"} if row["n_ratings"] is not None else {})
 
 
-def _tiers(rows: Rows, look: Look, room: Room) -> Layers:
+def _draw_tiers(rows: Rows, look: Look, room: Room) -> Layers:
     """Shade every other tier, and number them at the right."""
     runs = [list(run) for _, run in groupby(rows, key=lambda row: row["tier"])]
     tiers = [
@@ -235,30 +240,33 @@ def _tiers(rows: Rows, look: Look, room: Room) -> Layers:
         for i, run in enumerate(runs)
     ]
     labels = [{**run[0], "label": f"tier {run[0]['tier']:,}"} for run in runs]
-    y, end = down(len(rows)), room.inner + room.right
+    y, end = encode_row(len(rows)), room.inner + room.right
     shade = (
-        table([tier for tier in tiers if tier["shaded"]])
+        chart_rows([tier for tier in tiers if tier["shaded"]])
         .mark_rect(**band_styles(look)["tier"])
         .encode(y, alt.Y2("end:Q"), x=alt.value(-room.left), x2=alt.value(end))
     )
-    numbers = texts(labels, "label", end - 4, look, many=len(rows), align="right", color=look.muted)
+    numbers = draw_texts(
+        labels, "label", end - 4, look, many=len(rows), align="right", color=look.muted
+    )
     return [shade, numbers]
 
 
-def _edges(bars: Rows, scale: Scale) -> tuple[list[dict[str, Any]], list[float]]:
-    """Give each bar its two sides, and return what the axis spans."""
+def _place_bars(bars: Rows, scale: Scale) -> tuple[list[dict[str, Any]], list[float]]:
+    """Add the two sides of each bar, and return the range of the axis."""
     gap = min(b - a for a, b in zip(scale.values, scale.values[1:], strict=False))
     half = max(0.38 * gap, scale.width / 300)
     rounded = round_percentages([bar["share"] for bar in bars])
     edges = [
-        {**bar, "left": bar["from"] - half, "right": bar["to"] + half} | _bar_texts(bar, percentage)
+        {**bar, "left": bar["from"] - half, "right": bar["to"] + half}
+        | _write_bar_texts(bar, percentage)
         for bar, percentage in zip(bars, rounded, strict=True)
     ]
     pad = max(half, scale.width / 50) * 1.15
     return edges, [scale.lowest - pad, scale.highest + pad]
 
 
-def _bar_texts(bar: Mapping[str, Any], rounded: int) -> dict[str, str]:
+def _write_bar_texts(bar: Mapping[str, Any], rounded: int) -> dict[str, str]:
     one = bar["from"] == bar["to"]
     count, share = bar["count"], bar["share"]
     return {
@@ -267,46 +275,46 @@ def _bar_texts(bar: Mapping[str, Any], rounded: int) -> dict[str, str]:
         else f"{write_exactly(bar['from'])} to {write_exactly(bar['to'])}",
         "times": f"{count:,}" if isinstance(count, int) else f"{count:,.2f}",
         "percent": f"{share:.1%}",
-        "rounded": _percentage(rounded, share),
+        "rounded": _write_percentage(rounded, share),
     }
 
 
-def _percentage(rounded: int, share: float) -> str:
+def _write_percentage(rounded: int, share: float) -> str:
     """Write a rounded percentage; none and all are exact."""
     if rounded == 0 < share:
         return "<1%"
     return ">99%" if share < 1 and rounded == 100 else f"{rounded}%"
 
 
-def _bars(
+def _draw_bars(
     edges: Rows, scale: Scale, domain: Sequence[float], look: Look, left: int, spelled: bool
 ) -> Layers:
-    """Draw the ratings seen, each share written above its bar, or on an axis if they are many."""
-    axis = scale_axis(scale, "rating", grid=False)
+    """Draw shares of ratings, each written above its bar, or on an axis if there are many."""
+    axis = build_scale_axis(scale, "rating", grid=False)
     highest = max(bar["share"] for bar in edges) or 1.0
     shares = alt.Scale(domain=[0, highest * 1.12], nice=False)
     side = None
     if not spelled:
         side = alt.Axis(format="~%", tickCount=4, title=None, minExtent=left - 8, domain=False)
-    base = table(edges).encode(
-        along("left", domain, axis),
+    base = chart_rows(edges).encode(
+        encode_x("left", domain, axis),
         alt.Y("share:Q", scale=shares, axis=side, title=None),
-        tooltip=tips({"rating": "rating", "times": "given", "percent": "share"}),
+        tooltip=write_tooltips({"rating": "rating", "times": "ratings", "percent": "share"}),
     )
     seen = any(bar["count"] for bar in edges)
     layers: Layers = [base.mark_bar(color=look.bar).encode(alt.X2("right:Q"), alt.Y2Datum(0))]
     if spelled and seen:
         middle = [{**bar, "middle": (bar["left"] + bar["right"]) / 2} for bar in edges]
         layers.append(
-            table(middle)
+            chart_rows(middle)
             .mark_text(dy=-7, color=look.muted, fontSize=11)
             .encode(
-                along("middle", domain, axis),
+                encode_x("middle", domain, axis),
                 alt.Y("share:Q", scale=shares, axis=None),
                 alt.Text("rounded:N"),
             )
         )
     if not seen:
-        nobody = table([{}]).mark_text(text="nobody rated this", color=look.muted, fontSize=13)
+        nobody = chart_rows([{}]).mark_text(text="no ratings", color=look.muted, fontSize=13)
         layers.append(nobody)
     return layers

@@ -1,4 +1,4 @@
-"""What the drawings are made of: rows of intervals, a key, labels and axes."""
+"""Building blocks of charts: rows of intervals, keys, labels and axes."""
 
 from __future__ import annotations
 
@@ -12,43 +12,42 @@ from unheard.charts.style import METHOD_DASHES, Look
 from unheard.model.scale import Scale
 
 Drawing: TypeAlias = Any
-"""An Altair chart; what its methods take is too much for types to say."""
+"""An Altair chart, whose methods take too much for types to say."""
 
 Layers: TypeAlias = list[Drawing]
 Part: TypeAlias = dict[str, Any]
-"""A drawing as a part of a specification."""
+"""A drawing as part of a Vega-Lite specification."""
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
-MOST_TICKS = 12
-"""A scale of so many values has a tick at each; a longer one at round numbers."""
+MAX_TICKS = 12
+"""A scale with up to this many values has a tick at each; a longer one at round numbers."""
 
 NUMBER = ",.10~g"
-"""How axes write numbers. Without its precision, one fit for the distance of ticks is chosen."""
+"""Number format of axes; without a precision Vega would round to the distance of the ticks."""
 
 METHOD = "method "
-"""What a method is told by from other kinds of marks in a key."""
+"""Prefix that distinguishes methods from other kinds of marks in a key."""
 
 _LETTER = 6.2
-"""How wide a letter is, more or less."""
+"""Approximate width of a letter."""
 
 
 _tables: ContextVar[list[Rows]] = ContextVar("_tables")
-"""The rows of the drawing that is being made."""
+"""The rows of the drawing in progress."""
 
 
-def specified(draw: Callable[[], Drawing], look: Look) -> Part:
-    """Draw, and return the specification.
+def build_spec(draw: Callable[[], Drawing], look: Look) -> Part:
+    """Draw, and return the Vega-Lite specification.
 
-    Altair copies all that a chart holds at every step, and checks it; rows inside it would cost
-    more than everything else. So a chart knows them by name alone until the drawing is done, and
-    it is the tests that check.
+    Altair copies and validates everything in a chart at every step, which is slow for rows. So
+    charts refer to rows by name until the drawing is done, and the tests validate instead.
     """
     found: list[Rows] = []
     token = _tables.set(found)
     try:
         with debug_mode(False):
-            drawn = part(draw())
+            drawn = to_part(draw())
     finally:
         _tables.reset(token)
     rows = {_name(place): [dict(row) for row in rows] for place, rows in enumerate(found)}
@@ -59,8 +58,8 @@ def _name(place: int) -> str:
     return f"rows {place}"
 
 
-def table(rows: Rows) -> Drawing:
-    """Return a chart of plain rows, to put marks on."""
+def chart_rows(rows: Rows) -> Drawing:
+    """Return a chart of plain rows, to which marks are added."""
     found = _tables.get()
     place = next((i for i, known in enumerate(found) if known == rows), len(found))
     if place == len(found):
@@ -68,112 +67,115 @@ def table(rows: Rows) -> Drawing:
     return alt.Chart(alt.NamedData(name=_name(place)))
 
 
-def part(drawing: Drawing) -> Part:
-    """Return a drawing as a part of a specification."""
+def to_part(drawing: Drawing) -> Part:
+    """Return a drawing as part of a specification."""
     if isinstance(drawing, dict):
         return drawing
     made: Part = drawing.to_dict(validate=False, context={"top_level": False})
     return made
 
 
-def layered(layers: Sequence[Drawing], width: float, height: float) -> Part:
+def layer(layers: Sequence[Drawing], width: float, height: float) -> Part:
     """Put marks on top of each other.
 
-    Parts of a specification are put together here, and not by Altair, which copies everything it
-    has ten times over when charts are joined.
+    Altair would copy everything ten times over when it joins charts.
     """
-    return {"layer": [part(layer) for layer in layers], "width": width, "height": height}
+    return {"layer": [to_part(one) for one in layers], "width": width, "height": height}
 
 
-def stacked(*drawings: Drawing, spacing: int) -> Part:
+def stack(*drawings: Drawing, spacing: int) -> Part:
     """Put drawings below each other."""
-    return {"vconcat": [part(drawing) for drawing in drawings], "spacing": spacing}
+    return {"vconcat": [to_part(drawing) for drawing in drawings], "spacing": spacing}
 
 
-def tips(titles: Mapping[str, str]) -> list[alt.Tooltip]:
-    """Return what is shown on pointing at a mark: columns of text, and what they are."""
+def write_tooltips(titles: Mapping[str, str]) -> list[alt.Tooltip]:
+    """Return the tooltip of a mark: columns of text, and their titles."""
     return [alt.Tooltip(f"{column}:N", title=title) for column, title in titles.items()]
 
 
-def along(column: str, domain: Sequence[float], axis: alt.Axis | None = None) -> alt.X:
-    """Place a column on a horizontal axis; what lies off it is put at its end."""
+def encode_x(column: str, domain: Sequence[float], axis: alt.Axis | None = None) -> alt.X:
+    """Place a column on a horizontal axis; values beyond its ends are put at the ends."""
     scale = alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True)
     return alt.X(f"{column}:Q", scale=scale, axis=axis, title=None)
 
 
-def down(rows: int) -> alt.Y:
+def encode_row(rows: int) -> alt.Y:
     """Place rows, numbered from 0, below each other."""
     scale = alt.Scale(domain=[rows - 0.5, -0.5], nice=False, zero=False)
     return alt.Y("row:Q", scale=scale, axis=None)
 
 
-def scale_axis(scale: Scale, title: str | None, **more: Any) -> alt.Axis:
-    """Return the axis of a scale: a tick at each value, of a long one at round numbers."""
-    if scale.m <= MOST_TICKS:
+def build_scale_axis(scale: Scale, title: str | None, **more: Any) -> alt.Axis:
+    """Return the axis of a scale: a tick at each value, or at round numbers if it is long."""
+    if scale.m <= MAX_TICKS:
         more |= {"values": list(scale.values)}
     return alt.Axis(title=title, labelOverlap=True, tickCount=6, format=NUMBER, **more)
 
 
-def interval_layers(
+def draw_intervals(
     rows: Rows,
     look: Look,
     domain: Sequence[float],
     titles: Mapping[str, str],
     axis: alt.Axis | None = None,
 ) -> Layers:
-    """Draw rows of intervals: confidence interval, interval, average, estimate.
+    """Draw rows of intervals: confidence interval, bounds, average, estimate.
 
     Parameters
     ----------
     rows
-        Their columns are ``row`` (from 0), those of an estimate and ``average``, and texts.
+        With columns ``row`` (from 0), those of an estimate, ``average``, and texts.
     look
         The colours.
     domain
-        What the horizontal axis spans.
+        Range of the horizontal axis.
     titles
-        Columns of text to show on pointing at a row, and what they are.
+        Columns of text for the tooltip, and their titles.
     axis
         The horizontal axis, if it is shown.
     """
-    points, lines, told = point_styles(look), line_styles(look), tips(titles)
+    points, lines = point_styles(look), line_styles(look)
 
     def of(some: Rows) -> Drawing:
-        return table(some).encode(down(len(rows)), tooltip=told)
+        return chart_rows(some).encode(encode_row(len(rows)), tooltip=write_tooltips(titles))
 
     layers: Layers = []
-    noisy = [row for row in rows if row["ci_lower"] is not None]
-    if noisy:
-        place = along("ci_lower", domain, axis), alt.X2("ci_upper:Q")
-        layers.append(of(noisy).mark_rule(**lines["confidence"]).encode(*place))
+    with_error = [row for row in rows if row["ci_lower"] is not None]
+    if with_error:
+        place = encode_x("ci_lower", domain, axis), alt.X2("ci_upper:Q")
+        layers.append(of(with_error).mark_rule(**lines["confidence"]).encode(*place))
         layers += [
-            of(noisy).mark_tick(**tick_style(look)).encode(along(end, domain, axis))
+            of(with_error).mark_tick(**tick_style(look)).encode(encode_x(end, domain, axis))
             for end in ("ci_lower", "ci_upper")
         ]
-    place = along("lower", domain, axis), alt.X2("upper:Q")
-    layers.append(of(rows).mark_rule(**lines["interval"]).encode(*place))
+    place = encode_x("lower", domain, axis), alt.X2("upper:Q")
+    layers.append(of(rows).mark_rule(**lines["bounds"]).encode(*place))
     rated = [row for row in rows if row.get("average") is not None]
     if rated:
         average = of(rated).mark_point(**points["average"])
-        layers.append(average.encode(along("average", domain, axis)))
-    layers.append(of(rows).mark_point(**points["estimate"]).encode(along("estimate", domain, axis)))
+        layers.append(average.encode(encode_x("average", domain, axis)))
+    layers.append(
+        of(rows).mark_point(**points["estimate"]).encode(encode_x("estimate", domain, axis))
+    )
     return layers
 
 
-def texts(
+def draw_texts(
     rows: Rows, column: str, x: float, look: Look, *, many: int | None = None, **more: Any
 ) -> Drawing:
-    """Write a column of text beside rows; ``many`` is how many rows there are in all."""
+    """Write a column of text beside rows; ``many`` is the number of rows in all."""
     mark = {"baseline": "middle", "color": look.ink} | more
-    place = down(len(rows) if many is None else many)
-    written = table(rows).mark_text(**mark).encode(place, alt.Text(f"{column}:N"), x=alt.value(x))
-    return written.encode(tooltip=tips({column: "title"}))
+    place = encode_row(len(rows) if many is None else many)
+    written = (
+        chart_rows(rows).mark_text(**mark).encode(place, alt.Text(f"{column}:N"), x=alt.value(x))
+    )
+    return written.encode(tooltip=write_tooltips({column: "title"}))
 
 
-def key(
+def draw_key(
     entries: Sequence[tuple[str, str]], look: Look, width: int, start: int = 0, end: int = 0
 ) -> Drawing:
-    """Explain the marks: symbols with their words, as many to a line as fit.
+    """Explain the marks: symbols with labels, as many to a line as fit.
 
     Parameters
     ----------
@@ -183,9 +185,9 @@ def key(
     look
         The colours.
     width
-        How wide the drawing above is.
+        Width of the drawing above.
     start, end
-        How far beyond it the key begins at the left, and may reach at the right.
+        How far the key may reach beyond it at the left and at the right.
     """
     room = start + width + end
     rows = _flow(entries, room)
@@ -196,20 +198,20 @@ def key(
     y = alt.Y("line:Q", scale=alt.Scale(domain=[lines - 0.5, -0.5], nice=False), axis=None)
     layers: Layers = []
     for kind in dict.fromkeys(kind for kind, _ in entries):
-        base = table([row for row in rows if row["kind"] == kind]).encode(y)
+        base = chart_rows([row for row in rows if row["kind"] == kind]).encode(y)
         layers += _symbol(kind, base, x, look)
     layers.append(
-        table(rows)
+        chart_rows(rows)
         .mark_text(align="left", baseline="middle", limit=room - 40, color=look.ink)
         .encode(y, x["text"], alt.Text("words:N"))
     )
-    return layered(layers, width, 19 * lines)
+    return layer(layers, width, 19 * lines)
 
 
 def _flow(entries: Sequence[tuple[str, str]], width: int) -> list[dict[str, Any]]:
-    """Place entries one after another, on a new line where one does not fit."""
+    """Place entries one after another, starting a new line where one does not fit."""
     rows: list[dict[str, Any]] = []
-    # The width of the widest line, which would otherwise stick out.
+    # Half of the widest symbol line, which would otherwise be cut off.
     start = 8.0
     left, line = start, 0
     for kind, words in entries:
@@ -225,7 +227,7 @@ def _flow(entries: Sequence[tuple[str, str]], width: int) -> list[dict[str, Any]
 
 
 def text_width(text: str) -> int:
-    """Guess how wide a text is, in points."""
+    """Estimate the width of a text in points."""
     return math.ceil(_LETTER * len(text))
 
 
@@ -245,33 +247,33 @@ def _symbol(kind: str, base: Drawing, x: Mapping[str, alt.X], look: Look) -> Lay
 
 
 def point_styles(look: Look) -> dict[str, dict[str, Any]]:
-    """Return how points are drawn; each differs from the others in its shape, too."""
+    """Return the styles of points; they also differ in shape, not only in colour."""
     hollow = {"fill": look.background, "strokeWidth": 1.8}
-    # A rim of the background keeps a point apart from the line that it lies on.
+    # A rim in the background colour separates a point from the line below it.
     rim = {"stroke": look.background, "strokeWidth": 1.5}
     swatch = {"shape": "square", "size": 170}
     edges = edge_styles(look) | {"tier": {"strokeWidth": 0}}
     return {
         "estimate": {"shape": "circle", "size": 85, "fill": look.estimate} | rim,
         "average": {"shape": "diamond", "size": 130, "stroke": look.average} | hollow,
-        "noiseless": {
+        "breakdown": {
             "shape": "triangle-down",
             "size": 80,
             "fill": look.claim,
             "stroke": look.claim,
         },
-        "noisy": {"shape": "triangle-down", "size": 80, "stroke": look.claim} | hollow,
+        "ci breakdown": {"shape": "triangle-down", "size": 80, "stroke": look.claim} | hollow,
         "open": {"shape": "circle", "size": 9, "fill": look.muted, "strokeWidth": 0},
         **_pair_styles(look),
     } | {kind: swatch | style | edges[kind] for kind, style in band_styles(look).items()}
 
 
 def _pair_styles(look: Look) -> dict[str, dict[str, Any]]:
-    """Return how pairs in a settled order are drawn: hollow if only ignoring sampling error."""
+    """Return the styles of pairs in a settled order: hollow if only ignoring sampling error."""
     styles: dict[str, dict[str, Any]] = {}
     for kind, shape, colour in (
         ("above", "triangle-up", look.estimate),
-        ("below", "triangle-down", look.interval),
+        ("below", "triangle-down", look.bounds),
     ):
         firm = {"shape": shape, "size": 90, "stroke": colour, "strokeWidth": 1.5}
         styles[kind] = firm | {"fill": colour}
@@ -280,9 +282,9 @@ def _pair_styles(look: Look) -> dict[str, dict[str, Any]]:
 
 
 def line_styles(look: Look) -> dict[str, dict[str, Any]]:
-    """Return how lines are drawn; each differs from the others in its width or dashes, too."""
+    """Return the styles of lines; they also differ in width or dashes, not only in colour."""
     return {
-        "interval": {"strokeWidth": 8, "color": look.interval},
+        "bounds": {"strokeWidth": 8, "color": look.bounds},
         "confidence": {"strokeWidth": 1.5, "color": look.confidence},
         "line": {"strokeWidth": 2.5, "color": look.estimate},
         "claim": {"strokeWidth": 1.8, "color": look.claim, "strokeDash": [6, 3]},
@@ -291,31 +293,31 @@ def line_styles(look: Look) -> dict[str, dict[str, Any]]:
 
 
 def method_line(method: str, look: Look) -> dict[str, Any]:
-    """Return how the line of a method is drawn."""
+    """Return the style of the line of a method."""
     colour = look.methods[method]
     if method == "lower bound":
-        # Wide, so that a line upon it does not hide it.
+        # Wide, so that a line on top of it does not hide it.
         return {"strokeWidth": 6, "color": colour}
     return {"strokeWidth": 2, "color": colour, "strokeDash": METHOD_DASHES[method]}
 
 
 def band_styles(look: Look) -> dict[str, dict[str, Any]]:
-    """Return how areas are shaded; lines of the grid show through."""
+    """Return the styles of areas; the grid shows through."""
     return {
-        "band": {"fill": look.interval, "fillOpacity": 0.19},
-        "noise band": {"fill": look.interval, "fillOpacity": 0.1},
+        "band": {"fill": look.bounds, "fillOpacity": 0.19},
+        "ci band": {"fill": look.bounds, "fillOpacity": 0.1},
         "tier": {"fill": look.band, "fillOpacity": 0.5},
     }
 
 
 def edge_styles(look: Look) -> dict[str, dict[str, Any]]:
-    """Return how the edges of bands are drawn."""
+    """Return the styles of the edges of bands."""
     return {
-        "band": {"stroke": look.interval, "strokeWidth": 1.5},
-        "noise band": {"stroke": look.confidence, "strokeWidth": 1.2, "strokeDash": [3, 2]},
+        "band": {"stroke": look.bounds, "strokeWidth": 1.5},
+        "ci band": {"stroke": look.confidence, "strokeWidth": 1.2, "strokeDash": [3, 2]},
     }
 
 
 def tick_style(look: Look) -> dict[str, Any]:
-    """Return how the ends of a confidence interval are drawn."""
+    """Return the style of the ends of a confidence interval."""
     return {"thickness": 1.5, "height": 10, "color": look.confidence, "orient": "vertical"}

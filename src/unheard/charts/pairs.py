@@ -1,4 +1,4 @@
-"""A drawing of pairs of items in a settled order: each item against those before it."""
+"""Layout of a chart of pairs: each item against those listed before it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from unheard.charts.altair import alt
 from unheard.charts.marks import (
     Drawing,
     Rows,
-    along,
-    down,
-    key,
-    layered,
+    chart_rows,
+    draw_key,
+    draw_texts,
+    encode_row,
+    encode_x,
+    layer,
     point_styles,
-    stacked,
-    table,
+    stack,
     text_width,
-    texts,
-    tips,
+    write_tooltips,
 )
 from unheard.charts.style import Look
 
@@ -27,13 +27,13 @@ _KINDS = {
     "below": "below",
     "above without error": "above, ignoring sampling error",
     "below without error": "below, ignoring sampling error",
-    "open": "open",
+    "open": "undecided",
 }
-"""Kinds of marks, and what they say of a row against a column."""
+"""Kinds of marks, and what they say about the item of a row against that of a column."""
 
 
 def lay_out_pairs(names: Sequence[str], pairs: Rows, look: Look, width: int) -> Drawing:
-    """Draw a triangle of marks, with names at the left and numbers below.
+    """Lay out a triangle of marks, with names at the left and numbers below.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def lay_out_pairs(names: Sequence[str], pairs: Rows, look: Look, width: int) -> 
     pairs
         For each pair ``row`` and ``column``, from 0, and its ``kind``.
     look, width
-        The colours, and how wide the picture is.
+        The colours, and the width of the picture.
     """
     many = len(names)
     rows = [{"row": at, "name": f"{at + 1}  {name}"} for at, name in enumerate(names)]
@@ -50,21 +50,23 @@ def lay_out_pairs(names: Sequence[str], pairs: Rows, look: Look, width: int) -> 
     inner = min(width - left - 14, 34 * (many - 1))
     domain, styles = [-0.5, many - 1.5], point_styles(look)
     layers: list[Drawing] = [
-        table([pair for pair in pairs if pair["kind"] == kind])
+        chart_rows([pair for pair in pairs if pair["kind"] == kind])
         .mark_point(**styles[kind])
-        .encode(along("column", domain), down(many), tooltip=tips({"words": "title"}))
+        .encode(
+            encode_x("column", domain), encode_row(many), tooltip=write_tooltips({"words": "title"})
+        )
         for kind in _KINDS
         if any(pair["kind"] == kind for pair in pairs)
     ]
-    layers.append(texts(rows, "name", 8 - left, look, align="left", limit=left - 16))
+    layers.append(draw_texts(rows, "name", 8 - left, look, align="left", limit=left - 16))
     places = [{"column": at, "place": str(at + 1)} for at in range(many - 1)]
-    numbers = table(places).mark_text(color=look.muted, fontSize=11)
-    numbers = numbers.encode(along("column", domain), alt.Text("place:N"), y=alt.value(6))
+    numbers = chart_rows(places).mark_text(color=look.muted, fontSize=11)
+    numbers = numbers.encode(encode_x("column", domain), alt.Text("place:N"), y=alt.value(6))
     drawn = {pair["kind"] for pair in pairs}
     entries = [(kind, words) for kind, words in _KINDS.items() if kind in drawn]
-    return stacked(
-        layered(layers, inner, _ROW * many),
-        layered([numbers], inner, 12),
-        key(entries, look, inner, left, width - left - inner),
+    return stack(
+        layer(layers, inner, _ROW * many),
+        layer([numbers], inner, 12),
+        draw_key(entries, look, inner, left, width - left - inner),
         spacing=4,
     )

@@ -1,4 +1,4 @@
-"""A drawing that knows the rows behind it, what it shows in words, and how to save itself."""
+"""Pictures: charts with the rows behind them and a description, which can be saved."""
 
 from __future__ import annotations
 
@@ -7,43 +7,44 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from unheard.charts.style import Look, get_look
-from unheard.errors import OptionError
+from unheard.charts.style import Look, Spec, Theme, get_look
+from unheard.errors import OptionError, write_list
 from unheard.present.chart_records import Records
 
-"""Rows, each a mapping from column to value."""
+if TYPE_CHECKING:
+    from altair import TopLevelMixin
 
 WIDTH = 560
-"""How wide a picture is, in points, unless asked otherwise."""
+"""Default width of a picture, in points."""
 
 NARROWEST = 280
-"""Less leaves no room for a drawing beside its words."""
+"""Narrower pictures have no room for a drawing beside its labels."""
 
 _MARGIN = 8
-"""How much is left free on all sides."""
+"""Blank space on all sides."""
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A drawing in two looks and any width.
+    """A chart in two themes and any width.
 
     Attributes
     ----------
     build
-        Draws it in a look, so wide without its margin: an Altair chart.
+        Lays it out in a look and a width.
     records
-        The rows behind the drawing.
+        The rows behind it.
     words
         What it shows, with the numbers: the alternative text.
     """
 
-    build: Callable[[Look, int], Any]
+    build: Callable[[Look, int], object]
     records: Records
     words: str
 
-    def chart(self, theme: str = "light", width: int | None = None) -> Any:
+    def chart(self, theme: Theme = "light", width: int | None = None) -> TopLevelMixin:
         """Return the Altair chart.
 
         Parameters
@@ -51,57 +52,58 @@ class Picture:
         theme
             ``light`` or ``dark``.
         width
-            How wide the whole picture is, in points; 560 if left out.
+            Width of the whole picture, in points; 560 by default.
         """
         from unheard.charts.altair import alt
 
-        return alt.Chart.from_dict(self.spec(theme, width))
+        chart: TopLevelMixin = alt.Chart.from_dict(self.spec(theme, width))
+        return chart
 
-    def spec(self, theme: str = "light", width: int | None = None) -> dict[str, Any]:
+    def spec(self, theme: Theme = "light", width: int | None = None) -> Spec:
         """Return the Vega-Lite specification."""
-        from unheard.charts.marks import specified
+        from unheard.charts.marks import build_spec
 
         look = get_look(theme)
         room = max(WIDTH if width is None else int(width), NARROWEST) - 2 * _MARGIN
-        made = specified(lambda: self.build(look, room), look)
-        return made | {"description": self.words, "padding": _MARGIN}
+        spec = build_spec(lambda: self.build(look, room), look)
+        return spec | {"description": self.words, "padding": _MARGIN}
 
-    def svg(self, theme: str = "light", width: int | None = None) -> str:
+    def svg(self, theme: Theme = "light", width: int | None = None) -> str:
         """Return the picture as SVG."""
-        from unheard.charts.export import svg_of
+        from unheard.charts.export import render_svg
 
-        return svg_of(self.spec(theme, width))
+        return render_svg(self.spec(theme, width))
 
-    def png(self, theme: str = "light", scale: float = 2.0, width: int | None = None) -> bytes:
-        """Return the picture as PNG, so many pixels to a point."""
-        from unheard.charts.export import png_of
+    def png(self, theme: Theme = "light", scale: float = 2.0, width: int | None = None) -> bytes:
+        """Return the picture as PNG, with ``scale`` pixels per point."""
+        from unheard.charts.export import render_png
 
-        return png_of(self.spec(theme, width), scale)
+        return render_png(self.spec(theme, width), scale)
 
-    def html(self, theme: str = "light", width: int | None = None) -> str:
+    def html(self, theme: Theme = "light", width: int | None = None) -> str:
         """Return the picture as a page that needs nothing from outside."""
-        from unheard.charts.export import html_of
+        from unheard.charts.export import render_html
 
-        return html_of(self.spec(theme, width), self.words, get_look(theme))
+        return render_html(self.spec(theme, width), self.words, get_look(theme))
 
     def save(
         self,
         path: str | Path,
-        theme: str = "light",
+        theme: Theme = "light",
         scale: float = 2.0,
         width: int | None = None,
     ) -> None:
-        """Write the picture to a file whose ending tells the format.
+        """Save the picture in the format of the file's ending.
 
         Parameters
         ----------
         path
-            Ends in ``.html``, ``.svg``, ``.png``, or ``.json`` for the specification; a file that
-            is there is replaced.
+            Ends in ``.html``, ``.svg``, ``.png``, or ``.json`` for the specification; an existing
+            file is replaced.
         theme, width
             As in :meth:`chart`.
         scale
-            Pixels to a point, for PNG.
+            Pixels per point, for PNG.
         """
         from unheard.tables.output.write import beside
 
@@ -114,13 +116,13 @@ class Picture:
         }
         make = makers.get(target.suffix.lower())
         if make is None:
-            raise OptionError(
-                "path", f"{target} has an unknown ending", f"Choose one of {', '.join(makers)}"
-            )
+            problem, endings = "{argument} must end in {endings}", write_list(list(makers))
+            raise OptionError("path", problem=problem, value=target.name, endings=endings)
         if not target.parent.is_dir():
-            raise OptionError("path", f"there is no folder {target.parent}", "Make it first")
+            problem = "{argument} is in a folder that does not exist: {folder}"
+            raise OptionError("path", problem=problem, folder=target.parent)
         if target.is_dir():
-            raise OptionError("path", f"{target} is a folder", "Name a file")
+            raise OptionError("path", problem="{argument} must not be a folder", value=target.name)
         made = make()
         with beside(target) as fresh:
             fresh.write_bytes(made if isinstance(made, bytes) else made.encode())
@@ -128,5 +130,5 @@ class Picture:
     def _repr_html_(self) -> str:
         return f'<figure style="margin:0" aria-label="{escape(self.words)}">{self.svg()}</figure>'
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": self.words, "text/html": self._repr_html_()}

@@ -1,4 +1,4 @@
-"""Lines, bars, heat maps and intervals from plain records."""
+"""Plots of plain records: lines, bars, heat maps and intervals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import compress, cycle
 from typing import Any, TypeAlias
 
 from unheard.charts.altair import alt
-from unheard.charts.style import COLOURS, DASHES, GREY, METHOD_COLOURS, METHOD_DASHES, theme
+from unheard.charts.style import COLOURS, DASHES, GREY, METHOD_COLOURS, METHOD_DASHES, build_theme
 
 Records: TypeAlias = Sequence[Mapping[str, Any]]
 """Rows, each a mapping from column to value."""
@@ -16,8 +16,8 @@ Records: TypeAlias = Sequence[Mapping[str, Any]]
 Chart: TypeAlias = alt.TopLevelMixin
 
 
-def _scales(series: Sequence[str]) -> tuple[list[str], list[list[int]]]:
-    """Colour and dash of each series; a method has the same in every picture."""
+def _choose_styles(series: Sequence[str]) -> tuple[list[str], list[list[int]]]:
+    """Return colour and dashes of each series; a method has the same in every plot."""
     taken = {METHOD_COLOURS[name] for name in series if name in METHOD_COLOURS}
     free = cycle([colour for colour in COLOURS if colour not in taken])
     colours = [METHOD_COLOURS.get(name) or next(free) for name in series]
@@ -25,33 +25,33 @@ def _scales(series: Sequence[str]) -> tuple[list[str], list[list[int]]]:
     return colours, dashes
 
 
-def _names(records: Records, column: str) -> list[str]:
+def _list_names(records: Records, column: str) -> list[str]:
     return list(dict.fromkeys(str(record[column]) for record in records))
 
 
-def _height(records: Records, y: str, title: str, log: bool) -> alt.Y:
+def _encode_y(records: Records, y: str, title: str, log: bool) -> alt.Y:
     if not log:
         return alt.Y(f"{y}:Q", title=title, scale=alt.Scale(zero=False))
     logs = [math.log10(record[y]) for record in records]
     powers = [10.0**i for i in range(math.floor(min(logs)), math.ceil(max(logs)) + 1)]
-    # Lines at powers of ten only; over less than two of them every number is welcome.
+    # Grid lines at powers of ten only, unless there are fewer than two of them.
     few = alt.Axis(values=powers, format="~g") if max(logs) - min(logs) > 2 else alt.Axis()
     return alt.Y(
         f"{y}:Q", title=title, axis=few, scale=alt.Scale(type="log", nice=False, padding=6)
     )
 
 
-def _of(records: Records) -> alt.Chart:
+def _chart_rows(records: Records) -> alt.Chart:
     return alt.Chart(alt.Data(values=[dict(record) for record in records]))  # type: ignore[no-untyped-call]
 
 
-def finished(chart: Any) -> Chart:
-    """Give a chart the common look."""
-    done: Chart = chart.configure(**theme())
+def _finish(chart: Any) -> Chart:
+    """Give a chart the common style."""
+    done: Chart = chart.configure(**build_theme())
     return done
 
 
-def lines(
+def plot_lines(
     records: Records,
     x: str,
     y: str,
@@ -69,33 +69,33 @@ def lines(
     dots: Records = (),
     wide: Sequence[str] = (),
 ) -> Chart:
-    """Draw lines, one for each series, in panels if asked.
+    """Plot lines, one for each series, in panels if asked.
 
     Parameters
     ----------
     records
         One row per point.
     x, y, series
-        Columns: place, height, and which line a point belongs to.
+        Columns: horizontal and vertical position, and the line that a point belongs to.
     x_title, y_title
-        What the axes say.
+        Titles of the axes.
     log, log_x
-        Whether the height, or the place, is on a logarithmic scale.
+        Whether the vertical, or the horizontal, axis is logarithmic.
     panels, columns
-        A column whose values get a panel each, and how many panels stand side by side.
+        A column whose values get a panel each, and how many panels are side by side.
     shared
-        Whether heights are on the same scale in all panels.
+        Whether the vertical axis is the same in all panels.
     size
         Width and height of a panel.
     marks
         Whether to mark the points.
     dots
-        Further rows, drawn as dots of their series' colour and not joined.
+        Further rows, drawn as separate dots in the colour of their series.
     wide
-        Series drawn wide and grey, so that a line upon them does not hide them; put them first.
+        Series drawn wide and grey, so that a line on top does not hide them; put them first.
     """
-    names = _names(records, series)
-    colours, dashes = _scales(names)
+    names = _list_names(records, series)
+    colours, dashes = _choose_styles(names)
     colours = [GREY if name in wide else c for name, c in zip(names, colours, strict=True)]
     legend = alt.Legend(symbolType="stroke", symbolSize=900)
 
@@ -110,14 +110,14 @@ def lines(
         places = [record[x] for record in records]
         ticks = [value for value in round_numbers if min(places) <= value <= max(places)]
         across = across.scale(type="log", nice=False).axis(values=ticks)
-    # All rows are one data set, as panels require.
-    base = _of([*records, *({**dot, "dot": True} for dot in dots)]).encode(
+    # Panels require one data set.
+    base = _chart_rows([*records, *({**dot, "dot": True} for dot in dots)]).encode(
         across,
-        _height([*records, *dots], y, y_title, log),
+        _encode_y([*records, *dots], y, y_title, log),
         by_series(alt.Color, colours),
     )
     joined = base.transform_filter("!datum.dot")
-    # A layer of its own: a width by series would shrink the legend's symbols.
+    # A separate layer: a width by series would shrink the symbols of the legend.
     layers: list[Any] = [
         joined.transform_filter(alt.FieldOneOfPredicate(series, list(wide))).mark_line(
             strokeWidth=5
@@ -130,13 +130,13 @@ def lines(
     used = (bool(wide), True, bool(dots))
     chart: Any = alt.layer(*compress(layers, used)).properties(width=size[0], height=size[1])
     if panels is None:
-        return finished(chart)
-    order = _names(records, panels)
+        return _finish(chart)
+    order = _list_names(records, panels)
     facets = chart.facet(facet=alt.Facet(f"{panels}:N", title=None, sort=order), columns=columns)
-    return finished(facets if shared else facets.resolve_scale(y="independent"))
+    return _finish(facets if shared else facets.resolve_scale(y="independent"))
 
 
-def bars(
+def plot_bars(
     records: Records,
     x: str,
     y: str,
@@ -148,28 +148,28 @@ def bars(
     columns: int = 2,
     size: tuple[int, int] = (220, 180),
 ) -> Chart:
-    """Draw bars in panels, coloured by series if there are several."""
+    """Plot bars in panels, coloured by series if there are several."""
     encoding: dict[str, Any] = {
         "x": alt.X(f"{x}:O", title=x_title, axis=alt.Axis(labelAngle=0)),
         "y": alt.Y(f"{y}:Q", title=y_title),
     }
-    names = _names(records, series) if series else []
+    names = _list_names(records, series) if series else []
     if series is not None:
         encoding["color"] = alt.Color(
             f"{series}:N", title=None, sort=names,
             scale=alt.Scale(domain=names, range=list(COLOURS[: len(names)])),
         )  # fmt: skip
         encoding["xOffset"] = alt.XOffset(f"{series}:N", sort=names)
-    base = _of(records)
+    base = _chart_rows(records)
     chart = base.mark_bar(color=COLOURS[0]).encode(**encoding)
     chart = chart.properties(width=size[0], height=size[1])
-    order = _names(records, panels)
-    return finished(
+    order = _list_names(records, panels)
+    return _finish(
         chart.facet(facet=alt.Facet(f"{panels}:N", title=None, sort=order), columns=columns)
     )
 
 
-def heat_map(
+def plot_heat_map(
     records: Records,
     x: str,
     y: str,
@@ -182,28 +182,28 @@ def heat_map(
     columns: int = 2,
     size: int = 260,
 ) -> Chart:
-    """Draw coloured cells over two whole-numbered axes, in panels."""
-    across = _names(records, x)
+    """Plot coloured cells over two axes of whole numbers, in panels."""
+    across = _list_names(records, x)
     few = [value for i, value in enumerate(across) if i % max(len(across) // 5, 1) == 0]
     ticks = alt.Axis(values=[float(value) for value in few], labelAngle=0)
-    order = _names(records, panels)
+    order = _list_names(records, panels)
     chart = (
-        _of(records)
+        _chart_rows(records)
         .mark_rect()
         .encode(
             alt.X(f"{x}:O", title=x_title, axis=ticks),
             alt.Y(f"{y}:O", title=y_title, axis=ticks, sort="descending"),
-            # Cividis is read alike by everybody.
+            # Cividis looks the same to colour-blind readers.
             alt.Color(f"{colour}:Q", title=colour_title, scale=alt.Scale(scheme="cividis")),
         )
         .properties(width=size, height=size)
     )
-    return finished(
+    return _finish(
         chart.facet(facet=alt.Facet(f"{panels}:N", title=None, sort=order), columns=columns)
     )
 
 
-def intervals(
+def plot_intervals(
     records: Records,
     name: str,
     low: str,
@@ -214,7 +214,7 @@ def intervals(
     lines_at: Mapping[str, float] | None = None,
     size: tuple[int, int] = (480, 22),
 ) -> Chart:
-    """Draw a bar from low to high with a mark in between, one row for each record.
+    """Plot a bar from low to high with a mark in between, one row for each record.
 
     Parameters
     ----------
@@ -223,14 +223,14 @@ def intervals(
     name, low, middle, high
         Columns; ``middle`` may be missing in a row.
     x_title
-        What the axis says.
+        Title of the axis.
     lines_at
-        Names and places of vertical lines.
+        Labels and positions of vertical lines.
     size
-        Width of the picture, and height of a row.
+        Width of the plot, and height of a row.
     """
-    order = _names(records, name)
-    base = _of(records).encode(
+    order = _list_names(records, name)
+    base = _chart_rows(records).encode(
         alt.Y(f"{name}:N", sort=order, title=None, axis=alt.Axis(labelLimit=320))
     )
     place = alt.X(f"{low}:Q", title=x_title, scale=alt.Scale(zero=False))
@@ -241,7 +241,7 @@ def intervals(
         ),
     ]
     for i, (words, value) in enumerate((lines_at or {}).items()):
-        at = _of([{"value": value, "words": words}])
+        at = _chart_rows([{"value": value, "words": words}])
         layers.append(
             at.mark_rule(color=COLOURS[6], strokeDash=DASHES[i + 1]).encode(alt.X("value:Q"))
         )
@@ -251,4 +251,4 @@ def intervals(
             )
         )
     chart = alt.layer(*layers).properties(width=size[0], height=size[1] * len(order))
-    return finished(chart)
+    return _finish(chart)

@@ -1,4 +1,4 @@
-"""One look for all pictures, and colours that colour-blind readers tell apart [OI08]."""
+"""The style of all charts, in colours that colour-blind readers can tell apart [OI08]."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK, GREY)
 """Colours of series in the order in which they are drawn."""
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [1, 3], [1, 0], [10, 4])
-"""Dashes that go with them, so that no reader depends on colour."""
+"""Dashes that go with them, so that nothing depends on colour alone."""
 
 METHOD_COLOURS = {
     "average": BLUE,
@@ -43,8 +43,8 @@ METHOD_DASHES = {
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 
-def theme() -> dict[str, Any]:
-    """Return what all charts have in common."""
+def build_theme() -> dict[str, Any]:
+    """Return the configuration that all charts have in common."""
     return {
         "background": "white",
         "font": FONT,
@@ -69,18 +69,18 @@ def theme() -> dict[str, Any]:
 class Look:
     """Colours by what they stand for, on one background.
 
-    Text has a contrast of at least 4.5 to the background and marks of at least 3; what is a mark
-    also differs from every other in its shape, its dashes or its label.
+    Text has a contrast of at least 4.5 to the background and marks of at least 3; marks also differ
+    from each other in shape, dashes or label.
 
     Attributes
     ----------
     name
         ``light`` or ``dark``.
     background, ink, muted, grid, band
-        The page, its text, what is said aside, thin lines, and the shade of every other tier.
-    bar, estimate, average, interval, confidence, claim
-        What is drawn: ratings seen, the estimate, the plain average, the interval, the confidence
-        interval, and a threshold.
+        The page, its text, secondary text, thin lines, and the shade of every other tier.
+    bar, estimate, average, bounds, confidence, claim
+        What is drawn: shares of ratings, the estimate, the plain average, the bounds, the
+        confidence interval, and a threshold.
     """
 
     name: str
@@ -92,7 +92,7 @@ class Look:
     bar: str
     estimate: str
     average: str
-    interval: str
+    bounds: str
     confidence: str
     claim: str
 
@@ -103,7 +103,7 @@ class Look:
 
     def config(self) -> dict[str, Any]:
         """Return the theme in these colours."""
-        base = theme()
+        base = build_theme()
         text = {"labelColor": self.ink, "titleColor": self.ink}
         lines = {"gridColor": self.grid, "domainColor": self.muted, "tickColor": self.muted}
         return base | {
@@ -117,7 +117,7 @@ class Look:
         }
 
 
-# The paper's colours, changed until they show on the background.
+# Colours that have too little contrast to the background are replaced.
 _CHANGED = {
     "light": {
         "midpoint": "#2E88BD",
@@ -145,7 +145,7 @@ LIGHT = Look(
     bar="#868E96",
     estimate=VERMILION,
     average="#1C2126",
-    interval=BLUE,
+    bounds=BLUE,
     confidence=BLUE,
     claim="#A8477F",
 )
@@ -160,10 +160,13 @@ DARK = Look(
     bar="#7C858E",
     estimate=ORANGE,
     average="#E8EAED",
-    interval=SKY,
+    bounds=SKY,
     confidence=SKY,
     claim="#E59BC3",
 )
+
+Spec: TypeAlias = dict[str, object]
+"""A Vega-Lite specification."""
 
 Theme: TypeAlias = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = get_args(Theme)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import Bounds, differential_evolution
 
-from unheard.charts.plots import lines
+from unheard.charts.plots import plot_lines
 from unheard.formulas.operations import Floats
 from unheard.game.asymptotic import asymptotic_worst_case
 from unheard.game.players import rule_answers
@@ -79,7 +79,7 @@ def make(fast: bool, step: Step) -> Exhibit:
     at = {(row["method"], row["q"]): row["regret"] for row in formulas}
     apart = max(abs(row["regret"] / at[row["method"], row["q"]] - 1) for row in found)
     worse = {q: at["average", q] / at["paa", q] - 1 for q in (0.1, 0.5, 0.9)}
-    chart = lines(
+    chart = plot_lines(
         formulas,
         "q",
         "regret",

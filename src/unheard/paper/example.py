@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unheard.charts.plots import lines
+from unheard.charts.plots import plot_lines
 from unheard.model.estimate import estimate
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
@@ -35,7 +35,7 @@ def make(fast: bool, step: Step) -> Exhibit:
     """Make the exhibit."""
     rows = numbers(fast)
     step(0.5)
-    chart = lines(
+    chart = plot_lines(
         rows,
         "q",
         "rating",

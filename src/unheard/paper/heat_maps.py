@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from unheard.charts.plots import Chart, heat_map, lines
+from unheard.charts.plots import Chart, plot_heat_map, plot_lines
 from unheard.formulas.bea import bea_lambda
 from unheard.formulas.operations import Floats
 from unheard.game.players import stated_for
@@ -85,14 +85,14 @@ def at_equal_counts(method: str, n: int, step: int, qs: Iterable[float]) -> floa
 
 
 def _map(rows: Rows) -> Chart:
-    return heat_map(
+    return plot_heat_map(
         rows, "n_1", "n_2", "rating", "panel",
         x_title="ratings of 1", y_title="ratings of 2", colour_title="answer",
     )  # fmt: skip
 
 
 def _lines(rows: Rows) -> Chart:
-    return lines(
+    return plot_lines(
         rows, "n_2", "rating", "panel",
         x_title="ratings of 2", y_title="answer",
     )  # fmt: skip

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from unheard.charts.plots import bars, intervals, lines
+from unheard.charts.plots import plot_bars, plot_intervals, plot_lines
 from unheard.errors import DataError
 from unheard.formulas.bea import bea_a_star, bea_lambda, bound_at
 from unheard.formulas.operations import Floats
@@ -431,14 +431,14 @@ def _pictures(tables: dict[str, Rows]) -> dict[str, Picture]:
     ]
     return {
         "ranges": Picture(
-            intervals(
+            plot_intervals(
                 tables["ranges"], "name", "low", "printed", "high", x_title="mean rating (1 to 7)"
             ),
             "Bars: everything that histograms with the published totals and means can give. Dots: "
             "what is printed.",
         ),
         "objective": Picture(
-            lines(
+            plot_lines(
                 tables["objective"],
                 "a - a*",
                 "objective",
@@ -450,7 +450,7 @@ def _pictures(tables: dict[str, Rows]) -> dict[str, Picture]:
             "from one end to the other.",
         ),
         "searches": Picture(
-            bars(
+            plot_bars(
                 bins,
                 "from",
                 "runs",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unheard.charts.plots import bars, intervals
+from unheard.charts.plots import plot_bars, plot_intervals
 
 # Importing it makes minimax one of the methods.
 from unheard.game import minimax_method as minimax
@@ -93,14 +93,14 @@ def make(fast: bool, step: Step) -> Exhibit:
         tables={"ratings": histograms, "estimates": answers},
         pictures={
             "ratings": Picture(
-                bars(
+                plot_bars(
                     histograms, "stars", "share", "panel", x_title="stars", y_title="% of ratings"
                 ),
                 "Left what is seen, right what all guests may think (figures 1 and 2 of the "
                 "paper).",
             ),
             "estimates": Picture(
-                intervals(
+                plot_intervals(
                     answers, "name", "lower", "estimate", "upper", x_title="mean rating in stars"
                 ),
                 f"Bars: everything that q = {Q:g} allows, with n unknown and known. Dots: the "

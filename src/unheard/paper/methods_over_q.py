@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unheard.charts.plots import lines
+from unheard.charts.plots import plot_lines
 from unheard.game.adversary import worst_cases
 from unheard.model.scale import Scale
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
@@ -62,7 +62,7 @@ def make(fast: bool, step: Step) -> Exhibit:
     }
     holds = min(least["bea"], least["paa"])[0] > 1
     inner = max(row["share between the ends"] for row in rows)
-    chart = lines(
+    chart = plot_lines(
         rows,
         "q",
         "regret",

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from unheard.charts.plots import lines
+from unheard.charts.plots import plot_lines
 from unheard.formulas.operations import Floats
 from unheard.game.adversary import worst_case
 from unheard.game.asymptotic import asymptotic_worst_case
@@ -131,7 +131,7 @@ def make(fast: bool, step: Step) -> Exhibit:
     """Make the exhibit."""
     rows = numbers(range(20, 101, 10 if fast else 1), step)
     fitted = fits(rows)
-    chart = lines(
+    chart = plot_lines(
         _curves(fitted),
         "n",
         "regret",

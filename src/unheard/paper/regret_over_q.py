@@ -8,7 +8,7 @@ from itertools import takewhile
 import numpy as np
 from scipy.optimize import brentq
 
-from unheard.charts.plots import Chart, lines
+from unheard.charts.plots import Chart, plot_lines
 from unheard.formulas.bea import regret_lower_bound
 from unheard.game.adversary import worst_cases
 from unheard.game.minimax import certified, minimax
@@ -193,7 +193,7 @@ def _over_q(rows: Rows, series: Sequence[str]) -> Chart:
         for s in series
         for r in rows
     ]
-    return lines(
+    return plot_lines(
         points,
         "q",
         "regret",
@@ -220,7 +220,7 @@ def _zoom(proved: Rows) -> Chart:
         for row in sorted(proved, key=lambda row: (-row["n"], row["q"]))
         if row["q"] >= 0.7
     ]
-    return lines(
+    return plot_lines(
         points,
         "q",
         "ratio",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import unheard
-from unheard.charts.export import png, svg
+from unheard.charts.export import render_png, render_svg
 from unheard.errors import OptionError
 from unheard.paper.exhibit import Exhibit, Rows, Step
 from unheard.paper.index import Entry, page
@@ -145,8 +145,8 @@ def _write(folder: Path, name: str, key: str, exhibit: Exhibit) -> Entry:
     for picture, one in exhibit.pictures.items():
         stem = f"{name}-{picture}"
         files += [f"{stem}.svg", f"{stem}.png"]
-        _put(folder / f"{stem}.svg", svg(one.chart).encode())
-        _put(folder / f"{stem}.png", png(one.chart))
+        _put(folder / f"{stem}.svg", render_svg(one.chart.to_json()).encode())
+        _put(folder / f"{stem}.png", render_png(one.chart.to_json()))
         captions[stem] = one.caption
     entry = Entry(
         name=name,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from unheard.charts.plots import lines
+from unheard.charts.plots import plot_lines
 from unheard.formulas.bea import bea_a_star, bea_lambda, bound_at, regret_lower_bound
 from unheard.formulas.operations import Floats
 from unheard.game.adversary import worst_case
@@ -416,7 +416,7 @@ def _found(table: Rows, rows: Rows) -> str:
 
 
 def _picture(rows: Rows) -> Picture:
-    chart = lines(
+    chart = plot_lines(
         _reference(rows),
         "n",
         "difference",

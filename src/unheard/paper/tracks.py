@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unheard.analysis.calibrate import calibrate
-from unheard.charts.plots import intervals
+from unheard.charts.plots import plot_intervals
 from unheard.formulas.operations import Floats
 from unheard.model.question import build_question
 from unheard.model.results import Estimate
@@ -162,7 +162,7 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
         tables={"methods": rows, "tracks": some},
         pictures={
             "methods": Picture(
-                intervals(
+                plot_intervals(
                     [{**row, "zero": 0.0} for row in rows], "method", "zero", "rmse", "rmse",
                     x_title="error against the mean of everybody (RMSE; ratings from 1 to 4)",
                 ),
@@ -170,7 +170,7 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
                 "rate of the track; low quieter: those who rate low are assumed to be the quieter.",
             ),
             "tracks": Picture(
-                intervals(
+                plot_intervals(
                     some, "track", "truth", "average", "average", x_title="mean rating (1 to 4)"
                 ),
                 "Twelve tracks, from the least to the best liked: each bar begins at the mean of "

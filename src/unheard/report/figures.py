@@ -11,7 +11,7 @@ from typing import Any
 
 from unheard.charts.altair import alt
 from unheard.charts.draw import draw_pairs, draw_ranking, draw_sweep
-from unheard.charts.marks import NUMBER, Drawing, Rows, layered, line_styles, table
+from unheard.charts.marks import NUMBER, Drawing, Rows, chart_rows, layer, line_styles
 from unheard.charts.picture import Picture
 from unheard.charts.style import THEMES, Look
 from unheard.report.names import name_group, name_item
@@ -186,13 +186,13 @@ def _lay_out_shares(records: Rows, q: float, look: Look, width: int) -> Drawing:
             labelLimit=0,
         ),
     )
-    drawn = table(records)
-    chosen = table([{"q": q, "words": f"q = {q:.3g}"}]).encode(across)
+    drawn = chart_rows(records)
+    chosen = chart_rows([{"q": q, "words": f"q = {q:.3g}"}]).encode(across)
     words = chosen.mark_text(align="left", dx=5, baseline="top", color=look.ink)
-    return layered(
+    return layer(
         [
-            drawn.mark_line(color=look.interval).encode(across, up, dashes),
-            drawn.mark_point(color=look.interval, filled=True, size=40).encode(across, up),
+            drawn.mark_line(color=look.bounds).encode(across, up, dashes),
+            drawn.mark_point(color=look.bounds, filled=True, size=40).encode(across, up),
             chosen.mark_rule(**line_styles(look)["chosen"]),
             words.encode(alt.Text("words:N"), y=alt.value(2)),
         ],

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from unheard.analysis.calibrate import Audit
     from unheard.analysis.sweep import Sweep
     from unheard.charts.picture import Picture
+    from unheard.charts.style import Theme
 
 Given = dict[str, Any]
 
@@ -53,7 +54,7 @@ def _finite(value: Any) -> Any:
 
 
 def drawn(
-    picture: Picture, format: str = "spec", theme: str = "light", width: int | None = None
+    picture: Picture, format: str = "spec", theme: Theme = "light", width: int | None = None
 ) -> Answer:
     """Send a picture, or the specification that a browser draws it from."""
     if format == "svg":
