@@ -11,10 +11,10 @@ from scipy.special import gammaln, xlogy
 
 from benchmarks.timing import report, seconds
 from unheard.formulas.operations import Floats
-from unheard.game.adversary import worst_case, worst_cases
-from unheard.game.minimax import Minimax, minimax
-from unheard.game.outcomes import all_histograms
-from unheard.game.players import rule_answers
+from unheard.game.adversary import find_worst_case, find_worst_cases
+from unheard.game.minimax import Minimax, solve_minimax
+from unheard.game.outcomes import list_outcomes
+from unheard.game.rules import evaluate_rule
 from unheard.model.scale import Scale
 
 N, M, Q = 20, 5, 0.5
@@ -25,7 +25,7 @@ class PlainSearch:
     """What one would write first: the formula of the regret, SLSQP, random starts."""
 
     def __init__(self, answers: Floats) -> None:
-        table = all_histograms(N, M)
+        table = list_outcomes(N, M)
         self.seen, self.unseen, self.answers = table.seen, table.unseen, answers
         self.values = np.arange(1.0, M + 1)
 
@@ -62,23 +62,23 @@ class PlainSearch:
 
 def run() -> None:
     scale = Scale.points(M)
-    answers = rule_answers("paa", all_histograms(N, M).seen, N, Q, scale)
+    answers = evaluate_rule("paa", list_outcomes(N, M).seen, N, Q, scale)
     goal = "goal: at most 0.02"
     values: list[float] = []
     theirs = seconds(
         lambda: values.append(PlainSearch(answers).run(np.random.default_rng(1))), repeats=1
     )
-    ours = seconds(lambda: values.append(worst_case("paa", N, Q, scale).regret), repeats=3)
+    ours = seconds(lambda: values.append(find_worst_case("paa", N, Q, scale).regret), repeats=3)
     report(f"worst case of paa, n={N}, m={M}", ours, "the plain search", theirs, goal)
     print(f"  found {values[-1]:.10f}, the plain search with {STARTS} starts {values[0]:.10f}")
-    warm = seconds(lambda: worst_case("paa", N, Q, scale, screened=0), repeats=3)
+    warm = seconds(lambda: find_worst_case("paa", N, Q, scale, screened=0), repeats=3)
     report("  from known structures alone", warm, "the plain search", theirs, goal)
 
     qs = (np.arange(1, 100) / 100).tolist()
 
     def sweep() -> None:
         found = {
-            rule: list(track(worst_cases(rule, N, qs, scale), rule, total=99, transient=True))
+            rule: list(track(find_worst_cases(rule, N, qs, scale), rule, total=99, transient=True))
             for rule in ("average", "bea", "paa")
         }
         pairs = zip(found["average"], found["bea"], strict=True)
@@ -94,7 +94,7 @@ def run() -> None:
 def _bracket(n: int) -> None:
     games: list[Minimax] = []
     slowest = max(
-        seconds(lambda q=q: games.append(minimax(n, q)), 1)  # type: ignore[misc]
+        seconds(lambda q=q: games.append(solve_minimax(n, q)), 1)  # type: ignore[misc]
         for q in (0.05, 0.3, 0.6, 0.8, 0.9, 0.95, 0.99)
     )
     widest = max(game.gap for game in games)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from tests.formulas.outcomes import all_histograms, binomial, multinomial
+from tests.formulas.outcomes import binomial, list_outcomes, multinomial
 from tests.strategies import Floats
 from unheard.analysis.difference_limits import (
     Sample,
@@ -156,7 +156,7 @@ def test_no_weights_have_a_lower_limit(m: int, q: float, quiet: str, data: st.Da
 def test_three_ratings_that_tie_hold_on_every_edge() -> None:
     """Every outcome of two items with two ratings each, at the weights that make things worst."""
     q, n = 0.3, 2
-    cells = all_histograms(n, 3)
+    cells = list_outcomes(n, 3)
     cases = np.array([[0.05, 0.05, 0.9], [0.9, 0.05, 0.05], [0.3, 0.4, 0.3], [0.02, 0.96, 0.02]])
     grid = np.array(list(product(np.geomspace(1, 1 / q, 7), repeat=3)))
     values = np.arange(1.0, 4.0)

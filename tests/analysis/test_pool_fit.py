@@ -16,7 +16,7 @@ from tests.strategies import Floats
 from unheard.analysis.calibrate import Audit, calibrate
 from unheard.analysis.pool_fit import fit_dirichlet, fit_participation, fit_pool
 from unheard.formulas.operations import NUMPY
-from unheard.formulas.pooling import pooled_with_n, reach
+from unheard.formulas.pooling import error_quantile, predict_mean_with_n
 
 VALUES = np.array([1.0, 2.0, 4.0, 5.0])
 
@@ -72,7 +72,7 @@ def test_the_closed_form_is_the_best_linear_prediction() -> None:
         silent = fitted.mean + slope @ (counts / n - np.array(fitted.shares))
         left = fitted.variance - slope @ covariance
         share = 1 - counts.sum() / n
-        estimate, square = pooled_with_n(list(counts), VALUES.tolist(), n, fitted, NUMPY)
+        estimate, square = predict_mean_with_n(list(counts), VALUES.tolist(), n, fitted, NUMPY)
         assert estimate == pytest.approx(counts @ VALUES / n + share * silent, rel=1e-9)
         expected = share**2 * (left + fitted.doubt) + share / n * fitted.within
         assert square == pytest.approx(expected, rel=1e-9)
@@ -110,10 +110,10 @@ def test_limits_hold_the_stated_share_of_items(paired: bool, spread: float) -> N
 
 def test_reach_takes_the_rank_that_conformal_prediction_asks_for() -> None:
     errors = tuple(float(x) for x in range(1, 100))
-    assert reach(errors, 0.95) == 95
-    assert reach(errors, 0.5) == 50
+    assert error_quantile(errors, 0.95) == 95
+    assert error_quantile(errors, 0.5) == 50
     # Ten items cannot tell about 95 in 100: then it is the largest error, or the t limit.
-    assert reach(errors[:10], 0.95) == 10
+    assert error_quantile(errors[:10], 0.95) == 10
 
 
 def test_fewer_than_ten_items_make_no_pool() -> None:

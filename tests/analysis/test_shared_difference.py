@@ -18,8 +18,8 @@ from scipy.optimize import LinearConstraint, minimize
 from tests.strategies import Floats, scales
 from unheard.analysis import shared_difference
 from unheard.analysis.shared_difference import ExtremeDifference, find_shared_range
-from unheard.formulas.bounds import free_interval
-from unheard.formulas.boxes import Box, boxes
+from unheard.formulas.bounds import find_bounds_without_n
+from unheard.formulas.boxes import Box, build_boxes
 from unheard.formulas.operations import NUMPY
 
 ratios = st.sampled_from([0.9, 0.5, 0.3, 0.1, 0.02])
@@ -138,7 +138,7 @@ def assert_matches(
 def test_box_against_brute_force(data: st.DataObject, pair: Pair, q: float, kind: str) -> None:
     a, b, v = pair[0], pair[1], np.array(pair[2])
     fixed = data.draw(fixed_boxes(len(v))) if kind == "box" else None
-    box, _ = boxes(kind, None if fixed else q, fixed, len(v))
+    box, _ = build_boxes(kind, None if fixed else q, fixed, len(v))
     assert box is not None
     low, high = np.array(box.fewest), np.array(box.most)
     found = find_shared_range(a, b, v, kind, None if fixed else q, fixed)
@@ -241,8 +241,10 @@ def test_ceiling_is_the_highest_of_all_corners(
 @settings(max_examples=60, deadline=None)
 def test_never_wider_than_separate_intervals(pair: Pair, q: float, kind: str) -> None:
     a, b, v = pair
-    sides = boxes(kind, q, None, len(v))
-    (low_a, high_a), (low_b, high_b) = (free_interval(list(c), v, sides, NUMPY) for c in (a, b))
+    sides = build_boxes(kind, q, None, len(v))
+    (low_a, high_a), (low_b, high_b) = (
+        find_bounds_without_n(list(c), v, sides, NUMPY) for c in (a, b)
+    )
     least, most = ends(find_shared_range(a, b, v, kind, q, None))
     assert low_a - high_b - 1e-12 <= least <= most <= high_a - low_b + 1e-12
 

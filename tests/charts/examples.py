@@ -18,7 +18,7 @@ from unheard.charts.draw import (
     draw_sweep,
 )
 from unheard.charts.picture import Picture
-from unheard.game.cases import Cases
+from unheard.game.regret_table import RegretTable
 from unheard.model.scale import Scale
 
 COUNTS = (120, 30, 45, 200, 605)
@@ -66,7 +66,9 @@ def ranked(names: list[Any], column: str = "hotel") -> list[dict[str, Any]]:
 def regrets(sizes: tuple[int, ...], qs: tuple[float, ...]) -> list[dict[str, Any]]:
     methods = ["average", "bea"]
     return [
-        row for n in sizes for row in Cases(n, Scale.points(2), "gap", "any").worst(methods, qs)
+        row
+        for n in sizes
+        for row in RegretTable(n, Scale.points(2), "gap", "any").find_worst(methods, qs)
     ]
 
 
@@ -76,7 +78,9 @@ def pictures() -> dict[str, Picture]:
     nobody = uh.build_question([0] * 5, 0.3)
     long = uh.build_question(np.arange(1001) % 7, 0.3, scale="0:1000", level=None)
     audit = uh.calibrate([12, 30, 0, 49, 25], [400, 330, 0, 230, 60])
-    simulated = Cases(50, Scale.points(2), "gap", "any").simulated(["average", "paa"], [0.5], 50, 0)
+    simulated = RegretTable(50, Scale.points(2), "gap", "any").simulate(
+        ["average", "paa"], [0.5], 50, 0
+    )
     return {
         "estimate": draw_estimate(free, free.answer(["paa"])),
         "methods": draw_estimate(known, known.answer(known.methods())),

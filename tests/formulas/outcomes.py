@@ -14,7 +14,7 @@ from tests.strategies import Floats
 TINY = 1e-9
 
 
-def all_histograms(n: int, m: int) -> Floats:
+def list_outcomes(n: int, m: int) -> Floats:
     """Every way in which n people divide into m kinds."""
     kinds = np.stack(np.meshgrid(*[np.arange(n + 1.0)] * (m - 1), indexing="ij"), axis=-1)
     first = kinds.reshape(-1, m - 1)

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import unheard as uh
 from tests.strategies import Floats
-from unheard.formulas.bea import LIMIT_FROM, _balance_by_root, bound_at, limit_balance
+from unheard.formulas.bea import LARGE_N, _solve_lambda_by_root, approximate_lambda, regret_bound_at
 
 
 def double_sum(n: int, q: float, a: float) -> float:
@@ -57,7 +57,7 @@ def test_reference_values(n: int, q: float, a_star: float, bound: float) -> None
 @given(st.integers(2, 60), st.floats(0.001, 1.0), st.floats(0.02, 0.98))
 def test_the_integral_is_the_double_sum(n: int, q: float, a: float) -> None:
     lam = np.array(np.log(a * q / (1 - a)))
-    found = float(bound_at(np.array(n), np.array(q), lam))
+    found = float(regret_bound_at(np.array(n), np.array(q), lam))
     assert found == pytest.approx(double_sum(n, q, a), abs=1e-14)
 
 
@@ -89,15 +89,15 @@ def test_one_person() -> None:
 @pytest.mark.parametrize("q", [1e-9, 1e-3, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 1 - 1e-9, 1.0])
 def test_limit_and_integral_meet(q: float) -> None:
     """n*lambda within 4e-7 moves BEA by less than 1e-7 of the scale's width."""
-    n = np.array([LIMIT_FROM, 3 * LIMIT_FROM, 30 * LIMIT_FROM], dtype=float)
-    exact = _balance_by_root(n, np.full(3, q))
-    np.testing.assert_allclose(n * limit_balance(n, q), n * exact, atol=4e-7, rtol=0)
+    n = np.array([LARGE_N, 3 * LARGE_N, 30 * LARGE_N], dtype=float)
+    exact = _solve_lambda_by_root(n, np.full(3, q))
+    np.testing.assert_allclose(n * approximate_lambda(n, q), n * exact, atol=4e-7, rtol=0)
 
 
 @pytest.mark.parametrize("q", [0.05, 0.4, 0.9])
 def test_integral_limit_and_bulk_sum_meet(q: float) -> None:
     """The middle way, a sum over the bulk of the distribution, peaks at the same lambda."""
-    n, h = LIMIT_FROM, 0.2
+    n, h = LARGE_N, 0.2
 
     def rise(kappa: float) -> float:
         return bulk_sum(n, q, (kappa + h) / n) - bulk_sum(n, q, (kappa - h) / n)

@@ -13,7 +13,7 @@ from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
 import unheard as uh
-from tests.formulas.outcomes import all_histograms
+from tests.formulas.outcomes import list_outcomes
 from tests.strategies import DIRECTIONS, Floats, Histogram, assumptions, histograms, voice_ratios
 
 TINY = 1e-9
@@ -46,7 +46,7 @@ def test_two_ratings_keep_the_level_for_every_p(n: int, level: float) -> None:
 @pytest.mark.parametrize("n", [3, 8, 15])
 def test_three_ratings_keep_the_level_against_the_worst_participation(n: int, q: float) -> None:
     rng = np.random.default_rng(7)
-    cells = all_histograms(n, 3)
+    cells = list_outcomes(n, 3)
     found = uh.estimate(cells, q)
     log_ways = gammaln(n + 1) - gammaln(cells + 1).sum(axis=1)
     for alpha in (0.2, 0.5, 1.0):
@@ -64,7 +64,7 @@ def test_known_n_keeps_the_level_for_the_mean_and_for_the_people(q: float, state
     """Every outcome of eight people with three ratings, responding as little as allowed."""
     n, m = 8, 3
     values = np.array([1.0, 2.0, 3.0])
-    everybody = all_histograms(n, m)
+    everybody = list_outcomes(n, m)
     pairs = [
         (held, np.array(seen, dtype=float))
         for held in everybody

@@ -11,7 +11,7 @@ import unheard as uh
 from benchmarks.width import gaffke_limit
 from tests.strategies import Floats
 from unheard.formulas.confidence import critical_value
-from unheard.formulas.gaffke import log_quantile
+from unheard.formulas.gaffke import fit_log_quantile
 
 PLACES = np.arange(5.0)
 SLOW = [
@@ -37,7 +37,7 @@ def test_the_quantile_of_log_f(level: float, off: float) -> None:
     a, b = np.concatenate([few, np.exp(rng.uniform(0, 18, (2, 4000)))], axis=1)
     exact = -np.log(f_distribution.ppf((1 - level) / 2, 2 * a, 2 * b))
     u, v = 1 / a, 1 / b
-    found = log_quantile(critical_value(level)).at(np.sqrt(u + v), (u - v) / (u + v))
+    found = fit_log_quantile(critical_value(level)).at(np.sqrt(u + v), (u - v) / (u + v))
     assert np.abs(found - exact).max() / critical_value(level) < 2 * off
     assert np.abs(found / exact - 1).max() < off
 

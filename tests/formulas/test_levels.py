@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
 import unheard as uh
-from tests.formulas.outcomes import all_histograms, binomial, misses, multinomial
+from tests.formulas.outcomes import binomial, list_outcomes, misses, multinomial
 from tests.strategies import Floats, Histogram, histograms, voice_ratios
 
 TINY = 1e-9
@@ -77,7 +77,7 @@ def corners(q: float, quiet: str) -> list[Floats]:
 @pytest.mark.parametrize("n", [10, 30, 60])
 def test_either_end_misses_rarely_with_n_known(n: int, q: float, quiet: str) -> None:
     """Every outcome of two ratings and silence."""
-    cells = all_histograms(n, 3)
+    cells = list_outcomes(n, 3)
     stated: dict[str, Any] = {"floor": q} if quiet == "floor" else {"q": q, "quiet": quiet}
     mean, people = (
         uh.estimate(cells[:, :2], **stated, n=n, covers=covers) for covers in ("mean", "people")
@@ -132,7 +132,7 @@ def test_n_never_widens_a_floor(histogram: Histogram, q: float, unseen: int) -> 
 def test_either_end_misses_rarely_for_these_people() -> None:
     """Whoever they are: here the number of people with each rating is fixed."""
     n, q = 150, 0.6
-    cells, held = all_histograms(n, 3), np.arange(n + 1)
+    cells, held = list_outcomes(n, 3), np.arange(n + 1)
     found = uh.estimate(cells[:, :2], floor=q, n=n, covers="people")
     for g in ((q, 1.0), (q, q)):
         answered = binomial(cells[:, [0]], n - held, g[0]) * binomial(cells[:, [1]], held, g[1])
@@ -208,7 +208,7 @@ def test_those_seen_are_a_large_part_of_these_people(n: int, rate: float, shape:
 def test_a_high_level_where_many_ratings_are_just_below_the_limit(
     p: tuple[float, float, float],
 ) -> None:
-    cells = all_histograms(250, 3)
+    cells = list_outcomes(250, 3)
     found = uh.estimate(cells, 1.0, scale=[0.0, 0.9, 1.0], level=0.9999)
     truth = p[1] * 0.9 + p[2]
     inside = (found.ci_lower <= truth) & (found.ci_upper >= truth)

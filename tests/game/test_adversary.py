@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from tests.strategies import Floats
-from unheard.game.adversary import worst_case, worst_cases
-from unheard.game.asymptotic import _search, asymptotic_worst_case
-from unheard.game.outcomes import all_histograms
-from unheard.game.players import rule_answers
+from unheard.game.adversary import find_worst_case, find_worst_cases
+from unheard.game.asymptotic import _search, find_asymptotic_worst_case
+from unheard.game.outcomes import list_outcomes
 from unheard.game.regret import ExactRegret, check_kind
+from unheard.game.rules import evaluate_rule
 from unheard.model.scale import Scale
 
 BINARY = Scale.points(2)
@@ -27,7 +27,7 @@ BINARY = Scale.points(2)
     ],
 )
 def test_reference_values(n: int, q: float, kind: str, bea: str, bound: str) -> None:
-    found = worst_case("bea", n, q, BINARY, kind)
+    found = find_worst_case("bea", n, q, BINARY, kind)
     assert f"{found.regret:.{len(bea) - 2}f}" == bea
     assert f"{found.lower_bound:.{len(bound) - 2}f}" == bound
 
@@ -38,8 +38,8 @@ def test_bea_leaves_the_lower_bound_where_it_should(
     m: int, n: int, inside: float, outside: float
 ) -> None:
     scale = Scale.points(m)
-    below = worst_case("bea", n, inside, scale, screened=32)
-    above = worst_case("bea", n, outside, scale, screened=32)
+    below = find_worst_case("bea", n, inside, scale, screened=32)
+    above = find_worst_case("bea", n, outside, scale, screened=32)
     assert below.regret == pytest.approx(below.lower_bound, rel=1e-9)
     assert above.regret > above.lower_bound * (1 + 1e-4)
     # There the worst structure is polarised and quiet throughout.
@@ -54,7 +54,9 @@ def test_the_average_never_beats_bea(n: int, m: int) -> None:
     qs = np.arange(1, 100, 1 if n**m < 10_000 else 7) / 100
     scale = Scale.points(m)
     for average, bea in zip(
-        worst_cases("average", n, qs, scale), worst_cases("bea", n, qs, scale), strict=True
+        find_worst_cases("average", n, qs, scale),
+        find_worst_cases("bea", n, qs, scale),
+        strict=True,
     ):
         assert bea.regret <= average.regret * (1 + 1e-9), average.q
         assert bea.regret >= bea.lower_bound * (1 - 1e-9)
@@ -64,7 +66,7 @@ def lattice_maximum(rule: str, n: int, q: float, scale: Scale, kind: str, steps:
     """Largest regret over a lattice of shares of the 2m types, one by one."""
     m = scale.m
     regret = ExactRegret(
-        rule_answers(rule, all_histograms(n, m).seen, n, q, scale), n, scale, check_kind(kind)
+        evaluate_rule(rule, list_outcomes(n, m).seen, n, q, scale), n, scale, check_kind(kind)
     )
     points = np.array(
         [x for x in product(range(steps + 1), repeat=2 * m) if sum(x) == steps], dtype=float
@@ -78,7 +80,7 @@ def lattice_maximum(rule: str, n: int, q: float, scale: Scale, kind: str, steps:
 @pytest.mark.parametrize("rule", ["average", "paa", "bea", "spectral", "midpoint"])
 def test_no_lattice_point_is_worse(rule: str, kind: str) -> None:
     scale = Scale((1, 2, 4))
-    found = worst_case(rule, 5, 0.4, scale, kind)
+    found = find_worst_case(rule, 5, 0.4, scale, kind)
     assert lattice_maximum(rule, 5, 0.4, scale, kind, 10) <= found.regret + 1e-12
 
 
@@ -90,7 +92,7 @@ def test_a_worst_case_between_the_ends_is_found() -> None:
         mean = np.where(seen.sum(axis=1) > 0, seen @ np.arange(1, 6) / total, 3)
         return np.where(seen[:, 2] > 0, 1.0, mean)
 
-    found = worst_case(hater_of_threes, 6, 0.5, Scale.points(5))
+    found = find_worst_case(hater_of_threes, 6, 0.5, Scale.points(5))
     assert found.structure.p[2] > 0.05
     assert found.method == "hater_of_threes"
     assert found.regret > 4
@@ -99,8 +101,8 @@ def test_a_worst_case_between_the_ends_is_found() -> None:
 @pytest.mark.parametrize("quiet", ["low", "high", "middle"])
 def test_a_direction_binds_the_adversary(quiet: str) -> None:
     scale = Scale.points(3)
-    free = worst_case("paa", 6, 0.4, scale)
-    bound = worst_case("paa", 6, 0.4, scale, quiet=quiet)
+    free = find_worst_case("paa", 6, 0.4, scale)
+    bound = find_worst_case("paa", 6, 0.4, scale, quiet=quiet)
     g = np.array(bound.structure.g)
     held = np.array(bound.structure.p) > 1e-9
     if quiet == "low":
@@ -112,13 +114,13 @@ def test_a_direction_binds_the_adversary(quiet: str) -> None:
     assert bound.regret <= free.regret + 1e-9
     # Low and high are mirror images, and PAA treats both ends alike.
     if quiet != "middle":
-        other = worst_case("paa", 6, 0.4, scale, quiet="high" if quiet == "low" else "low")
+        other = find_worst_case("paa", 6, 0.4, scale, quiet="high" if quiet == "low" else "low")
         assert bound.regret == pytest.approx(other.regret, rel=1e-6)
 
 
 def test_a_box_binds_the_adversary() -> None:
     box = [(0.3, 0.5), (0.6, 0.9), (0.8, 0.8)]
-    found = worst_case("average", 6, 0.3, Scale.points(3), participation=box)
+    found = find_worst_case("average", 6, 0.3, Scale.points(3), participation=box)
     for g, (lo, hi) in zip(found.structure.g, box, strict=True):
         assert lo - 1e-9 <= g <= hi + 1e-9
 
@@ -127,12 +129,12 @@ def test_a_box_binds_the_adversary() -> None:
 @pytest.mark.parametrize("rule", ["paa", "average"])
 def test_endless_people(rule: str, q: float) -> None:
     scale = Scale((0, 1, 3))
-    formula = asymptotic_worst_case(rule, q, scale)
+    formula = find_asymptotic_worst_case(rule, q, scale)
     found, structure = _search(rule, q, scale, np.random.default_rng(1))
     assert formula.closed_form
     assert found == pytest.approx(formula.regret, rel=1e-6)
     assert structure.p[1] == pytest.approx(0, abs=1e-3)
-    many = worst_case(rule, 400, q, Scale((0, 3)))
+    many = find_worst_case(rule, 400, q, Scale((0, 3)))
     assert many.regret == pytest.approx(formula.regret, rel=0.1)
 
 
@@ -140,6 +142,6 @@ def test_endless_people_for_a_callable() -> None:
     def mine(seen: Floats) -> Floats:
         return np.asarray(seen @ np.array([1.0, 2.0]) / seen.sum(axis=1))
 
-    found = asymptotic_worst_case(mine, 0.5, BINARY)
+    found = find_asymptotic_worst_case(mine, 0.5, BINARY)
     assert not found.closed_form
-    assert found.regret == pytest.approx(asymptotic_worst_case("average", 0.5, BINARY).regret)
+    assert found.regret == pytest.approx(find_asymptotic_worst_case("average", 0.5, BINARY).regret)

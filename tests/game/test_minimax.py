@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import unheard as uh
 from tests.strategies import Floats
-from unheard.game.adversary import worst_case
-from unheard.game.bernstein import certified_worst_case, coefficients
-from unheard.game.minimax import certified, extended, minimax
-from unheard.game.outcomes import GameError, all_histograms
+from unheard.game.adversary import find_worst_case
+from unheard.game.bernstein import certify_worst_case, compute_coefficients
+from unheard.game.minimax import certify_rule, extend_to_scale, solve_minimax
+from unheard.game.outcomes import GameError, list_outcomes
 from unheard.game.regret import ExactRegret, Kind
 from unheard.model.scale import Scale
 
@@ -28,7 +28,7 @@ def random_table(n: int, seed: int) -> Floats:
 
 def as_regret(table: Floats, kind: Kind) -> ExactRegret:
     n = len(table) - 1
-    low, high = all_histograms(n, 2).seen.astype(int).T
+    low, high = list_outcomes(n, 2).seen.astype(int).T
     return ExactRegret(table[low, high], n, BINARY, kind)
 
 
@@ -38,7 +38,7 @@ def test_bernstein_coefficients_give_the_regret(kind: Kind, high_quiet: bool) ->
     """The polynomial with these coefficients is the regret, at any shares of the three types."""
     n, q = 5, 0.35
     table = random_table(n, 1)
-    found = coefficients(table, q, kind, high_quiet)
+    found = compute_coefficients(table, q, kind, high_quiet)
     degree = len(found) - 1
     assert degree == (n if kind == "gap" else n + 1)
     for shares in np.random.default_rng(2).dirichlet([1, 1, 1], size=10):
@@ -69,7 +69,7 @@ def test_certificate_holds_on_a_lattice_of_all_structures(
 ) -> None:
     """For any aggregator, also one that treats the ends differently."""
     table = random_table(n, seed)
-    proof = certified_worst_case(table, q, kind, 1e-3)
+    proof = certify_worst_case(table, q, kind, 1e-3)
     points = np.array([x for x in product(range(11), repeat=4) if sum(x) == 10]) / 10
     low_loud, high_loud, low_quiet, high_quiet = points.T
     cells = np.column_stack(
@@ -89,15 +89,15 @@ def test_certificate_holds_on_a_lattice_of_all_structures(
 
 @pytest.mark.parametrize("rule", ["average", "bea", "paa", "spectral"])
 def test_certificate_agrees_with_the_search(rule: str) -> None:
-    proof = certified(rule, 15, 0.6, tolerance=1e-5)
-    found = worst_case(rule, 15, 0.6, BINARY)
+    proof = certify_rule(rule, 15, 0.6, tolerance=1e-5)
+    found = find_worst_case(rule, 15, 0.6, BINARY)
     assert proof.lower <= found.regret * (1 + 1e-12)
     assert found.regret <= proof.upper
 
 
 @pytest.mark.parametrize(("n", "q", "value"), [(10, 0.9, "0.002545"), (20, 0.95, "0.0006305")])
 def test_reference_values(n: int, q: float, value: str) -> None:
-    game = minimax(n, q, tolerance=1e-4)
+    game = solve_minimax(n, q, tolerance=1e-4)
     digits = len(value) - 2
     assert f"{game.lower:.{digits}f}" == value == f"{game.upper:.{digits}f}"
     assert not game.bea_is_optimal
@@ -107,7 +107,7 @@ def test_reference_values(n: int, q: float, value: str) -> None:
 @pytest.mark.parametrize("n", [1, 2, 10, 20, 50, 100])
 @pytest.mark.parametrize("q", [0.05, 0.2, 0.5, 0.8, 0.9, 0.95, 0.99])
 def test_the_bracket_is_narrow(n: int, q: float) -> None:
-    game = minimax(n, q)
+    game = solve_minimax(n, q)
     assert 0 < game.lower <= game.upper
     assert game.gap <= 1e-3
     assert game.lower_bound <= game.upper
@@ -116,7 +116,7 @@ def test_the_bracket_is_narrow(n: int, q: float) -> None:
 
 @pytest.mark.parametrize(("n", "inside", "outside"), [(10, 0.80, 0.82), (20, 0.90, 0.92)])
 def test_bea_is_optimal_below_its_threshold(n: int, inside: float, outside: float) -> None:
-    below, above = minimax(n, inside), minimax(n, outside)
+    below, above = solve_minimax(n, inside), solve_minimax(n, outside)
     assert below.bea_is_optimal
     assert below.lower == pytest.approx(below.lower_bound, rel=1e-4)
     assert not above.bea_is_optimal
@@ -124,7 +124,7 @@ def test_bea_is_optimal_below_its_threshold(n: int, inside: float, outside: floa
 
 @pytest.mark.parametrize("q", [0.3, 0.9])
 def test_excess_has_a_value_too(q: float) -> None:
-    game = minimax(10, q, kind="excess")
+    game = solve_minimax(10, q, kind="excess")
     assert game.gap <= 1e-3
     assert game.upper <= game.bea
 
@@ -134,8 +134,8 @@ def test_excess_has_a_value_too(q: float) -> None:
 def test_the_extension_is_no_worse_than_the_binary_game(n: int, q: float) -> None:
     """Jensen: worst-case regret on three ratings at most the width squared times the binary."""
     scale = Scale((1, 2, 4))
-    game = minimax(n, q, scale)
-    found = worst_case(game.answer, n, q, scale, screened=512, followed=12)
+    game = solve_minimax(n, q, scale)
+    found = find_worst_case(game.answer, n, q, scale, screened=512, followed=12)
     assert found.regret <= game.upper + 1e-9
     # And no aggregator can do better, since two ratings are a special case.
     assert found.regret >= game.lower * (1 - 1e-9)
@@ -145,7 +145,7 @@ def test_the_extension_averages_over_replacements() -> None:
     """Against the plain sum over every way to replace ratings by ends."""
     table, scale = random_table(6, 5), Scale((1, 2, 4))
     seen = np.array([[1, 3, 2], [0, 2, 0], [0, 0, 0], [2, 0, 1]])
-    for row, found in zip(seen, extended(table, seen.astype(float), scale), strict=True):
+    for row, found in zip(seen, extend_to_scale(table, seen.astype(float), scale), strict=True):
         expected = 0.0
         for ends in product((0, 1), repeat=int(row[1])):
             high = sum(ends)
@@ -160,13 +160,13 @@ def test_minimax_is_a_method_of_estimate() -> None:
     found = uh.estimate(counts, floor=0.3, n=[20, 9, 12], method="minimax")
     assert found.estimate[1] == 3
     for row, n in ((0, 20), (2, 12)):
-        game = minimax(n, 0.3, Scale.points(5), tolerance=1e-3)
+        game = solve_minimax(n, 0.3, Scale.points(5), tolerance=1e-3)
         assert found.estimate[row] == pytest.approx(game.answer(counts[row : row + 1] * 1.0)[0])
     turned = uh.estimate(counts[:, ::-1], floor=0.3, n=[20, 9, 12], method="minimax")
     np.testing.assert_allclose(found.estimate, 6 - turned.estimate, atol=1e-9)
     full = uh.estimate([3, 0, 4], 0.3, n=7, method="minimax")
     assert full.estimate == pytest.approx(15 / 7)
-    with pytest.raises(uh.MethodError, match="n up to 100, and n is 101"):
+    with pytest.raises(uh.MethodError, match="n up to 100; got 101"):
         uh.estimate([3, 4], 0.3, n=101, method="minimax")
     assert "minimax" not in uh.build_question([3, 4], 0.3, n=101).methods()
     # With q alone, the floor is q times the response rate.
@@ -176,7 +176,7 @@ def test_minimax_is_a_method_of_estimate() -> None:
 
 
 def test_everybody_seen_is_no_game() -> None:
-    game = minimax(5, 1.0)
+    game = solve_minimax(5, 1.0)
     assert (game.lower, game.upper) == (0, 0)
 
 
@@ -192,11 +192,11 @@ def test_everybody_seen_is_no_game() -> None:
 )
 def test_games_that_cannot_be_played(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(GameError, match=message):
-        minimax(**arguments)  # type: ignore[arg-type]
+        solve_minimax(**arguments)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("n", "q"), [(5, 0.3), (3, 0.05), (8, 0.6)])
 def test_lower_is_not_below_the_papers_bound(n: int, q: float) -> None:
     """It was 0.0921683 beside 0.0921694 for 5 people and q = 0.3: a mixture not quite the best."""
-    game = minimax(n, q)
+    game = solve_minimax(n, q)
     assert game.lower_bound <= game.lower <= game.upper

@@ -13,10 +13,15 @@ from hypothesis import strategies as st
 
 import unheard as uh
 from tests.strategies import Floats
-from unheard.game.outcomes import GameError, all_histograms, binomial_chances, count_histograms
-from unheard.game.players import Rule, rule_answers
-from unheard.game.regret import ExactRegret, Kind, exact_regret, simulated_regret
-from unheard.game.structures import Structure, StructureError, asymptotic_pair, lemma_pair
+from unheard.game.outcomes import GameError, count_outcomes, list_outcomes, tabulate_binomial
+from unheard.game.regret import ExactRegret, Kind, compute_regret, simulate_regret
+from unheard.game.rules import Rule, evaluate_rule
+from unheard.game.structures import (
+    Structure,
+    StructureError,
+    build_asymptotic_pair,
+    build_lemma_pair,
+)
 from unheard.model.scale import Scale
 
 KINDS: tuple[Kind, ...] = ("gap", "excess")
@@ -43,7 +48,7 @@ def by_enumerating_people(
             for r, s in zip(held, seen, strict=True):
                 chance *= structure.p[r] * (structure.g[r] if s else 1 - structure.g[r])
                 counts[0, r] += s
-            answer = rule_answers(rule, counts, n, q, scale)[0]
+            answer = evaluate_rule(rule, counts, n, q, scale)[0]
             mean = values[list(held)].mean()
             loss = (answer - mean) ** 2
             if kind == "excess":
@@ -58,7 +63,9 @@ def test_regret_is_the_sum_over_people(rule: str, kind: str) -> None:
     scale = Scale((1, 2, 4))
     structure = Structure((0.5, 0.2, 0.3), (0.4, 0.9, 0.7))
     expected = by_enumerating_people(rule, structure, 3, 0.4, scale, kind)
-    assert exact_regret(rule, structure, 3, 0.4, scale, kind) == pytest.approx(expected, rel=1e-12)
+    assert compute_regret(rule, structure, 3, 0.4, scale, kind) == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 @settings(max_examples=12)
@@ -75,9 +82,9 @@ def test_regret_agrees_with_a_million_draws(
 ) -> None:
     structure = data.draw(structures(m))
     scale = Scale.points(m)
-    exact = exact_regret(rule, structure, n, q, scale, kind)
+    exact = compute_regret(rule, structure, n, q, scale, kind)
     rng = np.random.default_rng(12)
-    found = simulated_regret(rule, structure, n, q, scale, kind, rng=rng, draws=1_000_000)
+    found = simulate_regret(rule, structure, n, q, scale, kind, rng=rng, draws=1_000_000)
     assert found.regret == pytest.approx(exact, abs=4 * found.standard_error + 1e-12)
 
 
@@ -86,7 +93,7 @@ def test_regret_agrees_with_a_million_draws(
 def test_slopes_are_finite_differences(data: st.DataObject, m: int, n: int, kind: Kind) -> None:
     scale = Scale.points(m)
     rng = np.random.default_rng(n)
-    answers = 1 + (m - 1) * rng.random(count_histograms(n, m))
+    answers = 1 + (m - 1) * rng.random(count_outcomes(n, m))
     regret = ExactRegret(answers, n, scale, kind)
     # Inside the simplex, where a difference in both directions makes sense.
     cells = data.draw(structures(m, loudest=0.9)).cells()
@@ -102,7 +109,7 @@ def test_slopes_are_finite_differences(data: st.DataObject, m: int, n: int, kind
 
 def test_slope_at_an_empty_cell_is_the_one_sided_one() -> None:
     regret = ExactRegret(
-        rule_answers("paa", all_histograms(4, 3).seen, 4, 0.3, Scale.points(3)),
+        evaluate_rule("paa", list_outcomes(4, 3).seen, 4, 0.3, Scale.points(3)),
         4,
         Scale.points(3),
         "gap",
@@ -118,19 +125,19 @@ def test_slope_at_an_empty_cell_is_the_one_sided_one() -> None:
 
 
 def test_all_histograms_are_there_once() -> None:
-    table = all_histograms(6, 3)
-    assert len(table.seen) == count_histograms(6, 3) == 84
+    table = list_outcomes(6, 3)
+    assert len(table.seen) == count_outcomes(6, 3) == 84
     rows = {tuple(row) for row in np.column_stack([table.seen, table.unseen]).tolist()}
     assert len(rows) == 84
     assert all(sum(row) == 6 for row in rows)
     chances = np.exp(table.log_ways) * 0.25**6
     assert chances.sum() == pytest.approx(1)
-    np.testing.assert_allclose(binomial_chances(9, 0.3).sum(axis=1), 1)
+    np.testing.assert_allclose(tabulate_binomial(9, 0.3).sum(axis=1), 1)
 
 
 def test_too_many_histograms_are_refused_politely() -> None:
     with pytest.raises(GameError, match=r"96,560,646 histograms.*n up to \d+.*simulate"):
-        all_histograms(100, 5)
+        list_outcomes(100, 5)
 
 
 BROKEN: list[tuple[Any, str]] = [
@@ -144,7 +151,7 @@ BROKEN: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("rule", "message"), BROKEN, ids=[m for _, m in BROKEN])
 def test_a_broken_aggregator_is_named_with_the_histogram(rule: Rule, message: str) -> None:
     with pytest.raises(GameError, match=message):
-        exact_regret(rule, Structure((0.5, 0.5), (1, 1)), 3, 0.5, Scale.points(2))
+        compute_regret(rule, Structure((0.5, 0.5), (1, 1)), 3, 0.5, Scale.points(2))
 
 
 def test_an_aggregator_cannot_spoil_the_histograms() -> None:
@@ -152,8 +159,8 @@ def test_an_aggregator_cannot_spoil_the_histograms() -> None:
         seen[:] = 0
         return np.full(len(seen), 1.5)
 
-    rule_answers(greedy, all_histograms(3, 2).seen, 3, 0.5, Scale.points(2))
-    assert all_histograms(3, 2).seen.max() == 3
+    evaluate_rule(greedy, list_outcomes(3, 2).seen, 3, 0.5, Scale.points(2))
+    assert list_outcomes(3, 2).seen.max() == 3
 
 
 @pytest.mark.parametrize(
@@ -184,18 +191,18 @@ def test_structures_draw_what_they_say() -> None:
 
 
 def test_named_structures() -> None:
-    first, second = lemma_pair(0.7, 0.3, 4)
+    first, second = build_lemma_pair(0.7, 0.3, 4)
     np.testing.assert_allclose(first.p, (0.7, 0, 0, 0.3))
     np.testing.assert_allclose(first.g, (0.3, 1, 1, 1))
     assert second == Structure(first.p[::-1], first.g[::-1])
-    np.testing.assert_allclose(asymptotic_pair(0.25, 2)[0].p, (0.8, 0.2))
+    np.testing.assert_allclose(build_asymptotic_pair(0.25, 2)[0].p, (0.8, 0.2))
 
 
 def test_the_lemma_pair_attains_the_lower_bound() -> None:
     """[GKL25, lemma 3.2]: BEA is the best response, and its regret there is LB."""
     for n, q in ((7, 0.4), (15, 0.6)):
-        for structure in lemma_pair(float(uh.bea_a_star(n, q)), q, 3):
-            found = exact_regret("bea", structure, n, q, Scale.points(3))
+        for structure in build_lemma_pair(float(uh.bea_a_star(n, q)), q, 3):
+            found = compute_regret("bea", structure, n, q, Scale.points(3))
             assert found == pytest.approx(4 * float(uh.regret_lower_bound(n, q)), rel=1e-12)
 
 
@@ -207,7 +214,7 @@ def test_a_simulation_in_blocks_is_the_one_at_once(
 
     def simulate() -> tuple[float, float]:
         rng = np.random.default_rng(5)
-        found = simulated_regret("bea", structure, 30, 0.4, scale, kind, rng=rng, draws=1_000)
+        found = simulate_regret("bea", structure, 30, 0.4, scale, kind, rng=rng, draws=1_000)
         return found.regret, found.standard_error
 
     at_once = simulate()
@@ -220,7 +227,7 @@ def test_a_simulation_takes_little_memory() -> None:
     rng = np.random.default_rng(5)
     tracemalloc.start()
     try:
-        simulated_regret("bea", structure, 1_000, 0.5, Scale.points(101), rng=rng, draws=100_000)
+        simulate_regret("bea", structure, 1_000, 0.5, Scale.points(101), rng=rng, draws=100_000)
         assert tracemalloc.get_traced_memory()[1] < 150e6
     finally:
         tracemalloc.stop()
@@ -236,4 +243,4 @@ def test_a_simulation_takes_little_memory() -> None:
 )
 def test_too_many_histograms_are_refused_at_once(n: int, m: int, words: str) -> None:
     with pytest.raises(GameError, match=words):
-        all_histograms(n, m)
+        list_outcomes(n, m)

@@ -7,9 +7,9 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from unheard.game.adversary import worst_case
-from unheard.game.regret import exact_regret
-from unheard.game.structures import Structure, lemma_pair
+from unheard.game.adversary import find_worst_case
+from unheard.game.regret import compute_regret
+from unheard.game.structures import Structure, build_lemma_pair
 from unheard.model.scale import Scale
 from unheard.paper import asymptotic, methods_over_q, regret_over_n, regret_over_q
 from unheard.paper.exhibit import Rows
@@ -110,16 +110,16 @@ class TestRegretOverQ:
         assert 0.81 < row["bea leaves lower bound"] < row["paper"]
         # Oracle: the regret at p = (1/2, 1/2), g = (q, q), equals the bound and a thousandth.
         q = row["bea leaves lower bound"]
-        even = exact_regret("bea", Structure((0.5, 0.5), (q, q)), 10, q, Scale.points(2))
-        bound = worst_case("bea", 10, q, Scale.points(2)).lower_bound
+        even = compute_regret("bea", Structure((0.5, 0.5), (q, q)), 10, q, Scale.points(2))
+        bound = find_worst_case("bea", 10, q, Scale.points(2)).lower_bound
         # The root is found to 1e-5, where the quotient changes by some 2 per unit of q.
         assert even / bound == pytest.approx(1.001, abs=5e-5)
 
     def test_average_against_pairs(self) -> None:
         values = [
-            exact_regret("average", side, 6, 0.7, Scale((0, 1)))
+            compute_regret("average", side, 6, 0.7, Scale((0, 1)))
             for a in np.linspace(0, 1, 41)
-            for side in lemma_pair(float(a), 0.7, 2)
+            for side in build_lemma_pair(float(a), 0.7, 2)
         ]
         found = regret_over_q.average_against_pairs(6, 0.7)
         # The coarse grid misses the top by at most a square of its step.
@@ -154,7 +154,7 @@ class TestMethodsOverQ:
         for row in four_methods:
             p, g = ([float(x) for x in row[name].split()] for name in ("p", "g"))
             structure = Structure([x / sum(p) for x in p], g)
-            regret = exact_regret(row["method"], structure, 8, row["q"], Scale.points(4))
+            regret = compute_regret(row["method"], structure, 8, row["q"], Scale.points(4))
             # Printed with four digits, next to a maximum, where the slope is small.
             assert regret == pytest.approx(row["regret"], rel=1e-3)
 
@@ -172,7 +172,7 @@ class TestRegretOverN:
         rng = np.random.default_rng(5)
         for other in rng.uniform(0.5, 1, size=(40, 2)):
             structure = Structure(regret_over_n.P, other.tolist())
-            assert exact_regret("bea", structure, 20, 0.5, Scale.points(2)) <= regret
+            assert compute_regret("bea", structure, 20, 0.5, Scale.points(2)) <= regret
 
     def test_worst_p_is_at_least_as_bad_and_bea_meets_its_bound(self, over_n: Rows) -> None:
         at = {(row["case"], row["method"], row["n"]): row["regret"] for row in over_n}
@@ -188,7 +188,7 @@ class TestRegretOverN:
         # doubled, and is 4e-6 of the limit here.
         worst = Structure(regret_over_n.P, (0.5, 1.0))
         few, some, many = (
-            exact_regret(method, worst, n, 0.5, Scale.points(2)) for n in (100, 200, 400)
+            compute_regret(method, worst, n, 0.5, Scale.points(2)) for n in (100, 200, 400)
         )
         limit = regret_over_n.limits()[regret_over_n.FIXED, method]
         assert (few - 6 * some + 8 * many) / 3 == pytest.approx(limit, rel=1e-5)

@@ -11,7 +11,7 @@ import numpy as np
 
 from unheard.analysis.calibrate import Audit
 from unheard.errors import Given, OptionError, SourceError
-from unheard.formulas.pooling import Pool, Seen, Silent
+from unheard.formulas.pooling import NonrespondentPool, Pool, RespondentPool
 from unheard.model.assumption import Assumption
 from unheard.model.scale import Scale
 
@@ -191,7 +191,8 @@ def _parse_pool(stored: dict[str, Any] | None) -> Pool | None:
         return None
     seen, silent = stored["seen"], stored["silent"]
     return Pool(
-        Seen(**_read_tuples(seen)), None if silent is None else Silent(**_read_tuples(silent))
+        RespondentPool(**_read_tuples(seen)),
+        None if silent is None else NonrespondentPool(**_read_tuples(silent)),
     )
 
 

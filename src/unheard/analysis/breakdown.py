@@ -24,10 +24,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unheard.errors import OptionError
-from unheard.formulas.bounds import average, misfits
-from unheard.formulas.boxes import Box, boxes
-from unheard.formulas.moments import Weighed, moments_below
-from unheard.formulas.operations import NUMPY, Column, Floats, Operations, run_in_blocks, weighted
+from unheard.formulas.bounds import average, find_misfits
+from unheard.formulas.boxes import Box, build_boxes
+from unheard.formulas.moments import WeightedMoments, accumulate_moments_below
+from unheard.formulas.operations import (
+    NUMPY,
+    Column,
+    Floats,
+    Operations,
+    run_in_blocks,
+    weighted_sum,
+)
 from unheard.model.arguments import SensitivityOptions
 from unheard.model.assumption import Assumption, fixed_box
 from unheard.model.histograms import CountsLike, Histograms
@@ -106,7 +113,7 @@ def compute_breakdown(
     Parameters
     ----------
     counts, values, n, ratio
-        As in :func:`unheard.formulas.bounds.interval_with_n`.
+        As in :func:`unheard.formulas.bounds.find_bounds_with_n`.
     ends
         The boxes of the assumption at q = 1; see :func:`unheard.formulas.boxes.boxes`.
     claim
@@ -145,13 +152,13 @@ def _sum_shortfall(
     weights: Sequence[Column], counts: Sequence[Column], values: Sequence[float], t: float
 ) -> Column:
     """Sum how far the ratings below t fall short of it."""
-    return weighted([w * max(t - v, 0.0) for w, v in zip(weights, values, strict=True)], counts)
+    return weighted_sum([w * max(t - v, 0.0) for w, v in zip(weights, values, strict=True)], counts)
 
 
 def _solve_without_n(
     counts: Sequence[Column], values: Sequence[float], box: Box, t: float, ops: Operations
 ) -> Column:
-    excess = weighted(
+    excess = weighted_sum(
         [f * max(v - t, 0.0) for f, v in zip(box.fewest, values, strict=True)], counts
     )
     room = excess - _sum_shortfall(_select_weights(box, False), counts, values, t)
@@ -189,10 +196,10 @@ def _solve_floor(
     """Return the breakdown q of participation itself: the ratings stand for exactly n people."""
     best = _solve_dual(counts, values, box, t, n, range(len(values)), NEVER, ops)
     # A larger q contradicts the response rate, and no claim is made there.
-    most = ops.least(ops.divide(weighted(box.most, counts), n), 1.0)
+    most = ops.least(ops.divide(weighted_sum(box.most, counts), n), 1.0)
     held = ops.where(most > best, best, NEVER)
     # If more people responded than the assumption allows, n is ignored.
-    return ops.where(misfits(counts, box, n)[1], without_n, held)
+    return ops.where(find_misfits(counts, box, n)[1], without_n, held)
 
 
 def _solve_dual(
@@ -212,9 +219,9 @@ def _solve_dual(
     linear in 1/q. The claim holds as long as any s keeps it above t.
     """
     fewest = box.fewest
-    sure = weighted([f * v for f, v in zip(fewest, values, strict=True)], counts)
-    left = n - weighted(fewest, counts)
-    people = Weighed(moments_below, values, counts, 1)
+    sure = weighted_sum([f * v for f, v in zip(fewest, values, strict=True)], counts)
+    left = n - weighted_sum(fewest, counts)
+    people = WeightedMoments(accumulate_moments_below, values, counts, 1)
     parts = (_select_weights(box, True), fewest, _select_weights(box, False))
     below = [people.by(one, 1) for one in parts]
     for k in thresholds:
@@ -226,7 +233,7 @@ def _solve_dual(
 
 def build_boxes_at_one(assumption: Assumption, m: int) -> tuple[Box | None, Box | None]:
     """Return the boxes of an assumption at q = 1."""
-    return boxes(assumption.kind, 1.0, fixed_box(assumption), m)
+    return build_boxes(assumption.kind, 1.0, fixed_box(assumption), m)
 
 
 def find_breakdown(
@@ -332,7 +339,7 @@ def find_largest_q(question: Question) -> Floats:
         return np.ones(counts.rows)
     box, _ = build_boxes_at_one(question.assumption, counts.scale.m)
     assert box is not None  # only a direction has an end without a box, and it is a ratio
-    most = weighted(box.most, list(np.asarray(counts.cells.T, np.float64)))
+    most = weighted_sum(box.most, list(np.asarray(counts.cells.T, np.float64)))
     # An item without ratings contradicts nothing.
     fits = (counts.n <= most) | (most == 0)
     return np.where(fits, 1.0, most / np.maximum(counts.n, 1.0))

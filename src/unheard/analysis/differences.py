@@ -22,7 +22,7 @@ from unheard.analysis.difference_limits import (
 )
 from unheard.analysis.shared_difference import find_shared_range
 from unheard.analysis.shared_difference_limits import WeightBox, find_least_difference, is_ahead
-from unheard.formulas.boxes import boxes
+from unheard.formulas.boxes import build_boxes
 from unheard.formulas.operations import Floats
 from unheard.model.assumption import fixed_box
 from unheard.model.question import Question
@@ -187,7 +187,7 @@ def _find_weight_range(question: Question, end: int) -> tuple[Floats, Floats]:
     """Return the smallest and largest number of people a rating may stand for, at one bound."""
     assumption, m = question.assumption, question.counts.scale.m
     q = None if assumption.q is None else float(assumption.q)
-    box = boxes(assumption.kind, q, fixed_box(assumption), m)[end]
+    box = build_boxes(assumption.kind, q, fixed_box(assumption), m)[end]
     if box is None:
         return np.ones(m), np.ones(m)
     return np.array(box.fewest, np.float64), np.array(box.most, np.float64)

@@ -19,8 +19,8 @@ import numpy as np
 
 from unheard.errors import CountsError, OptionError, PopulationError
 from unheard.formulas import confidence
-from unheard.formulas.bounds import free_interval, mass_at, misfits
-from unheard.formulas.boxes import Box, boxes
+from unheard.formulas.bounds import count_people_at, find_bounds_without_n, find_misfits
+from unheard.formulas.boxes import Box, build_boxes
 from unheard.formulas.operations import NUMPY, Floats, total
 from unheard.model.assumption import Assumption, fixed_box
 from unheard.model.histograms import CountsLike, Histograms
@@ -264,7 +264,7 @@ class Respondents:
 
 def find_average_limits(rows: Floats, values: Floats, z: float) -> Pair:
     """Confidence limits of the plain average of each row."""
-    return confidence.free_limits(list(rows.T), values.tolist(), (None, None), z, NUMPY)
+    return confidence.find_limits_without_n(list(rows.T), values.tolist(), (None, None), z, NUMPY)
 
 
 def summarize_full_response(answers: Floats, seen: Respondents) -> FollowUpSample:
@@ -347,10 +347,10 @@ def count_people_at_bounds(question: Question) -> Pair:
     assert counts.n is not None  # planning starts from the number of people
     values, m = counts.scale.values, counts.scale.m
     columns = list(counts.cells.T.astype(np.float64))
-    ends = boxes(assumption.kind, assumption.q, fixed_box(assumption), m)
+    ends = build_boxes(assumption.kind, assumption.q, fixed_box(assumption), m)
     # An item without ratings divides nothing by nothing; its row is replaced at the end.
     with np.errstate(divide="ignore", invalid="ignore"):
-        lower, upper = free_interval(columns, values, ends, NUMPY)
+        lower, upper = find_bounds_without_n(columns, values, ends, NUMPY)
         beyond = [lower > v for v in values], [upper < v for v in values]
         low, high = (
             _allocate_people(columns, counts.n, box, order, out, assumption.is_ratio)
@@ -373,11 +373,11 @@ def _allocate_people(
         people = [count * n / np.maximum(rated, 1.0) for count in counts]
     else:
         # As many as the boxes hold, or as the end needs; the others respond no more often.
-        needed = mass_at(counts, beyond, box, NUMPY)
+        needed = count_people_at(counts, beyond, box, NUMPY)
         if ratio:
             needed = np.minimum(needed, n)
         else:
-            too_low, too_high = misfits(counts, box, n)
+            too_low, too_high = find_misfits(counts, box, n)
             needed = np.where(too_low | too_high, needed, n)
         people = [one * (n / needed) for one in _fill_greedily(counts, needed, box, order)]
     extreme = np.arange(len(counts)) == order[0]

@@ -17,14 +17,14 @@ from scipy.special import chdtri, digamma, expit, gammaln, logit, logsumexp
 
 from unheard.formulas.operations import NUMPY, Floats
 from unheard.formulas.pooling import (
+    NonrespondentPool,
     Pool,
-    Seen,
-    Silent,
-    pooled_with_n,
-    pooled_without_n,
-    silent_mean,
-    unlikeness_with_n,
-    unlikeness_without_n,
+    RespondentPool,
+    measure_unlikeness_with_n,
+    measure_unlikeness_without_n,
+    predict_mean_with_n,
+    predict_mean_without_n,
+    predict_nonrespondent_mean,
 )
 
 FEWEST_POOLED_ITEMS = 10
@@ -40,7 +40,7 @@ _LARGEST_LOG = 12.0
 _WEAK = 3.0
 """Prior standard deviation of b_r, which regularizes ratings that hardly occur."""
 
-Fitted = TypeVar("Fitted", Seen, Silent)
+Fitted = TypeVar("Fitted", RespondentPool, NonrespondentPool)
 
 
 def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -> Pool | None:
@@ -50,7 +50,7 @@ def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -
     if len(truth) < FEWEST_POOLED_ITEMS:
         return None
 
-    def silent(o: Floats, t: Floats) -> Silent:
+    def silent(o: Floats, t: Floats) -> NonrespondentPool:
         return _fit_silent(o, t, values)
 
     means = truth @ values / truth.sum(axis=1)
@@ -58,7 +58,7 @@ def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -
         _fit_seen, _predict_without_n, _standardize_errors_without_n, observed, truth, values, means
     )
     rated = observed[observed.sum(axis=1) > 0]
-    unlike = unlikeness_without_n(list(rated.T), values.tolist(), seen, NUMPY)
+    unlike = measure_unlikeness_without_n(list(rated.T), values.tolist(), seen, NUMPY)
     seen = replace(seen, farthest=_find_unlikeness_limit(unlike, 1))
     if not paired:
         return Pool(seen, None)
@@ -66,7 +66,7 @@ def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -
         silent, _predict_with_n, _standardize_errors_with_n, observed, truth, values, means
     )
     people = truth.sum(axis=1)
-    unlike = unlikeness_with_n(list(observed.T), values.tolist(), people, known, NUMPY)
+    unlike = measure_unlikeness_with_n(list(observed.T), values.tolist(), people, known, NUMPY)
     return Pool(seen, replace(known, farthest=_find_unlikeness_limit(unlike, len(values))))
 
 
@@ -106,46 +106,54 @@ def _compute_jackknife_variance(answers: list[Floats]) -> float:
     return float((len(answers) - 1) / len(answers) * (spread**2).sum(axis=0).mean())
 
 
-def _predict_without_n(pool: Seen, observed: Floats, truth: Floats, values: Floats) -> Floats:
+def _predict_without_n(
+    pool: RespondentPool, observed: Floats, truth: Floats, values: Floats
+) -> Floats:
     """Predict the means of infinitely large items, whose error further ratings do not reduce."""
     many = list((observed + 1e-9).T * (_MANY / (observed.sum(axis=1) + 1e-9)))
-    return np.asarray(pooled_without_n(many, values.tolist(), pool, NUMPY)[0])
+    return np.asarray(predict_mean_without_n(many, values.tolist(), pool, NUMPY)[0])
 
 
-def _predict_with_n(pool: Silent, observed: Floats, truth: Floats, values: Floats) -> Floats:
+def _predict_with_n(
+    pool: NonrespondentPool, observed: Floats, truth: Floats, values: Floats
+) -> Floats:
     """Predict the means of the non-respondents of infinitely large items."""
     n = truth.sum(axis=1)
     many = list(observed.T * (_MANY / n))
-    silent, _ = silent_mean(many, values.tolist(), np.full(len(n), _MANY), pool, NUMPY)
+    silent, _ = predict_nonrespondent_mean(
+        many, values.tolist(), np.full(len(n), _MANY), pool, NUMPY
+    )
     return np.asarray(silent)
 
 
 def _standardize_errors_without_n(
-    pool: Seen, observed: Floats, truth: Floats, values: Floats, means: Floats
+    pool: RespondentPool, observed: Floats, truth: Floats, values: Floats, means: Floats
 ) -> Floats:
-    estimate, square = pooled_without_n(list(observed.T), values.tolist(), pool, NUMPY)
+    estimate, square = predict_mean_without_n(list(observed.T), values.tolist(), pool, NUMPY)
     return np.asarray(np.abs(means - estimate) / np.sqrt(square))
 
 
 def _standardize_errors_with_n(
-    pool: Silent, observed: Floats, truth: Floats, values: Floats, means: Floats
+    pool: NonrespondentPool, observed: Floats, truth: Floats, values: Floats, means: Floats
 ) -> Floats:
     n = truth.sum(axis=1)
-    estimate, square = pooled_with_n(list(observed.T), values.tolist(), n, pool, NUMPY)
+    estimate, square = predict_mean_with_n(list(observed.T), values.tolist(), n, pool, NUMPY)
     # Where everybody responded, there is no error.
     away = np.abs(means - estimate)
     return np.asarray(np.divide(away, np.sqrt(square), out=np.zeros(len(n)), where=square > 0))
 
 
-def _fit_seen(observed: Floats, truth: Floats) -> Seen:
+def _fit_seen(observed: Floats, truth: Floats) -> RespondentPool:
     answered, audited = observed.sum(axis=0), truth.sum(axis=0)
     # Half a person more on both sides keeps the ratio finite and positive, whatever the counts.
     stands = (audited + 0.5) / (answered + 0.5)
     pseudo = fit_dirichlet(observed[observed.sum(axis=1) > 0])
-    return Seen(tuple(pseudo.tolist()), tuple((stands / stands.min()).tolist()), 0.0, (), 0.0)
+    return RespondentPool(
+        tuple(pseudo.tolist()), tuple((stands / stands.min()).tolist()), 0.0, (), 0.0
+    )
 
 
-def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> Silent:
+def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> NonrespondentPool:
     rng = np.random.default_rng(0)
     p = rng.dirichlet(fit_dirichlet(truth), _DRAWS)
     log_odds, spread = fit_participation(observed, truth)
@@ -157,7 +165,7 @@ def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> Silent:
     around = shares - shares.mean(axis=0)
     strengths, modes = _decorrelate_shares(around.T @ around / _DRAWS, noise)
     gains = modes.T @ (around.T @ (silent - silent.mean())) / _DRAWS
-    return Silent(
+    return NonrespondentPool(
         mean=float(silent.mean()),
         variance=float(silent.var()),
         within=float((unseen @ values**2 - silent**2).mean()),

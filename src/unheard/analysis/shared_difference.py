@@ -58,7 +58,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unheard.formulas.boxes import Box, boxes
+from unheard.formulas.boxes import Box, build_boxes
 from unheard.formulas.operations import Floats
 
 MOST_FREE = 12
@@ -148,7 +148,7 @@ def _find_largest(
     if fixed is None and kind in ("low", "high"):
         assert q is not None  # a direction states a q
         return _evaluate_at(terms, _find_best_monotone(terms, q, falling=kind == "low"))
-    box, _ = boxes(kind, q, fixed, len(u))
+    box, _ = build_boxes(kind, q, fixed, len(u))
     assert box is not None  # only a direction has an end without a box
     low, high = (np.array(side, dtype=np.float64) for side in (box.fewest, box.most))
     seen = a + b > 0

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from unheard.analysis.breakdown import find_smallest_q
 from unheard.analysis.shared_difference import find_best_between
 from unheard.errors import AssumptionError, Given
-from unheard.formulas.boxes import boxes
+from unheard.formulas.boxes import build_boxes
 from unheard.formulas.operations import Floats
 from unheard.model.assumption import fixed_box
 from unheard.model.question import Question
@@ -107,7 +107,11 @@ class SharedItems:
         places = (values - values[0]) / (values[-1] - values[0])
         fixed = fixed_box(assumption)
         at, at_one = (
-            next(box for box in boxes(assumption.kind, one, fixed, len(values)) if box is not None)
+            next(
+                box
+                for box in build_boxes(assumption.kind, one, fixed, len(values))
+                if box is not None
+            )
             for one in (q, 1.0)
         )
         low, high, base = (np.array(side, np.float64) for side in (at.fewest, at.most, at_one.most))

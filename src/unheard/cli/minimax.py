@@ -45,10 +45,10 @@ def minimax(
       unheard minimax --n 10 --q 0.9 --table
       unheard minimax --n 20 --q 0.95 --m 5 --json
     """
-    from unheard.game.minimax import minimax as solve
+    from unheard.game.minimax import solve_minimax
 
     values = read_scale(m or (None if scale else "2"), scale)
-    game = solve(whole(n, "--n", 1), number(q, "--q", AssumptionError), values, kind)
+    game = solve_minimax(whole(n, "--n", 1), number(q, "--q", AssumptionError), values, kind)
     if as_json:
         document: dict[str, Any] = {
             "n": game.n,

@@ -74,20 +74,22 @@ def regret(
       unheard regret --n inf --q 0.5 --method average
       unheard regret --n 500 --m 2 --q 0.5 --method paa --p 0.6,0.4 --g 0.5,1 --draws 10000
     """
-    from unheard.game.cases import Cases, check_methods
+    from unheard.game.regret_table import RegretTable, check_methods
 
     values = read_scale(m, scale)
     people = math.inf if n.strip() == "inf" else whole(n, "--n", 1)
     methods = [name.strip() for name in method.split(",")]
-    cases = Cases(people, values, kind, quiet)
+    table = RegretTable(people, values, kind, quiet)
     check_methods(methods)
     qs, sample = read_range(q), None if draws is None else whole(draws, "--draws", 2)
     if p is not None or g is not None:
-        rows = cases.at_structure(methods, qs, _structure(p, g), sample, whole(seed, "--seed", 0))
+        rows = table.evaluate_structure(
+            methods, qs, _structure(p, g), sample, whole(seed, "--seed", 0)
+        )
     elif sample is not None:
-        rows = cases.simulated(methods, qs, sample, whole(seed, "--seed", 0))
+        rows = table.simulate(methods, qs, sample, whole(seed, "--seed", 0))
     else:
-        rows = cases.worst(methods, qs)
+        rows = table.find_worst(methods, qs)
     found = _with_progress(rows, len(methods) * len(qs))
     if as_json:
         click.echo(json.dumps(found[0] if len(found) == 1 else found))
@@ -122,7 +124,7 @@ def whole(text: str, place: str, least: int) -> int:
 
 def read_range(text: str) -> list[float]:
     """Read one number, several with commas, or a range with its step."""
-    from unheard.game.cases import check_ratios
+    from unheard.game.regret_table import check_ratios
 
     found = list(Scale.parse(text).values) if ":" in text else numbers(text, "--q", AssumptionError)
     return check_ratios(found)

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unheard.formulas.operations import Column, Floats, Operations
 
-LIMIT_FROM = 3000
+LARGE_N = 3000
 """From here on the large-n form is used: n*lambda is then within 4e-7, BEA within 1e-7 of W."""
 
 _STEP = 1 / 16
@@ -62,7 +62,7 @@ def bea_lambda(n: ArrayLike, q: ArrayLike) -> Floats:
     keys = people if least.ndim == 0 else people + 1j * least
     distinct = np.unique(keys)
     q_of = np.full(distinct.shape, least) if least.ndim == 0 else np.imag(distinct).copy()
-    found = _balance_of_distinct(np.real(distinct).copy(), q_of)
+    found = _solve_lambda(np.real(distinct).copy(), q_of)
     return np.asarray(found[np.searchsorted(distinct, keys)])
 
 
@@ -99,12 +99,12 @@ def regret_lower_bound(n: ArrayLike, q: ArrayLike) -> Floats:
     """
     people, least = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(q, np.float64))
     single = people <= 1
-    value = bound_at(np.where(single, 2.0, people), least, bea_lambda(people, least))
+    value = regret_bound_at(np.where(single, 2.0, people), least, bea_lambda(people, least))
     # One person: unseen with probability 1 - q at a = 1, and then nothing is known.
     return np.where(single, (1 - least) / 4, value)
 
 
-def bound_at(n: Floats, q: Floats, lam: Floats) -> Floats:
+def regret_bound_at(n: Floats, q: Floats, lam: Floats) -> Floats:
     """Return LB for a given lambda and n of at least 2, by the integral above."""
     n, q, lam = (np.asarray(x, np.float64)[..., None] for x in (n, q, lam))
     rho, _, missed, _ = _ingredients(q, lam)
@@ -112,7 +112,7 @@ def bound_at(n: Floats, q: Floats, lam: Floats) -> Floats:
     return np.asarray((_WEIGHTS * integrand).sum(axis=-1) / (4 * n[..., 0]))
 
 
-def limit_balance(n: Column, q: Column) -> Column:
+def approximate_lambda(n: Column, q: Column) -> Column:
     """Return lambda for large n in closed form, over columns."""
     rho_0, half = (1.0 - q) / (1.0 + q), q / (1.0 + q)
     seen = 2.0 * half
@@ -131,24 +131,24 @@ def limit_balance(n: Column, q: Column) -> Column:
     return lam + residual / ((n - 2.0) * r + n - 1.0)
 
 
-def _balance_of_distinct(n: Floats, q: Floats) -> Floats:
+def _solve_lambda(n: Floats, q: Floats) -> Floats:
     lam = np.zeros(n.shape)
     pair = n == 2
-    lam[pair] = _balance_of_two(q[pair])
-    some = (n > 2) & (n < LIMIT_FROM)
+    lam[pair] = _solve_lambda_of_two(q[pair])
+    some = (n > 2) & (n < LARGE_N)
     if some.any():
-        lam[some] = _balance_by_root(n[some], q[some])
-    many = n >= LIMIT_FROM
-    lam[many] = limit_balance(n[many], q[many])
+        lam[some] = _solve_lambda_by_root(n[some], q[some])
+    many = n >= LARGE_N
+    lam[many] = approximate_lambda(n[many], q[many])
     return lam
 
 
-def _balance_of_two(q: Floats) -> Floats:
+def _solve_lambda_of_two(q: Floats) -> Floats:
     """For n = 2 the slope is a quadratic in exp(-lambda): (1+q) x**2 + (2-q) x - q = 0."""
     return -np.log(2 * q / (2 - q + np.sqrt((2 - q) ** 2 + 4 * q * (1 + q))))
 
 
-def _balance_by_root(n: Floats, q: Floats) -> Floats:
+def _solve_lambda_by_root(n: Floats, q: Floats) -> Floats:
     # Imported here: loading scipy.optimize takes longer than all the rest of the package.
     from scipy.optimize import elementwise
 

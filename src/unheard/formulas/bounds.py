@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from unheard.formulas.boxes import Box
-from unheard.formulas.moments import Weighed, moments_so_far
-from unheard.formulas.operations import Column, Operations, total, weighted
+from unheard.formulas.moments import WeightedMoments, accumulate_moments
+from unheard.formulas.operations import Column, Operations, total, weighted_sum
 
 
 def average(counts: Sequence[Column], values: Sequence[float], ops: Operations) -> Column:
     """Mean of the ratings seen."""
-    return ops.divide(weighted(values, counts), total(counts))
+    return ops.divide(weighted_sum(values, counts), total(counts))
 
 
-def free_interval(
+def find_bounds_without_n(
     counts: Sequence[Column],
     values: Sequence[float],
     ends: tuple[Box | None, Box | None],
@@ -34,13 +34,13 @@ def free_interval(
     low, high = ends
     lower = upper = None
     if low is not None:
-        lower = extreme_mean(counts, values, low, ops.least, ops)
+        lower = find_extreme_mean(counts, values, low, ops.least, ops)
     if high is not None:
-        upper = extreme_mean(counts[::-1], values[::-1], high.reversed(), ops.greatest, ops)
+        upper = find_extreme_mean(counts[::-1], values[::-1], high.reversed(), ops.greatest, ops)
     return _complete(lower, upper, counts, values, ops)
 
 
-def interval_with_n(
+def find_bounds_with_n(
     counts: Sequence[Column],
     values: Sequence[float],
     ends: tuple[Box | None, Box | None],
@@ -63,7 +63,7 @@ def interval_with_n(
     Parameters
     ----------
     counts, values, ends, ops
-        As in :func:`free_interval`.
+        As in :func:`find_bounds_without_n`.
     n
         Number of people.
     free
@@ -73,20 +73,20 @@ def interval_with_n(
     """
     (low, high), (lower, upper) = ends, free
     if low is not None:
-        used = mass_at(counts, [lower > v for v in values], low, ops) if ratio else None
+        used = count_people_at(counts, [lower > v for v in values], low, ops) if ratio else None
         lower = _with_n(counts, values, low, n, lower, used, ops)
     if high is not None:
-        used = mass_at(counts, [upper < v for v in values], high, ops) if ratio else None
+        used = count_people_at(counts, [upper < v for v in values], high, ops) if ratio else None
         upper = _with_n(counts[::-1], values[::-1], high.reversed(), n, upper, used, ops)
     return _complete(lower, upper, counts, values, ops)
 
 
-def mass_at(
+def count_people_at(
     counts: Sequence[Column], beyond: Sequence[Column], box: Box, ops: Operations
 ) -> Column:
     """How many people the ratings stand for if those beyond an end have their largest weight."""
     moved = [ops.where(out, count, 0.0) for out, count in zip(beyond, counts, strict=True)]
-    return weighted(box.fewest, counts) + weighted(box.room, moved)
+    return weighted_sum(box.fewest, counts) + weighted_sum(box.room, moved)
 
 
 def _with_n(
@@ -102,17 +102,17 @@ def _with_n(
     filled = _fill(counts, values, box, n, ops)
     if used is not None:
         return ops.where(used > n, filled, free)
-    too_low, too_high = misfits(counts, box, n)
+    too_low, too_high = find_misfits(counts, box, n)
     return ops.where(too_low, free, ops.where(too_high, free, filled))
 
 
-def misfits(counts: Sequence[Column], box: Box, n: Column) -> tuple[Column, Column]:
+def find_misfits(counts: Sequence[Column], box: Box, n: Column) -> tuple[Column, Column]:
     """Whether n people are more, and whether they are fewer, than a box allows."""
     slack = 1e-12 * n
-    return n > weighted(box.most, counts) + slack, weighted(box.fewest, counts) - slack > n
+    return n > weighted_sum(box.most, counts) + slack, weighted_sum(box.fewest, counts) - slack > n
 
 
-def extreme_mean(
+def find_extreme_mean(
     counts: Sequence[Column],
     values: Sequence[float],
     box: Box,
@@ -120,7 +120,7 @@ def extreme_mean(
     ops: Operations,
 ) -> Column:
     """Return the extreme mean, with the largest weights on the first so many of the ratings."""
-    people = Weighed(moments_so_far, values, counts, 1)
+    people = WeightedMoments(accumulate_moments, values, counts, 1)
     factor, (masses, firsts) = people.by(box.fewest, 1)
     mass, first = factor * masses[-1], factor * firsts[-1]
     best = ops.divide(first, mass)
@@ -138,10 +138,10 @@ def _fill(
     After each rating there are as many left as the room so far does not hold; they all move on by
     the step to the next one.
     """
-    left = n - weighted(box.fewest, counts)
-    people = Weighed(moments_so_far, values, counts, 0)
+    left = n - weighted_sum(box.fewest, counts)
+    people = WeightedMoments(accumulate_moments, values, counts, 0)
     factor, (room,) = people.by(box.room, 0)
-    first = weighted(box.fewest, [v * c for v, c in zip(values, counts, strict=True)])
+    first = weighted_sum(box.fewest, [v * c for v, c in zip(values, counts, strict=True)])
     first = first + values[0] * left
     for so_far, here, following in zip(room[:-1], values[:-1], values[1:], strict=True):
         remaining = ops.greatest(left - factor * so_far, 0.0)

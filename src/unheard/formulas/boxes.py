@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from operator import sub
 from typing import Literal, TypeAlias, get_args
 
-from unheard.formulas.operations import Column, each
+from unheard.formulas.operations import Column, map_distinct
 
 Quiet: TypeAlias = Literal["any", "low", "high", "middle"]
 QUIET: tuple[Quiet, ...] = get_args(Quiet)
@@ -48,14 +48,14 @@ class Box:
     @property
     def room(self) -> tuple[Column, ...]:
         """One column per rating: how many more than the fewest it may stand for."""
-        return each(sub, self.most, self.fewest)
+        return map_distinct(sub, self.most, self.fewest)
 
     def reversed(self) -> Box:
         """The same box seen from the other end of the scale."""
         return Box(self.fewest[::-1], self.most[::-1], self.gives[::-1])
 
 
-def boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, Box | None]:
+def build_boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, Box | None]:
     """Return the boxes that rule the lower and the upper end of the interval.
 
     Parameters
@@ -79,7 +79,7 @@ def boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, 
     """
     if fixed is not None:
         if q is not None:
-            fixed = Box.elastic(fixed.fewest, each(lambda w: w / q, fixed.most))
+            fixed = Box.elastic(fixed.fewest, map_distinct(lambda w: w / q, fixed.most))
         return fixed, fixed
     ones, inverse = (1.0,) * m, 1.0 / q
     if kind == "middle":

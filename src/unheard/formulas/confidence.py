@@ -29,17 +29,17 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from unheard.formulas.bounds import misfits
+from unheard.formulas.bounds import find_misfits
 from unheard.formulas.boxes import Box
-from unheard.formulas.gaffke import lower_limit
-from unheard.formulas.moments import Moments, Weighed, moments_below
+from unheard.formulas.gaffke import find_lower_limit
+from unheard.formulas.moments import Moments, WeightedMoments, accumulate_moments_below
 from unheard.formulas.operations import (
     Column,
     Operations,
-    each,
-    running_peaks,
+    map_distinct,
+    running_maximum,
     total,
-    weighted,
+    weighted_sum,
 )
 
 
@@ -68,8 +68,8 @@ class _End(NamedTuple):
     counts: Sequence[Column]
     distances: Sequence[float]
     box: Box
-    nearer: Weighed
-    further: Weighed
+    nearer: WeightedMoments
+    further: WeightedMoments
 
 
 class _Sums(NamedTuple):
@@ -82,7 +82,7 @@ class _Sums(NamedTuple):
     square_2: Column
 
 
-def free_limits(
+def find_limits_without_n(
     counts: Sequence[Column],
     values: Sequence[float],
     ends: tuple[Box | None, Box | None],
@@ -96,7 +96,7 @@ def free_limits(
         return values[0] + _free_limit(low, z, ops), values[-1] - _free_limit(high, z, ops)
 
 
-def known_limits(
+def find_limits_with_n(
     counts: Sequence[Column],
     values: Sequence[float],
     ends: tuple[Box | None, Box | None],
@@ -147,7 +147,7 @@ def _limit_with_n(
     """
     free = _free_limit(end, z, ops)
     # Everybody who did not respond counts for no less than the end of the scale.
-    certain = ops.divide(weighted(end.distances, end.counts), n)
+    certain = ops.divide(weighted_sum(end.distances, end.counts), n)
     if box is None:
         return ops.greatest(free, _average_limit(end, n, free, z, ops)) if people else free
     if end.box.rigid and not ratio:
@@ -162,7 +162,7 @@ def _limit_with_n(
         limit = ops.greatest(limit, certain)
     if ratio:
         return limit
-    too_low, too_high = misfits(end.counts, end.box, n)
+    too_low, too_high = find_misfits(end.counts, end.box, n)
     return ops.where(too_low, free, ops.where(too_high, free, limit))
 
 
@@ -181,8 +181,8 @@ def _guarded(z: float, parts: int) -> float:
 
 def _holding(end: _End, n: Column, ops: Operations) -> Box:
     """Scale a box without room so that it holds n people, as it does but for chance."""
-    factor = ops.divide(n, weighted(end.box.fewest, end.counts))
-    sides = each(lambda w: w * factor, end.box.fewest)
+    factor = ops.divide(n, weighted_sum(end.box.fewest, end.counts))
+    sides = map_distinct(lambda w: w * factor, end.box.fewest)
     return Box.elastic(sides, sides)
 
 
@@ -194,8 +194,8 @@ def _both_ends(
     low, high = (flat if end is None else end for end in ends)
     up, down = [v - values[0] for v in values], [values[-1] - v for v in values[::-1]]
     back = counts[::-1]
-    below = Weighed(moments_below, up, counts, 2)
-    above = Weighed(moments_below, down, back, 2)
+    below = WeightedMoments(accumulate_moments_below, up, counts, 2)
+    above = WeightedMoments(accumulate_moments_below, down, back, 2)
     return (
         _End(counts, up, low, below, above),
         _End(back, down, high.reversed(), above, below),
@@ -219,12 +219,12 @@ def _smallest_not_rejected(sums: _Sums, otherwise: Column, z: float, ops: Operat
 
 def _free_limit(end: _End, z: float, ops: Operations) -> Column:
     """Distance from the near end to the confidence limit that does without n."""
-    return lower_limit(end.distances, end.counts, end.box, z, ops)
+    return find_lower_limit(end.distances, end.counts, end.box, z, ops)
 
 
 def _average_limit(end: _End, n: Column, limit: Column, z: float, ops: Operations) -> Column:
     """Sharpen the limit of the plain average for these people: those seen are a sample of n."""
-    seen, sum_seen = total(end.counts), weighted(end.distances, end.counts)
+    seen, sum_seen = total(end.counts), weighted_sum(end.distances, end.counts)
     mean = ops.divide(sum_seen, seen)
     unseen_share = ops.greatest(1.0 - ops.divide(seen, n), 0.0)
     # The unseen are whole people: a few of them may sit at the very end.
@@ -289,11 +289,11 @@ def _known_limit(
 
 def _thresholds(end: _End, test: _Test, ops: Operations) -> Iterator[_Threshold]:
     fewest, most = end.box.fewest, end.box.most
-    spread = [each(lambda w: w * test.beside(w, ops), one) for one in (most, fewest[::-1])]
+    spread = [map_distinct(lambda w: w * test.beside(w, ops), one) for one in (most, fewest[::-1])]
     below, squares_below = end.nearer.by(most, 1), end.nearer.by(spread[0], 2)
     above, squares_above = end.further.by(fewest[::-1], 1), end.further.by(spread[1], 2)
-    nears = (most[0], *running_peaks(most, ops))
-    tops = running_peaks(fewest[::-1], ops)[::-1]
+    nears = (most[0], *running_maximum(most, ops))
+    tops = running_maximum(fewest[::-1], ops)[::-1]
     for k, place in enumerate(end.distances):
         yield _Threshold(
             place,

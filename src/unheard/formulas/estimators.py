@@ -11,8 +11,13 @@ from dataclasses import dataclass
 
 from unheard.errors import MethodError
 from unheard.formulas import bounds
-from unheard.formulas.operations import Column, Operations, total, weighted
-from unheard.formulas.pooling import Pool, pooled_with_n, pooled_without_n, reach
+from unheard.formulas.operations import Column, Operations, total, weighted_sum
+from unheard.formulas.pooling import (
+    Pool,
+    error_quantile,
+    predict_mean_with_n,
+    predict_mean_without_n,
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ def average(given: Situation) -> Column:
 def spectral(given: Situation) -> Column:
     """Root mean square of the ratings seen: the spectral method on one item [GKL25, 6.2]."""
     squares = [value * value for value in given.values]
-    mean_square = given.ops.divide(weighted(squares, given.counts), total(given.counts))
+    mean_square = given.ops.divide(weighted_sum(squares, given.counts), total(given.counts))
     return given.ops.sqrt(mean_square)
 
 
@@ -80,9 +85,9 @@ def pooled(given: Situation) -> Column:
 def _pooled(given: Situation) -> tuple[Column, Column]:
     assert given.pool is not None  # the registry lets it through with a pool only
     if given.n is None:
-        return pooled_without_n(given.counts, given.values, given.pool.seen, given.ops)
+        return predict_mean_without_n(given.counts, given.values, given.pool.seen, given.ops)
     assert given.pool.silent is not None  # a relative audit is refused where n is known
-    return pooled_with_n(given.counts, given.values, given.n, given.pool.silent, given.ops)
+    return predict_mean_with_n(given.counts, given.values, given.n, given.pool.silent, given.ops)
 
 
 def pooled_limits(given: Situation, level: float, people: bool) -> tuple[Column, Column]:
@@ -95,7 +100,7 @@ def pooled_limits(given: Situation, level: float, people: bool) -> tuple[Column,
         if not people:
             # The mean behind these people is a little further away than their own.
             square = square + given.ops.divide(given.pool.silent.people, given.n)
-    away = reach(errors, level) * given.ops.sqrt(square)
+    away = error_quantile(errors, level) * given.ops.sqrt(square)
     low, high = given.values[0], given.values[-1]
     return given.ops.greatest(estimate - away, low), given.ops.least(estimate + away, high)
 
@@ -119,7 +124,7 @@ def bea(given: Situation) -> Column:
     unseen = given.n - total(given.counts)
     at_low = given.ops.logistic(given.balance * (given.counts[0] - given.counts[-1]))
     their_sum = unseen * (high - at_low * (high - low))
-    return given.ops.divide(weighted(given.values, given.counts) + their_sum, given.n)
+    return given.ops.divide(weighted_sum(given.values, given.counts) + their_sum, given.n)
 
 
 @dataclass(frozen=True)

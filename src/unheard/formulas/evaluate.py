@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from unheard.formulas import bounds, confidence
 from unheard.formulas.bea import implied_floor
-from unheard.formulas.boxes import QUIET, Box, boxes
+from unheard.formulas.boxes import QUIET, Box, build_boxes
 from unheard.formulas.estimators import ESTIMATORS, Situation
-from unheard.formulas.operations import Column, Operations, peak, total
+from unheard.formulas.operations import Column, Operations, row_maximum, total
 from unheard.formulas.pooling import Pool
 
 
@@ -158,11 +158,11 @@ def evaluate(items: Items, setting: Setting, methods: Sequence[str], ops: Operat
     its bounds.
     """
     values = setting.values
-    ends = boxes(setting.kind, items.q, setting.box, len(values))
-    free = bounds.free_interval(items.counts, values, ends, ops)
+    ends = build_boxes(setting.kind, items.q, setting.box, len(values))
+    free = bounds.find_bounds_without_n(items.counts, values, ends, ops)
     known = None
     if items.n is not None:
-        known = bounds.interval_with_n(
+        known = bounds.find_bounds_with_n(
             items.counts, values, ends, items.n, free, setting.is_ratio, ops
         )
     rated = items.seen > 0
@@ -215,7 +215,7 @@ def evaluate_one_limit(items: Items, setting: Setting, upper: bool, ops: Operati
     Searches that know where the bound is save half the work.
     """
     values = setting.values
-    ends = boxes(setting.kind, items.q, setting.box, len(values))
+    ends = build_boxes(setting.kind, items.q, setting.box, len(values))
     known = _as_plain_counts(items, values, ends, ops)
     limit = confidence.one_limit(
         known.counts,
@@ -238,11 +238,11 @@ def _limits(
 ) -> tuple[Column, Column]:
     known, z = _as_plain_counts(items, setting.values, ends, ops), setting.z
     if items.squares is not None:
-        low, high = confidence.free_limits(known.counts, known.values, known.ends, z, ops)
+        low, high = confidence.find_limits_without_n(known.counts, known.values, known.ends, z, ops)
         return ops.greatest(low, setting.values[0]), ops.least(high, setting.values[-1])
     if known.n is None:
-        return confidence.free_limits(known.counts, known.values, known.ends, z, ops)
-    return confidence.known_limits(
+        return confidence.find_limits_without_n(known.counts, known.values, known.ends, z, ops)
+    return confidence.find_limits_with_n(
         known.counts, known.values, known.ends, known.n, z, setting.people, setting.is_ratio, ops
     )
 
@@ -290,7 +290,9 @@ def _scale_box(box: Box | None, units: Sequence[Column], largest: Column, ops: O
         tuple(
             w * unit
             for w, unit in zip(
-                (peak(side, ops), *side, peak(side, ops)), (largest, *units, largest), strict=True
+                (row_maximum(side, ops), *side, row_maximum(side, ops)),
+                (largest, *units, largest),
+                strict=True,
             )
         )
         for side in (fewest, most)

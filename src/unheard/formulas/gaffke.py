@@ -30,9 +30,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv, ndtr
 
-from unheard.formulas.bounds import extreme_mean, mass_at
+from unheard.formulas.bounds import count_people_at, find_extreme_mean
 from unheard.formulas.boxes import Box
-from unheard.formulas.operations import Column, Floats, Operations, alike, peak, total, weighted
+from unheard.formulas.operations import (
+    Column,
+    Floats,
+    Operations,
+    are_identical,
+    row_maximum,
+    total,
+    weighted_sum,
+)
 
 _STEPS = 5
 """Secant steps: at 95% the worst of 100,000 is then within 0.001 of the way from limit to bound."""
@@ -98,7 +106,7 @@ def _polynomial(coefficients: Sequence[float], x: Column) -> Column:
 
 
 @lru_cache(maxsize=256)
-def log_quantile(z: float) -> LogQuantile:
+def fit_log_quantile(z: float) -> LogQuantile:
     """Fit the quantile that a standard normal exceeds with the probability that it exceeds z."""
     nodes = np.cos(np.pi * (np.arange(_POINTS) + 0.5) / _POINTS)
     roots = np.maximum((1 + nodes / nodes[0]) / 2, 1e-4)
@@ -172,28 +180,28 @@ class _Test:
         apart = [t, *(ops.greatest(t - d, 0.0) for d in self.distances[1:-1])]
         # The least y is at the near end, unless a rating above it stands for more.
         more = _times(weights[0], t)
-        if not alike(weights):
-            more = peak([w * d for w, d in zip(weights, apart, strict=True)], ops)
+        if not are_identical(weights):
+            more = row_maximum([w * d for w, d in zip(weights, apart, strict=True)], ops)
         return self._side(weights, self.counts[:-1], apart), more
 
     def _side(
         self, weights: Sequence[Column], counts: Sequence[Column], apart: Sequence[Column]
     ) -> _Side:
-        if alike(weights):
+        if are_identical(weights):
             weight = weights[0]
             sums = [c * d for c, d in zip(counts, apart, strict=True)]
-            first, second = total(sums), weighted(apart, sums)
+            first, second = total(sums), weighted_sum(apart, sums)
             return _Side(_times(weight, first), _times(weight * weight, second))
         reach = [w * d for w, d in zip(weights, apart, strict=True)]
         sums = [c * y for c, y in zip(counts, reach, strict=True)]
-        return _Side(total(sums), weighted(reach, sums))
+        return _Side(total(sums), weighted_sum(reach, sums))
 
 
 def _times(factor: Column, column: Column) -> Column:
     return column if isinstance(factor, float) and factor == 1.0 else factor * column
 
 
-def lower_limit(
+def find_lower_limit(
     distances: Sequence[float],
     counts: Sequence[Column],
     box: Box,
@@ -216,12 +224,12 @@ def lower_limit(
         The engine's operations.
     """
     # Without the one more, both sides balance at the end of the interval; with it, not above:
-    bound = extreme_mean(counts, distances, box, ops.least, ops)
-    mass = mass_at(counts, [bound > d for d in distances], box, ops)
+    bound = find_extreme_mean(counts, distances, box, ops.least, ops)
+    mass = count_people_at(counts, [bound > d for d in distances], box, ops)
     slope = mass + box.most[0]
     top = ops.divide(bound * mass, slope)
-    longest = ops.divide(1.0 / _FLATTEST, weighted(box.fewest, counts))
-    test = _Test(distances, counts, box, log_quantile(z), ops)
+    longest = ops.divide(1.0 / _FLATTEST, weighted_sum(box.fewest, counts))
+    test = _Test(distances, counts, box, fit_log_quantile(z), ops)
     limit = _secant(test, *_bracket(test, top), slope, longest)
     # If everybody is at the near end, so is the limit.
     return ops.where(total(counts[1:]) > 0.0, limit, 0.0)

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from unheard.formulas.operations import Column, alike, running
+from unheard.formulas.operations import Column, accumulate_columns, are_identical
 
 Moments: TypeAlias = list[list[Column]]
 """Numbers of people, sums of their distances from a point, and of the squares, as far as asked for;
 each a list with one column per threshold."""
 
 
-class Weighed:
+class WeightedMoments:
     """Moments of weighted counts, as a function of the weights.
 
     Most weights are the same column for every rating. Then the moments are those of the counts,
@@ -49,7 +49,7 @@ class Weighed:
 
     def by(self, weights: Sequence[Column], degree: int) -> tuple[Column, Moments]:
         """Return a factor, and the moments up to a degree that it is to be multiplied with."""
-        if not alike(weights):
+        if not are_identical(weights):
             people = [w * c for w, c in zip(weights, self._counts, strict=True)]
             return 1.0, self._moments(self._places, people, degree)
         if self._plain is None:
@@ -57,16 +57,18 @@ class Weighed:
         return weights[0], self._plain
 
 
-def moments_so_far(places: Sequence[float], counts: Sequence[Column], degree: int) -> Moments:
+def accumulate_moments(places: Sequence[float], counts: Sequence[Column], degree: int) -> Moments:
     """Moments around zero of the people at the first place, at the first two, ... and at all."""
-    found = [running(counts)]
+    found = [accumulate_columns(counts)]
     for _ in range(degree):
         counts = [place * count for place, count in zip(places, counts, strict=True)]
-        found.append(running(counts))
+        found.append(accumulate_columns(counts))
     return found
 
 
-def moments_below(places: Sequence[float], counts: Sequence[Column], degree: int) -> Moments:
+def accumulate_moments_below(
+    places: Sequence[float], counts: Sequence[Column], degree: int
+) -> Moments:
     """Moments of the people below each place, around that place; places rise.
 
     Running totals of running totals: from one place to the next everybody below moves away by the
@@ -75,9 +77,11 @@ def moments_below(places: Sequence[float], counts: Sequence[Column], degree: int
     are and however long the scale is.
     """
     gaps = [high - low for low, high in pairwise(places)]
-    found = [running(counts[:-1])]
+    found = [accumulate_columns(counts[:-1])]
     grown = found[0]
     for _ in range(degree):
-        found.append(running([gap * each for gap, each in zip(gaps, grown, strict=True)]))
+        found.append(
+            accumulate_columns([gap * each for gap, each in zip(gaps, grown, strict=True)])
+        )
         grown = [low + high for low, high in pairwise((0.0, *found[-1]))]
     return [[0.0, *sums] for sums in found]

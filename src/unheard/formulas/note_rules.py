@@ -9,7 +9,7 @@ from __future__ import annotations
 from unheard.formulas.estimators import middle_method
 from unheard.formulas.evaluate import Answer, Items, Setting
 from unheard.formulas.operations import Column, Operations
-from unheard.formulas.pooling import unlikeness_with_n, unlikeness_without_n
+from unheard.formulas.pooling import measure_unlikeness_with_n, measure_unlikeness_without_n
 from unheard.formulas.refutation import assess_response_rate
 
 FEW = 10
@@ -64,8 +64,8 @@ def _is_unlike_audited(items: Items, setting: Setting, ops: Operations) -> Colum
     pool = setting.pool
     assert pool is not None  # the method requires an audit of several items
     if items.n is None:
-        unlike = unlikeness_without_n(items.counts, setting.values, pool.seen, ops)
+        unlike = measure_unlikeness_without_n(items.counts, setting.values, pool.seen, ops)
         return unlike > pool.seen.farthest
     assert pool.silent is not None  # a relative audit is refused where n is known
-    unlike = unlikeness_with_n(items.counts, setting.values, items.n, pool.silent, ops)
+    unlike = measure_unlikeness_with_n(items.counts, setting.values, items.n, pool.silent, ops)
     return unlike > pool.silent.farthest

@@ -147,14 +147,14 @@ def total(terms: Sequence[Column]) -> Column:
     return reduce(add, terms)
 
 
-def weighted(weights: Sequence[Column], columns: Sequence[Column]) -> Column:
+def weighted_sum(weights: Sequence[Column], columns: Sequence[Column]) -> Column:
     """Return the sum of products of two lists of columns."""
-    if alike(weights):
+    if are_identical(weights):
         return weights[0] * total(columns)
     return total([w * c for w, c in zip(weights, columns, strict=True)])
 
 
-def alike(columns: Sequence[Column]) -> bool:
+def are_identical(columns: Sequence[Column]) -> bool:
     """Whether all columns of a list are one and the same."""
     first = columns[0]
     for column in columns:  # noqa: SIM110 (three times as fast as all(), and asked all the time)
@@ -163,7 +163,9 @@ def alike(columns: Sequence[Column]) -> bool:
     return True
 
 
-def running(parts: Sequence[Part], join: Callable[[Part, Part], Part] = add) -> list[Part]:
+def accumulate_columns(
+    parts: Sequence[Part], join: Callable[[Part, Part], Part] = add
+) -> list[Part]:
     """Return what the first, the first two, ... and all parts come to when joined.
 
     A long list by halves, so that none is further than some log2(m) joins from its parts. One after
@@ -173,17 +175,17 @@ def running(parts: Sequence[Part], join: Callable[[Part, Part], Part] = add) -> 
     if len(parts) <= _FEW:
         return list(accumulate(parts, join))
     half = (len(parts) + 1) // 2
-    head, tail = running(parts[:half], join), running(parts[half:], join)
+    head, tail = accumulate_columns(parts[:half], join), accumulate_columns(parts[half:], join)
     last = head[-1]
     return head + [join(last, part) for part in tail]
 
 
-def each(function: Callable[..., Column], *lists: Sequence[Column]) -> tuple[Column, ...]:
+def map_distinct(function: Callable[..., Column], *lists: Sequence[Column]) -> tuple[Column, ...]:
     """Apply a function along lists of columns, once for each different set of arguments.
 
     Most weights are the same column for every rating; what is made of them stays one column.
     """
-    if all(map(alike, lists)):
+    if all(map(are_identical, lists)):
         return (function(*[one[0] for one in lists]),) * len(lists[0])
     done: dict[tuple[int, ...], Column] = {}
     made = []
@@ -195,16 +197,16 @@ def each(function: Callable[..., Column], *lists: Sequence[Column]) -> tuple[Col
     return tuple(made)
 
 
-def peak(columns: Sequence[Column], ops: Operations) -> Column:
+def row_maximum(columns: Sequence[Column], ops: Operations) -> Column:
     """Return the largest of several columns, row by row."""
-    return running_peaks(columns, ops)[-1]
+    return running_maximum(columns, ops)[-1]
 
 
-def running_peaks(columns: Sequence[Column], ops: Operations) -> list[Column]:
+def running_maximum(columns: Sequence[Column], ops: Operations) -> list[Column]:
     """Return the largest of the first, of the first two, ... and of all columns."""
-    if alike(columns):
+    if are_identical(columns):
         return list(columns)
-    return running(columns, lambda a, b: a if a is b else ops.greatest(a, b))
+    return accumulate_columns(columns, lambda a, b: a if a is b else ops.greatest(a, b))
 
 
 def run_in_blocks(

@@ -26,11 +26,11 @@ from dataclasses import dataclass
 
 from scipy.special import stdtrit
 
-from unheard.formulas.operations import Column, Operations, total, weighted
+from unheard.formulas.operations import Column, Operations, total, weighted_sum
 
 
 @dataclass(frozen=True)
-class Silent:
+class NonrespondentPool:
     """How the mean of an item's silent people goes with the shares of people seen.
 
     Attributes
@@ -56,7 +56,7 @@ class Silent:
     errors
         Errors on audited items, in units of what the formula expects, smallest first.
     farthest
-        How unlike the others nearly all audited items are at most; :func:`unlikeness_with_n`.
+        The unlikeness (:func:`measure_unlikeness_with_n`) that nearly all audited items stay below.
     """
 
     mean: float
@@ -74,7 +74,7 @@ class Silent:
 
 
 @dataclass(frozen=True)
-class Seen:
+class RespondentPool:
     """What is known of an item's seen ratings before seeing them.
 
     Attributes
@@ -106,11 +106,11 @@ class Pool:
         For a known one; None if the audit was not of the same people.
     """
 
-    seen: Seen
-    silent: Silent | None
+    seen: RespondentPool
+    silent: NonrespondentPool | None
 
 
-def reach(errors: Sequence[float], level: float) -> float:
+def error_quantile(errors: Sequence[float], level: float) -> float:
     """How many expected errors wide the limits must be to hold the stated share of items."""
     rank = math.ceil((len(errors) + 1) * level)
     if rank <= len(errors):
@@ -119,39 +119,47 @@ def reach(errors: Sequence[float], level: float) -> float:
     return max(*errors, float(stdtrit(len(errors) - 1.0, (1 + level) / 2)))
 
 
-def pooled_with_n(
-    counts: Sequence[Column], values: Sequence[float], n: Column, pool: Silent, ops: Operations
+def predict_mean_with_n(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    n: Column,
+    pool: NonrespondentPool,
+    ops: Operations,
 ) -> tuple[Column, Column]:
     """Return the mean of the n people and the error to be expected, squared."""
-    silent, left = silent_mean(counts, values, n, pool, ops)
+    silent, left = predict_nonrespondent_mean(counts, values, n, pool, ops)
     one = ops.divide(1.0, n)
     share = ops.greatest(1.0 - total(counts) * one, 0.0)
-    estimate = weighted(values, counts) * one + share * silent
+    estimate = weighted_sum(values, counts) * one + share * silent
     return estimate, share * share * (left + pool.doubt) + share * one * pool.within
 
 
-def silent_mean(
-    counts: Sequence[Column], values: Sequence[float], n: Column, pool: Silent, ops: Operations
+def predict_nonrespondent_mean(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    n: Column,
+    pool: NonrespondentPool,
+    ops: Operations,
 ) -> tuple[Column, Column]:
     """Return the predicted mean of the silent, and its variance over items given what was seen."""
     one = ops.divide(1.0, n)
     silent, explained = pool.mean, 0.0
     for mode, strength, gain in zip(pool.modes, pool.strengths, pool.gains, strict=True):
         trust = gain / (strength + one)
-        silent = silent + (weighted(mode, counts) * one - _center(mode, pool)) * trust
+        silent = silent + (weighted_sum(mode, counts) * one - _center(mode, pool)) * trust
         explained = explained + gain * trust
     silent = ops.least(ops.greatest(silent, values[0]), values[-1])
     return silent, ops.greatest(pool.variance - explained, 0.0)
 
 
-def pooled_without_n(
-    counts: Sequence[Column], values: Sequence[float], pool: Seen, ops: Operations
+def predict_mean_without_n(
+    counts: Sequence[Column], values: Sequence[float], pool: RespondentPool, ops: Operations
 ) -> tuple[Column, Column]:
     """Return the mean of everybody and the error to be expected, squared."""
     more = [c + extra for c, extra in zip(counts, pool.pseudo, strict=True)]
     people = [w * c for w, c in zip(pool.stands, more, strict=True)]
     mass = total(people)
-    estimate = ops.divide(weighted(values, people), mass)
+    estimate = ops.divide(weighted_sum(values, people), mass)
     spread = total(
         [
             w * k * ((v - estimate) * (v - estimate))
@@ -161,8 +169,12 @@ def pooled_without_n(
     return estimate, ops.divide(spread, mass * mass) + pool.doubt
 
 
-def unlikeness_with_n(
-    counts: Sequence[Column], values: Sequence[float], n: Column, pool: Silent, ops: Operations
+def measure_unlikeness_with_n(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    n: Column,
+    pool: NonrespondentPool,
+    ops: Operations,
 ) -> Column:
     """Return how far the shares of people seen are from those of the audited items, squared.
 
@@ -171,24 +183,24 @@ def unlikeness_with_n(
     one = ops.divide(1.0, n)
     return total(
         [
-            _squared(weighted(mode, counts) * one - _center(mode, pool)) / (strength + one)
+            _squared(weighted_sum(mode, counts) * one - _center(mode, pool)) / (strength + one)
             for mode, strength in zip(pool.modes, pool.strengths, strict=True)
         ]
     )
 
 
-def _center(mode: Sequence[float], pool: Silent) -> float:
+def _center(mode: Sequence[float], pool: NonrespondentPool) -> float:
     return sum(a * b for a, b in zip(mode, pool.shares, strict=True))
 
 
-def unlikeness_without_n(
-    counts: Sequence[Column], values: Sequence[float], pool: Seen, ops: Operations
+def measure_unlikeness_without_n(
+    counts: Sequence[Column], values: Sequence[float], pool: RespondentPool, ops: Operations
 ) -> Column:
     """Return how far the average rating is from those of the audited items, squared."""
     rated, weight = total(counts), sum(pool.pseudo)
     mean = sum(v * a for v, a in zip(values, pool.pseudo, strict=True)) / weight
     variance = sum(a * (v - mean) ** 2 for v, a in zip(values, pool.pseudo, strict=True)) / weight
-    away = _squared(ops.divide(weighted(values, counts), rated) - mean)
+    away = _squared(ops.divide(weighted_sum(values, counts), rated) - mean)
     expected = (variance / (weight + 1.0)) * (1.0 + ops.divide(weight, rated))
     return ops.divide(away, expected)
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from scipy.special import ndtri
 
-from unheard.formulas.bounds import misfits
-from unheard.formulas.boxes import boxes
+from unheard.formulas.bounds import find_misfits
+from unheard.formulas.boxes import build_boxes
 from unheard.formulas.evaluate import Items, Setting
 from unheard.formulas.operations import Column, Operations, total
 
@@ -44,10 +44,10 @@ def assess_response_rate(items: Items, setting: Setting, ops: Operations) -> Res
     seen = total(counts)
     too_low: Column = 0.0
     too_high: Column = 0.0
-    box, _ = boxes(setting.kind, items.q, setting.box, len(counts))
+    box, _ = build_boxes(setting.kind, items.q, setting.box, len(counts))
     # Known participation never matches n exactly, so only the test says whether it fits.
     if setting.kind != "known" and box is not None:
-        too_low, too_high = (ops.where(misfit, 1.0, 0.0) for misfit in misfits(counts, box, n))
+        too_low, too_high = (ops.where(misfit, 1.0, 0.0) for misfit in find_misfits(counts, box, n))
     # Sums of weights may exceed n by rounding.
     unseen = ops.greatest(n - seen, 0.0)
     z = float(ndtri(setting.level or TEST_LEVEL))

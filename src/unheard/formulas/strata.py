@@ -30,10 +30,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from unheard.formulas import bounds
-from unheard.formulas.boxes import Box, boxes
+from unheard.formulas.boxes import Box, build_boxes
 from unheard.formulas.confidence import critical_value
 from unheard.formulas.evaluate import Answer, Items, Setting, evaluate_one_limit
-from unheard.formulas.operations import Column, Operations, peak, total, weighted
+from unheard.formulas.operations import Column, Operations, row_maximum, total, weighted_sum
 
 MAIN = 0.75
 """Share of the miss probability given to the limit that is usually the sharper one."""
@@ -90,7 +90,7 @@ def stratum_terms(
     if setting.level is None:
         return terms
     terms |= {_count_name(r): count for r, count in enumerate(items.counts)}
-    sides = boxes(setting.kind, items.q, setting.box, len(setting.values))
+    sides = build_boxes(setting.kind, items.q, setting.box, len(setting.values))
     for end, box in zip(_ENDS, sides, strict=True):
         moments = _cumulants(items.counts, setting.values, box, end == "high", size, ops)
         terms |= {f"{end}_{name}": column for name, column in moments._asdict().items()}
@@ -110,13 +110,15 @@ def _cumulants(
     if upper:
         counts, values, box = counts[::-1], [-v for v in values[::-1]], box.reversed()
     counts, places = [1.0, *counts], [0.0, *(v - values[0] for v in values)]
-    box = Box.elastic((peak(box.fewest, ops), *box.fewest), (peak(box.most, ops), *box.most))
-    center, _ = bounds.free_interval(counts, places, (box, box), ops)
+    box = Box.elastic(
+        (row_maximum(box.fewest, ops), *box.fewest), (row_maximum(box.most, ops), *box.most)
+    )
+    center, _ = bounds.find_bounds_without_n(counts, places, (box, box), ops)
     weights = [
         ops.where(center > place, most, few)
         for place, few, most in zip(places, box.fewest, box.most, strict=True)
     ]
-    scale = ops.divide(size, weighted(counts, weights))
+    scale = ops.divide(size, weighted_sum(counts, weights))
     pulls = [w * (place - center) * scale for w, place in zip(weights, places, strict=True)]
     squares = [count * pull * pull for count, pull in zip(counts, pulls, strict=True)]
     cubes = [square * pull for square, pull in zip(squares, pulls, strict=True)]
@@ -179,7 +181,7 @@ def _limit(
     counts[end] = counts[end] + unseen
     if setting.people:
         # The mean of these people with all non-respondents at the end: no sampling error is left.
-        return sharper(by_strata(level), ops.divide(weighted(values, counts), everybody.n))
+        return sharper(by_strata(level), ops.divide(weighted_sum(values, counts), everybody.n))
     plain = replace(setting, kind="any", box=None, level=rest)
     worst = evaluate_one_limit(Items(counts, 1.0), plain, upper, ops)
     return sharper(by_strata(main), worst)

@@ -17,10 +17,10 @@ from scipy.optimize import minimize
 
 from unheard.formulas.bea import bea_a_star, regret_lower_bound
 from unheard.formulas.operations import Floats
-from unheard.game.outcomes import all_histograms
-from unheard.game.players import Rule, rule_answers, rule_name
+from unheard.game.outcomes import list_outcomes
 from unheard.game.regret import ExactRegret, check_kind
-from unheard.game.structures import Structure, asymptotic_pair, lemma_pair
+from unheard.game.rules import Rule, evaluate_rule, rule_name
+from unheard.game.structures import Structure, build_asymptotic_pair, build_lemma_pair
 from unheard.model.assumption import Assumption
 from unheard.model.scale import Scale
 
@@ -130,7 +130,7 @@ class _Ordered:
         return np.column_stack([p, g if self.rising else g[:, ::-1]])
 
 
-def worst_case(
+def find_worst_case(
     rule: Rule,
     n: int,
     q: float,
@@ -175,11 +175,12 @@ def worst_case(
     Returns
     -------
     WorstCase
-        A maximum over many starts. Every value is exact; that no other structure is worse is
-        certified for two ratings by :func:`unheard.game.minimax.minimax`, and a search elsewhere.
+        The largest regret reached from many starts. Every value is exact. That no structure is
+        worse is certified for two ratings by :func:`unheard.game.minimax.solve_minimax`; on longer
+        scales it is a search.
     """
     regret_kind = check_kind(kind)
-    answers = rule_answers(rule, all_histograms(n, scale.m).seen, n, q, scale)
+    answers = evaluate_rule(rule, list_outcomes(n, scale.m).seen, n, q, scale)
     regret = ExactRegret(answers, n, scale, regret_kind)
     space = _space(scale.m, q, quiet, participation)
     if screened is None:
@@ -187,7 +188,7 @@ def worst_case(
     starts = _starts(
         regret,
         space,
-        (*known_bad(n, q, scale.m), *warm),
+        (*build_bad_structures(n, q, scale.m), *warm),
         screened,
         followed,
         rng or np.random.default_rng(0),
@@ -205,13 +206,13 @@ def worst_case(
     )
 
 
-def worst_cases(
+def find_worst_cases(
     rule: Rule, n: int, qs: Iterable[float], scale: Scale, kind: str = "gap", quiet: str = "any"
 ) -> Iterator[WorstCase]:
     """Find the worst case for one q after the other, each starting from the one before."""
     before: tuple[Structure, ...] = ()
     for q in qs:
-        found = worst_case(
+        found = find_worst_case(
             rule,
             n,
             q,
@@ -225,16 +226,16 @@ def worst_cases(
         yield found
 
 
-def known_bad(n: int, q: float, m: int) -> tuple[Structure, ...]:
+def build_bad_structures(n: int, q: float, m: int) -> tuple[Structure, ...]:
     """Structures that are worst for some aggregator of the paper."""
     a = float(bea_a_star(n, q))
     inner = (0.0,) * (m - 2)
     halves = (0.5, *inner, 0.5)
     root = float(np.sqrt(q))
     return (
-        *lemma_pair(a, q, m),
-        *asymptotic_pair(q, m),
-        *lemma_pair(1 / (1 + root), q, m),
+        *build_lemma_pair(a, q, m),
+        *build_asymptotic_pair(q, m),
+        *build_lemma_pair(1 / (1 + root), q, m),
         Structure(halves, (q,) * m),
         Structure(halves, (1.0,) * m),
     )

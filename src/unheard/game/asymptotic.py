@@ -21,8 +21,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from unheard.formulas.operations import Floats
-from unheard.game.players import Rule, checked_answers, rule_name, stated_for
-from unheard.game.structures import Structure, asymptotic_pair, lemma_pair
+from unheard.game.rules import Rule, check_answers, rule_name, state_assumption
+from unheard.game.structures import Structure, build_asymptotic_pair, build_lemma_pair
 from unheard.model.assumption import Assumption
 from unheard.model.question import build_question
 from unheard.model.scale import Scale
@@ -58,7 +58,7 @@ class Limit:
     closed_form: bool
 
 
-def asymptotic_worst_case(
+def find_asymptotic_worst_case(
     rule: Rule, q: float, scale: Scale, rng: np.random.Generator | None = None
 ) -> Limit:
     """Return the largest regret of an aggregator as n grows.
@@ -78,12 +78,14 @@ def asymptotic_worst_case(
     Assumption.bounded(q)  # refuses what is no q
     bound = (scale.width * (1 - q) / (2 * (1 + q))) ** 2
     if rule in ("paa", "bea", "midpoint", "minimax"):
-        return Limit(str(rule), q, bound, asymptotic_pair(q, scale.m)[0], bound, True)
+        return Limit(str(rule), q, bound, build_asymptotic_pair(q, scale.m)[0], bound, True)
     if rule == "average":
         root = float(np.sqrt(q))
         regret = (scale.width * (1 - root) / (1 + root)) ** 2
         # A share of 1/(1 + sqrt q) at the quiet end pulls the average furthest away.
-        return Limit("average", q, regret, lemma_pair(1 / (1 + root), q, scale.m)[0], bound, True)
+        return Limit(
+            "average", q, regret, build_lemma_pair(1 / (1 + root), q, scale.m)[0], bound, True
+        )
     regret, structure = _search(rule, q, scale, rng or np.random.default_rng(0))
     return Limit(rule_name(rule), q, regret, structure, bound, False)
 
@@ -99,7 +101,7 @@ def _search(
         loud, quiet = points[:, :m], points[:, m:]
         return np.asarray((answer(loud + q * quiet) - (loud + quiet) @ values) ** 2)
 
-    known = [*asymptotic_pair(q, m), *lemma_pair(float(1 / (1 + np.sqrt(q))), q, m)]
+    known = [*build_asymptotic_pair(q, m), *build_lemma_pair(float(1 / (1 + np.sqrt(q))), q, m)]
     starts = [_shares(structure, q) for structure in known]
     random = rng.dirichlet(np.full(2 * m, 0.3), size=20_000)
     points = np.vstack([*starts, random[np.argsort(regrets(random))[-4:]]])
@@ -135,8 +137,8 @@ def _shares(structure: Structure, q: float) -> Floats:
 def _limit_answers(rule: Rule, q: float, scale: Scale) -> Callable[[Floats], Floats]:
     """Return the aggregator as a function of the shares of people seen with each rating."""
     if callable(rule):
-        return lambda seen: checked_answers(rule(seen * _MANY), seen, scale, rule_name(rule))
-    stated = stated_for(rule, _MANY, q)
+        return lambda seen: check_answers(rule(seen * _MANY), seen, scale, rule_name(rule))
+    stated = state_assumption(rule, _MANY, q)
 
     def named(seen: Floats) -> Floats:
         question = build_question(seen * _MANY, **stated, scale=scale, level=None, effective=_MANY)

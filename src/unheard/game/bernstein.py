@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unheard.formulas.operations import Floats
-from unheard.game.outcomes import GameError, binomial_chances
+from unheard.game.outcomes import GameError, tabulate_binomial
 from unheard.game.regret import Kind
 from unheard.game.structures import Structure
 
@@ -61,7 +61,7 @@ class Certificate:
     triangles: int
 
 
-def certified_worst_case(
+def certify_worst_case(
     table: Floats, q: float, kind: Kind = "gap", tolerance: float = 1e-4
 ) -> Certificate:
     """Bound the regret of an aggregator on {0, 1} over every structure.
@@ -79,7 +79,7 @@ def certified_worst_case(
         Relative distance between the two ends of the bracket at which to stop.
     """
     faces = [
-        _Face(coefficients(side, q, kind, high_quiet), high_quiet, turned)
+        _Face(compute_coefficients(side, q, kind, high_quiet), high_quiet, turned)
         for turned, side in ((False, table), (True, 1 - table.T))
         for high_quiet in (False, True)
     ]
@@ -104,7 +104,7 @@ class _Face:
         return Structure(p[::-1], g[::-1]) if self.turned else Structure(p, g)
 
 
-def coefficients(table: Floats, q: float, kind: Kind, high_quiet: bool) -> Floats:
+def compute_coefficients(table: Floats, q: float, kind: Kind, high_quiet: bool) -> Floats:
     """Return the Bernstein coefficients on one face, as an array over (high, low and quiet).
 
     The third index, low and loud, is the degree minus the other two; entries where it would be
@@ -112,7 +112,7 @@ def coefficients(table: Floats, q: float, kind: Kind, high_quiet: bool) -> Float
     """
     n = len(table) - 1
     people = np.arange(n + 1)
-    chance = binomial_chances(n, q)
+    chance = tabulate_binomial(n, q)
     high = chance if high_quiet else np.eye(n + 1)
     share = people / n
     if kind == "gap":
@@ -146,7 +146,7 @@ def _over_low(loss: list[Floats], chance: Floats) -> Floats:
 
 def _halve(faces: list[_Face], q: float, tolerance: float) -> Certificate:
     degree = len(faces[0].coefficients) - 1
-    half = binomial_chances(degree, 0.5).T
+    half = tabulate_binomial(degree, 0.5).T
     k, j = np.indices((degree + 1, degree + 1))
     inside = k + j <= degree
     flip = np.where(inside, degree - k - j, 0)

@@ -27,11 +27,11 @@ from scipy.optimize import minimize
 
 from unheard.formulas.bea import regret_lower_bound
 from unheard.formulas.operations import Floats, blocks
-from unheard.game.adversary import known_bad
-from unheard.game.bernstein import Certificate, certified_worst_case
-from unheard.game.outcomes import GameError, all_histograms, binomial_chances
-from unheard.game.players import Rule, rule_answers
+from unheard.game.adversary import build_bad_structures
+from unheard.game.bernstein import Certificate, certify_worst_case
+from unheard.game.outcomes import GameError, list_outcomes, tabulate_binomial
 from unheard.game.regret import Kind, check_kind
+from unheard.game.rules import Rule, evaluate_rule
 from unheard.game.structures import Structure
 from unheard.model.assumption import Assumption
 from unheard.model.scale import Scale
@@ -92,10 +92,10 @@ class Minimax:
 
     def answer(self, seen: Floats) -> Floats:
         """Return the optimal aggregator's answer to (K, m) counts on the scale."""
-        return extended(self.table, seen, self.scale)
+        return extend_to_scale(self.table, seen, self.scale)
 
 
-def minimax(
+def solve_minimax(
     n: int, q: float, scale: Scale | None = None, kind: str = "gap", tolerance: float = 5e-4
 ) -> Minimax:
     """Solve the game for n people.
@@ -135,20 +135,20 @@ def minimax(
         unit * binary.lower,
         unit * binary.upper,
         binary.table,
-        unit * certified("bea", n, q, regret_kind, tolerance / 4).upper,
-        unit * certified("average", n, q, regret_kind, tolerance / 4).upper,
+        unit * certify_rule("bea", n, q, regret_kind, tolerance / 4).upper,
+        unit * certify_rule("average", n, q, regret_kind, tolerance / 4).upper,
         unit * float(regret_lower_bound(n, q)),
         binary.support,
     )
 
 
-def certified(
+def certify_rule(
     rule: Rule, n: int, q: float, kind: Kind = "gap", tolerance: float = 1e-4
 ) -> Certificate:
     """Bound an aggregator's worst case on {0, 1} from both sides, over every structure."""
-    seen = all_histograms(n, 2).seen
-    return certified_worst_case(
-        _as_table(rule_answers(rule, seen, n, q, Scale((0, 1))), n), q, kind, tolerance
+    seen = list_outcomes(n, 2).seen
+    return certify_worst_case(
+        _as_table(evaluate_rule(rule, seen, n, q, Scale((0, 1))), n), q, kind, tolerance
     )
 
 
@@ -164,7 +164,7 @@ class _Solved:
 def _solve(n: int, q: float, kind: Kind, tolerance: float) -> _Solved:
     if q == 1:
         # Everybody is seen; what to answer otherwise is never asked.
-        bea = rule_answers("bea", all_histograms(n, 2).seen, n, q, Scale((0, 1)))
+        bea = evaluate_rule("bea", list_outcomes(n, 2).seen, n, q, Scale((0, 1)))
         return _Solved(0.0, 0.0, _as_table(bea, n), ())
     mixture = _Mixture(n, kind, tolerance / 20)
     for structure in _first_structures(n, q):
@@ -180,7 +180,7 @@ def _solve(n: int, q: float, kind: Kind, tolerance: float) -> _Solved:
         # A fine proof costs much; it waits until a rough one has nothing more to say.
         distance = (upper - lower) / abs(lower)
         fine = min(max(distance / 8, tolerance / 4), 2e-3)
-        proof = certified_worst_case(_as_table(answers, n), q, kind, fine)
+        proof = certify_worst_case(_as_table(answers, n), q, kind, fine)
         if proof.upper < upper:
             upper, table = proof.upper, _as_table(answers, n)
         if upper - lower <= tolerance * abs(lower):
@@ -200,7 +200,7 @@ def _first_structures(n: int, q: float) -> tuple[Structure, ...]:
     shares = np.linspace(0.05, 0.95, 7)
     voices = ((q, 1.0), (1.0, q), (q, q), (1.0, 1.0), ((1 + q) / 2, 1.0), ((1 + q) / 2, q))
     return (
-        *known_bad(n, q, 2),
+        *build_bad_structures(n, q, 2),
         *(Structure((a, 1 - a), g) for a in shares.tolist() for g in voices),
     )
 
@@ -210,7 +210,7 @@ class _Mixture:
 
     def __init__(self, n: int, kind: Kind, background: float) -> None:
         self.n, self.kind, self.background = n, kind, background
-        table = all_histograms(n, 2)
+        table = list_outcomes(n, 2)
         low, high = table.seen.astype(np.int64).T
         place = np.zeros((n + 1, n + 1), np.int64)
         place[low, high] = np.arange(len(low))
@@ -305,7 +305,7 @@ class _Mixture:
         return np.asarray(weights / weights.sum())
 
 
-def extended(table: Floats, seen: Floats, scale: Scale) -> Floats:
+def extend_to_scale(table: Floats, seen: Floats, scale: Scale) -> Floats:
     """Answer (K, m) counts on any scale by the binary table.
 
     Each rating seen is replaced by a random end of the scale with the same mean; the answer is the
@@ -333,7 +333,7 @@ def _extended_block(table: Floats, seen: Any, scale: Scale) -> Floats:
     high[np.arange(len(seen)), seen[:, -1]] = 1.0
     people = np.arange(n + 1)
     for r in range(1, scale.m - 1):
-        chance = binomial_chances(n, float(share[r]))[seen[:, r]]
+        chance = tabulate_binomial(n, float(share[r]))[seen[:, r]]
         more = high * chance[:, :1]
         for extra in range(1, int(seen[:, r].max(initial=0)) + 1):
             more[:, extra:] += high[:, :-extra] * chance[:, extra : extra + 1]
@@ -344,7 +344,7 @@ def _extended_block(table: Floats, seen: Any, scale: Scale) -> Floats:
 
 def _as_table(answers: Floats, n: int) -> Floats:
     """Lay answers to all binary histograms out by n_low and n_high."""
-    low, high = all_histograms(n, 2).seen.astype(np.int64).T
+    low, high = list_outcomes(n, 2).seen.astype(np.int64).T
     table = np.full((n + 1, n + 1), 0.5)
     table[low, high] = answers
     return table

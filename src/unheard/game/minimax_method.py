@@ -15,7 +15,7 @@ REACH = 100
 def minimax(given: Situation) -> Column:
     """Return the answer with the smallest worst-case regret, game by game."""
     # The solver needs optimisers that would slow down the import of the package.
-    from unheard.game.minimax import minimax as solve
+    from unheard.game.minimax import solve_minimax
 
     seen = np.column_stack(given.counts)
     n, floor = (np.broadcast_to(np.asarray(x), len(seen)) for x in (given.n, given.floor))
@@ -23,7 +23,7 @@ def minimax(given: Situation) -> Column:
     for people, least in {*zip(n.tolist(), floor.tolist(), strict=True)}:
         if least > 0:  # otherwise nobody rated, and nothing is asked
             rows = (n == people) & (floor == least)
-            game = solve(int(people), least, Scale(given.values), tolerance=1e-3)
+            game = solve_minimax(int(people), least, Scale(given.values), tolerance=1e-3)
             answers[rows] = game.answer(seen[rows])
     return answers
 

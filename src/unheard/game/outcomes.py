@@ -13,10 +13,10 @@ from scipy.special import gammaln, xlog1py, xlogy
 from unheard.errors import InputError
 from unheard.formulas.operations import Floats
 
-MOST_HISTOGRAMS = 3_000_000
+MOST_OUTCOMES = 3_000_000
 """What fits: some 10 columns of this length, half a gigabyte."""
 
-_MOST_CELLS = 10 * MOST_HISTOGRAMS
+_MOST_CELLS = 10 * MOST_OUTCOMES
 
 
 class GameError(InputError):
@@ -24,7 +24,7 @@ class GameError(InputError):
 
 
 @dataclass(frozen=True, eq=False)
-class Histograms:
+class Outcomes:
     """Every outcome of n people.
 
     Attributes
@@ -46,27 +46,27 @@ class Histograms:
     log_ways: Floats
 
 
-def count_histograms(n: int, m: int) -> int:
+def count_outcomes(n: int, m: int) -> int:
     """Number of ways to deal n people out to m ratings and silence."""
     return comb(n + m, m)
 
 
 def _fits(n: int, m: int) -> bool:
-    return count_histograms(n, m) * max(m, _MOST_CELLS // MOST_HISTOGRAMS) <= _MOST_CELLS
+    return count_outcomes(n, m) * max(m, _MOST_CELLS // MOST_OUTCOMES) <= _MOST_CELLS
 
 
 @lru_cache(maxsize=4)
-def all_histograms(n: int, m: int) -> Histograms:
+def list_outcomes(n: int, m: int) -> Outcomes:
     """Return every outcome of n people, refusing politely when there are too many."""
     if not _fits(n, m):
-        size = count_histograms(n, m)
-        most = bisect_left(range(min(n, MOST_HISTOGRAMS)), True, key=lambda k: not _fits(k, m)) - 1
+        size = count_outcomes(n, m)
+        most = bisect_left(range(min(n, MOST_OUTCOMES)), True, key=lambda k: not _fits(k, m)) - 1
         shown = f"{size:,}" if size < 10**18 else "over 10**18"
         raise GameError(
             "n",
             f"{n} people and {m} ratings make {shown} histograms; "
-            f"{min(MOST_HISTOGRAMS, _MOST_CELLS // m):,} fit",
-            f"Use n up to {most} for {m} ratings, or simulate (--draws, simulated_regret)",
+            f"{min(MOST_OUTCOMES, _MOST_CELLS // m):,} fit",
+            f"Use n up to {most} for {m} ratings, or simulate (--draws, simulate_regret)",
         )
     columns: list[Floats] = []
     left = np.array([float(n)])
@@ -80,10 +80,10 @@ def all_histograms(n: int, m: int) -> Histograms:
         left = np.repeat(left, repeats) - taken
     seen = np.column_stack(columns)
     log_ways = gammaln(n + 1) - gammaln(seen + 1).sum(axis=1) - gammaln(left + 1)
-    return Histograms(n, m, seen, left, log_ways)
+    return Outcomes(n, m, seen, left, log_ways)
 
 
-def binomial_chances(n: int, q: float) -> Floats:
+def tabulate_binomial(n: int, q: float) -> Floats:
     """Return the chance of s successes in j tries, as entry (j, s) of an (n+1, n+1) table."""
     tries, successes = np.mgrid[: n + 1, : n + 1].astype(np.float64)
     failures = np.maximum(tries - successes, 0.0)

@@ -23,8 +23,8 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from unheard.formulas.operations import Floats
-from unheard.game.outcomes import GameError, all_histograms
-from unheard.game.players import Rule, rule_answers
+from unheard.game.outcomes import GameError, list_outcomes
+from unheard.game.rules import Rule, evaluate_rule
 from unheard.game.structures import Structure
 from unheard.model.scale import Scale
 
@@ -58,7 +58,7 @@ class ExactRegret:
     Parameters
     ----------
     answers
-        The aggregator's answer to each histogram of ``all_histograms(n, m)``.
+        The aggregator's answer to each histogram of ``list_outcomes(n, m)``.
     n
         Number of people.
     scale
@@ -68,7 +68,7 @@ class ExactRegret:
     """
 
     def __init__(self, answers: Floats, n: int, scale: Scale, kind: Kind) -> None:
-        table = all_histograms(n, scale.m)
+        table = list_outcomes(n, scale.m)
         self.n, self.kind, self.unit = n, kind, scale.width**2
         # On the scale from 0 to 1 nothing cancels; squared widths come back at the end.
         self.values = (np.array(scale.values) - scale.lowest) / scale.width
@@ -144,7 +144,7 @@ class ExactRegret:
         return value, by_outcome[:, :-1] + by_p, by_outcome[:, -1:] + by_p
 
 
-def exact_regret(
+def compute_regret(
     rule: Rule, structure: Structure, n: int, q: float, scale: Scale, kind: str = "gap"
 ) -> float:
     """Return the regret of an aggregator against one structure, by the sum over all histograms.
@@ -164,7 +164,7 @@ def exact_regret(
     kind
         ``gap`` or ``excess``.
     """
-    answers = rule_answers(rule, all_histograms(n, scale.m).seen, n, q, scale)
+    answers = evaluate_rule(rule, list_outcomes(n, scale.m).seen, n, q, scale)
     regret = ExactRegret(answers, n, scale, check_kind(kind))
     return float(regret.value(structure.cells()[None, :])[0])
 
@@ -186,7 +186,7 @@ class Simulated:
     draws: int
 
 
-def simulated_regret(
+def simulate_regret(
     rule: Rule,
     structure: Structure,
     n: int,
@@ -208,7 +208,7 @@ def simulated_regret(
         part = losses[start : start + block]
         seen, unseen = structure.draw_histograms(n, len(part), rng)
         mean_of_all = (seen + unseen) @ values / n
-        answers = rule_answers(rule, seen.astype(np.float64), n, q, scale)
+        answers = evaluate_rule(rule, seen.astype(np.float64), n, q, scale)
         if kind == "gap":
             part[:] = (answers - mean_of_all) ** 2
         else:

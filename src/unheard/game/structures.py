@@ -76,7 +76,7 @@ class Structure:
         return np.array(scale.values)[held], rng.random(n) < np.array(self.g)[held]
 
 
-def lemma_pair(a: float, q: float, m: int) -> tuple[Structure, Structure]:
+def build_lemma_pair(a: float, q: float, m: int) -> tuple[Structure, Structure]:
     """Return the two structures of [GKL25, lemma 3.2]: a at the quiet end, 1 - a at the other."""
     inner, loud = (0.0,) * (m - 2), (1.0,) * (m - 1)
     return (
@@ -85,6 +85,6 @@ def lemma_pair(a: float, q: float, m: int) -> tuple[Structure, Structure]:
     )
 
 
-def asymptotic_pair(q: float, m: int) -> tuple[Structure, Structure]:
+def build_asymptotic_pair(q: float, m: int) -> tuple[Structure, Structure]:
     """Return the worst pair for PAA as n grows [GKL25, proposition 4.3]."""
-    return lemma_pair(1 / (1 + q), q, m)
+    return build_lemma_pair(1 / (1 + q), q, m)

@@ -9,8 +9,8 @@ from scipy.optimize import Bounds, differential_evolution
 
 from unheard.charts.plots import plot_lines
 from unheard.formulas.operations import Floats
-from unheard.game.asymptotic import asymptotic_worst_case
-from unheard.game.players import rule_answers
+from unheard.game.asymptotic import find_asymptotic_worst_case
+from unheard.game.rules import evaluate_rule
 from unheard.model.scale import Scale
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
@@ -26,7 +26,7 @@ def closed_forms(qs: Sequence[float], m: int = RATINGS) -> Rows:
     rows = []
     for q in qs:
         for method in METHODS:
-            limit = asymptotic_worst_case(method, q, Scale.points(m))
+            limit = find_asymptotic_worst_case(method, q, Scale.points(m))
             share = limit.structure.p[0]
             rows.append({"q": q, "method": method, "regret": limit.regret, "quiet share": share})
     return rows
@@ -56,7 +56,7 @@ def search(method: str, q: float, m: int = RATINGS) -> float:
         points = points / points.sum(axis=1, keepdims=True)
         loud, quiet = points[:, :m], points[:, m:]
         seen = np.round(_MANY * (loud + q * quiet))
-        answers = rule_answers(method, seen, _MANY, q, scale)
+        answers = evaluate_rule(method, seen, _MANY, q, scale)
         return np.asarray(-((answers - (loud + quiet) @ values) ** 2))
 
     found = differential_evolution(

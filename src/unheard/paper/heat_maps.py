@@ -9,7 +9,7 @@ import numpy as np
 from unheard.charts.plots import Chart, plot_heat_map, plot_lines
 from unheard.formulas.bea import bea_lambda
 from unheard.formulas.operations import Floats
-from unheard.game.players import stated_for
+from unheard.game.rules import state_assumption
 from unheard.model.question import build_question
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
@@ -28,7 +28,7 @@ def grid(n: int, step: int) -> Floats:
 
 def answers(method: str, counts: Floats, q: float) -> Floats:
     """Return what a method answers; BEA is told that there are 20 people."""
-    stated = stated_for(method, BEA_N, q)
+    stated = state_assumption(method, BEA_N, q)
     return np.asarray(build_question(counts, **stated, level=None).answer([method])[0].estimate)
 
 

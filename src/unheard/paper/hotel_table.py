@@ -28,7 +28,7 @@ import numpy as np
 
 from unheard.charts.plots import plot_bars, plot_intervals, plot_lines
 from unheard.errors import DataError
-from unheard.formulas.bea import bea_a_star, bea_lambda, bound_at
+from unheard.formulas.bea import bea_a_star, bea_lambda, regret_bound_at
 from unheard.formulas.operations import Floats
 from unheard.model.estimate import estimate
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
@@ -193,7 +193,7 @@ def needed_a(shares: Floats, reviews: int, bea: float) -> float:
 
 def objective(a: Floats) -> Floats:
     """Return what a* maximises, exactly, on {0, 1}."""
-    return bound_at(np.full(a.shape, float(PEOPLE)), np.full(a.shape, Q), _lambda(a))
+    return regret_bound_at(np.full(a.shape, float(PEOPLE)), np.full(a.shape, Q), _lambda(a))
 
 
 def sampled(a: Floats, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

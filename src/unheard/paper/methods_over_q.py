@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unheard.charts.plots import plot_lines
-from unheard.game.adversary import worst_cases
+from unheard.game.adversary import find_worst_cases
 from unheard.model.scale import Scale
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
@@ -25,7 +25,7 @@ def numbers(
     """Return the worst case of each method at each q, with the structure that causes it."""
     rows = []
     for method in METHODS:
-        for found in worst_cases(method, n, qs, Scale.points(m)):
+        for found in find_worst_cases(method, n, qs, Scale.points(m)):
             p, g = found.structure.p, found.structure.g
             rows.append(
                 {

@@ -11,11 +11,11 @@ from scipy.special import expit
 
 from unheard.charts.plots import plot_lines
 from unheard.formulas.operations import Floats
-from unheard.game.adversary import worst_case
-from unheard.game.asymptotic import asymptotic_worst_case
-from unheard.game.outcomes import all_histograms
-from unheard.game.players import rule_answers
+from unheard.game.adversary import find_worst_case
+from unheard.game.asymptotic import find_asymptotic_worst_case
+from unheard.game.outcomes import list_outcomes
 from unheard.game.regret import ExactRegret
+from unheard.game.rules import evaluate_rule
 from unheard.model.scale import Scale
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
@@ -38,7 +38,7 @@ def numbers(people: Sequence[int], step: Step = lambda _: None) -> Rows:
         for method in METHODS:
             regret, g = worst_participation(method, n)
             rows.append(_row(FIXED, n, method, regret, P, g))
-            worst = worst_case(method, n, Q, SCALE)
+            worst = find_worst_case(method, n, Q, SCALE)
             rows.append(_row(WORST, n, method, worst.regret, worst.structure.p, worst.structure.g))
         step(done / len(people))
     return rows
@@ -56,7 +56,7 @@ def _row(
 
 def worst_participation(method: str, n: int) -> tuple[float, tuple[float, float]]:
     """Return the largest regret for the paper's p over every g in [q, 1] x [q, 1], and that g."""
-    answers = rule_answers(method, all_histograms(n, 2).seen, n, Q, SCALE)
+    answers = evaluate_rule(method, list_outcomes(n, 2).seen, n, Q, SCALE)
     exact = ExactRegret(answers, n, SCALE, "gap")
     p = np.array(P)
 
@@ -100,7 +100,10 @@ def limits() -> dict[tuple[str, str], float]:
     return {
         (FIXED, "bea"): unit * float(max(bea)) ** 2,
         (FIXED, "paa"): unit * max(paa) ** 2,
-        **{(WORST, method): asymptotic_worst_case(method, Q, SCALE).regret for method in METHODS},
+        **{
+            (WORST, method): find_asymptotic_worst_case(method, Q, SCALE).regret
+            for method in METHODS
+        },
     }
 
 

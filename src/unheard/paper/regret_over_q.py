@@ -10,12 +10,12 @@ from scipy.optimize import brentq
 
 from unheard.charts.plots import Chart, plot_lines
 from unheard.formulas.bea import regret_lower_bound
-from unheard.game.adversary import worst_cases
-from unheard.game.minimax import certified, minimax
-from unheard.game.outcomes import all_histograms
-from unheard.game.players import rule_answers
+from unheard.game.adversary import find_worst_cases
+from unheard.game.minimax import certify_rule, solve_minimax
+from unheard.game.outcomes import list_outcomes
 from unheard.game.regret import ExactRegret
-from unheard.game.structures import lemma_pair
+from unheard.game.rules import evaluate_rule
+from unheard.game.structures import build_lemma_pair
 from unheard.model.scale import Scale
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
@@ -46,8 +46,8 @@ def proofs(qs: Sequence[float], people: Sequence[int], step: Step = lambda _: No
     rows = []
     for n in people:
         for q in qs:
-            solved = minimax(n, q)
-            proved = {method: certified(method, n, q) for method in METHODS}
+            solved = solve_minimax(n, q)
+            proved = {method: certify_rule(method, n, q) for method in METHODS}
             witness = proved["bea"].witness
             rows.append(
                 {
@@ -80,7 +80,7 @@ def numbers(
         here = [row for row in proved if row["n"] == n]
         qs, unit = [row["q"] for row in here], (m - 1) ** 2
         found = [
-            [worst.regret for worst in worst_cases(method, n, qs, Scale.points(m))]
+            [worst.regret for worst in find_worst_cases(method, n, qs, Scale.points(m))]
             for method in METHODS
         ]
         for row, *regrets in zip(here, *found, strict=True):
@@ -124,7 +124,7 @@ def thresholds(people: Sequence[int]) -> Rows:
     """
 
     def bea(n: int, q: float) -> float:
-        return certified("bea", n, q, tolerance=1e-6).lower
+        return certify_rule("bea", n, q, tolerance=1e-6).lower
 
     rows = []
     for n in people:
@@ -144,8 +144,8 @@ def thresholds(people: Sequence[int]) -> Rows:
 def average_against_pairs(n: int, q: float) -> float:
     """Return the average's largest regret on {0, 1} against the pairs of [GKL25, lemma 3.2]."""
     scale = Scale((0, 1))
-    answers = rule_answers("average", all_histograms(n, 2).seen, n, q, scale)
-    pairs = np.array([lemma_pair(a, q, 2)[0].cells() for a in np.linspace(0, 1, 401)])
+    answers = evaluate_rule("average", list_outcomes(n, 2).seen, n, q, scale)
+    pairs = np.array([build_lemma_pair(a, q, 2)[0].cells() for a in np.linspace(0, 1, 401)])
     return float(ExactRegret(answers, n, scale, "gap").value(pairs).max())
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from scipy.special import gammaln
 
 from unheard.charts.plots import plot_lines
-from unheard.formulas.bea import bea_a_star, bea_lambda, bound_at, regret_lower_bound
+from unheard.formulas.bea import bea_a_star, bea_lambda, regret_bound_at, regret_lower_bound
 from unheard.formulas.operations import Floats
-from unheard.game.adversary import worst_case
-from unheard.game.minimax import certified, minimax
-from unheard.game.outcomes import all_histograms
-from unheard.game.regret import ExactRegret, exact_regret
-from unheard.game.structures import asymptotic_pair, lemma_pair
+from unheard.game.adversary import find_worst_case
+from unheard.game.minimax import certify_rule, solve_minimax
+from unheard.game.outcomes import list_outcomes
+from unheard.game.regret import ExactRegret, compute_regret
+from unheard.game.structures import build_asymptotic_pair, build_lemma_pair
 from unheard.model.question import build_question
 from unheard.model.scale import Scale
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
@@ -163,7 +163,7 @@ def worst_pair(draws: int) -> Check:
             # Both structures show as many of the lowest as of the highest rating.
             seen = np.eye(m)[[0]] + np.eye(m)[[-1]]
             paa = float(np.mean(ends(seen, q)))
-            for one in asymptotic_pair(q, m):
+            for one in build_asymptotic_pair(q, m):
                 worst = max(worst, abs((paa - one.mean(scale)) ** 2 - limit))
             p = rng.dirichlet(np.full(m, 0.3), size=draws)
             g = q + (1 - q) * rng.beta(0.3, 0.3, size=p.shape)
@@ -183,7 +183,7 @@ def worst_pair(draws: int) -> Check:
 
 def double_sum(n: int, q: float, a: float) -> float:
     """Return the lower bound for a given a as it is printed, on {0, 1} [GKL25, lemma 3.2]."""
-    table = all_histograms(n, 2)
+    table = list_outcomes(n, 2)
     (s, t), u = table.seen.T, table.unseen
     log_chance = table.log_ways + s * np.log(a * q) + t * np.log1p(-a) + u * np.log(a * (1 - q))
     posterior = 1 / (1 + (a * q / (1 - a)) ** (s - t))
@@ -192,8 +192,8 @@ def double_sum(n: int, q: float, a: float) -> float:
 
 def bayes_regret(n: int, q: float, a: float) -> float:
     """Return the smallest regret anybody has on the even mixture of the lemma's two structures."""
-    table = all_histograms(n, 2)
-    pair = lemma_pair(a, q, 2)
+    table = list_outcomes(n, 2)
+    pair = build_lemma_pair(a, q, 2)
     chances, targets = [], []
     for one in pair:
         *seen, low, high = one.cells()
@@ -231,8 +231,8 @@ def best_response() -> Check:
         for q in (0.1, 0.5, 0.9):
             bound, a = float(regret_lower_bound(n, q)), float(bea_a_star(n, q))
             worst = max(worst, abs(double_sum(n, q, a) - bound))
-            for one in lemma_pair(a, q, 2):
-                worst = max(worst, abs(exact_regret("bea", one, n, q, _BINARY) - bound))
+            for one in build_lemma_pair(a, q, 2):
+                worst = max(worst, abs(compute_regret("bea", one, n, q, _BINARY) - bound))
     return check(
         "Corollary 3.3",
         "At a* both structures give BEA the same regret, the lower bound",
@@ -248,7 +248,7 @@ def maximiser() -> Check:
     for n in (2, 10, 100, 1000):
         for q in (0.1, 0.5, 0.9):
             lam = np.linspace(0.01, 8, 500) / n
-            others = bound_at(np.full(lam.shape, float(n)), np.full(lam.shape, q), lam)
+            others = regret_bound_at(np.full(lam.shape, float(n)), np.full(lam.shape, q), lam)
             worst = max(worst, float((others - regret_lower_bound(n, q)).max()))
     return check(
         "Definition 3.1",
@@ -292,8 +292,8 @@ def reduction() -> Check:
     """Compare the extended optimum's worst case on three ratings with the binary value."""
     worst, scale = 0.0, Scale.points(3)
     for n, q in ((3, 0.3), (6, 0.5), (8, 0.9)):
-        game = minimax(n, q, scale)
-        found = worst_case(game.answer, n, q, scale)
+        game = solve_minimax(n, q, scale)
+        found = find_worst_case(game.answer, n, q, scale)
         # Inside the certificate the deviation is nothing.
         outside = max(found.regret - game.upper, game.lower - found.regret, 0.0)
         worst = max(worst, outside / game.lower)
@@ -319,7 +319,7 @@ def decay(fast: bool) -> Rows:
     for q in (0.3, 0.5, 0.8):
         limit = ((1 - q) / (2 * (1 + q))) ** 2
         for n in sizes:
-            worst = certified("paa", n, q, tolerance=1e-6).upper
+            worst = certify_rule("paa", n, q, tolerance=1e-6).upper
             bound = float(regret_lower_bound(n, q))
             rows.append(
                 {
@@ -402,7 +402,7 @@ def _found(table: Rows, rows: Rows) -> str:
         ", ".join(f"{one[key]:.3f} at q = {q:g}" for q, one in last.items())
         for key in ("by 1/n", "by 1/n²")
     )
-    low, high = (one.mean(Scale.points(2)) for one in asymptotic_pair(0.3, 2))
+    low, high = (one.mean(Scale.points(2)) for one in build_asymptotic_pair(0.3, 2))
     return (
         f"{len(table) - len(failed)} of {len(table)} statements hold"
         + (f"; not {', '.join(failed)}" if failed else "")

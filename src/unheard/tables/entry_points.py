@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from unheard.errors import OptionError
-from unheard.formulas.bea import LIMIT_FROM, bea_lambda
+from unheard.formulas.bea import LARGE_N, bea_lambda
 from unheard.model.assumption import Assumption
 from unheard.model.scale import Scale
 from unheard.tables.engines.base import inline
@@ -405,7 +405,7 @@ def _all_balances(request: Request) -> exp.Expr | None:
     import numpy as np
     import pyarrow as pa
 
-    n = np.arange(0.0, LIMIT_FROM)
+    n = np.arange(0.0, LARGE_N)
     return inline("balances", pa.table({N: n, BALANCE: bea_lambda(n, request.assumption.q)}))  # type: ignore[arg-type]
 
 

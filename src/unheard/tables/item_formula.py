@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from unheard.analysis.breakdown import Claim, build_boxes_at_one, compute_breakdown
-from unheard.formulas.bea import LIMIT_FROM, bea_lambda, implied_floor, limit_balance
+from unheard.formulas.bea import LARGE_N, approximate_lambda, bea_lambda, implied_floor
 from unheard.formulas.bounds import average
 from unheard.formulas.evaluate import Answer, Items, Setting, evaluate
 from unheard.formulas.note_rules import note_estimate, note_items
-from unheard.formulas.operations import Column, total, weighted
+from unheard.formulas.operations import Column, total, weighted_sum
 from unheard.formulas.strata import combine_strata, stratum_term_names, stratum_terms
 from unheard.model.notes import NOTE_TEXTS
 from unheard.model.question import build_setting
@@ -84,7 +84,7 @@ def _sum_terms(
     request: Request, items: Items, answer: Answer, source: Source
 ) -> dict[str, Operand]:
     terms = stratum_terms(items, read_setting(request), answer, source)
-    terms["ratings"] = weighted(request.scale.values, items.counts)
+    terms["ratings"] = weighted_sum(request.scale.values, items.counts)
     return {sum_column(name): column for name, column in terms.items()}
 
 
@@ -125,11 +125,11 @@ def _read_balance(request: Request, source: Source, counts: Sequence[Any], n: An
     if not request.balance_keys:
         return float(bea_lambda(float(n), q))
     small = source.column(BALANCE)
-    if request.n is not None and n < LIMIT_FROM:
+    if request.n is not None and n < LARGE_N:
         return small
     floor = implied_floor(q, total(counts), n, source) if request.assumption.is_ratio else q
-    large = limit_balance(n, floor)
-    return large if request.n is not None else source.where(n >= float(LIMIT_FROM), large, small)
+    large = approximate_lambda(n, floor)
+    return large if request.n is not None else source.where(n >= float(LARGE_N), large, small)
 
 
 def _note_rows(

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from unheard.analysis.ranking import adjust_level_for_items, check_k
 from unheard.errors import ColumnError, OptionError, PopulationError
-from unheard.formulas.bea import LIMIT_FROM, bea_lambda, implied_floor
+from unheard.formulas.bea import LARGE_N, bea_lambda, implied_floor
 from unheard.formulas.estimators import default_method
 from unheard.formulas.operations import NUMPY, total
 from unheard.model.assumption import PRESETS, Assumption
@@ -379,7 +379,7 @@ def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Q
     wanted = [exp.alias_(made[name], name) for name in request.balance_keys]
     distinct = exp.select(*wanted).distinct().from_(together.subquery(reserve("given")))
     if request.n is None:
-        distinct = distinct.where(column(N) < LIMIT_FROM)
+        distinct = distinct.where(column(N) < LARGE_N)
     rows = opened.engine.rows(distinct)
     keys = {
         name: np.array([row[name] for row in rows], np.float64) for name in request.balance_keys

@@ -169,7 +169,7 @@ def compare_chart(given: Given, how: Given) -> Answer:
 
 
 def _regrets(given: Given) -> list[dict[str, Any]]:
-    from unheard.game.cases import Cases, check_methods, check_ratios
+    from unheard.game.regret_table import RegretTable, check_methods, check_ratios
     from unheard.game.structures import Structure
 
     m, scale = given["m"], given["scale"]
@@ -177,18 +177,18 @@ def _regrets(given: Given) -> list[dict[str, Any]]:
         raise OptionError("m", "m and scale given", "Give one of them")
     values = Scale.points(m or 5) if scale is None else _scale(scale)
     methods, qs = given["method"], given["q"]
-    cases = Cases(_people(given["n"]), values, given["kind"], given["quiet"])
+    table = RegretTable(_people(given["n"]), values, given["kind"], given["quiet"])
     methods = check_methods([methods] if isinstance(methods, str) else methods)
     qs = check_ratios(qs if isinstance(qs, list) else [qs])
     if given["p"] is not None or given["g"] is not None:
         if given["p"] is None or given["g"] is None:
             raise OptionError("p", "one of p and g given", "Give both, or none")
         structure = Structure(given["p"], given["g"])
-        rows = cases.at_structure(methods, qs, structure, given["draws"], given["seed"])
+        rows = table.evaluate_structure(methods, qs, structure, given["draws"], given["seed"])
     elif given["draws"] is not None:
-        rows = cases.simulated(methods, qs, given["draws"], given["seed"])
+        rows = table.simulate(methods, qs, given["draws"], given["seed"])
     else:
-        rows = cases.worst(methods, qs)
+        rows = table.find_worst(methods, qs)
     return list(rows)
 
 

@@ -73,7 +73,7 @@ DRAWING = frozenset(name for name in TASKS if name.endswith("_chart")) | {"repor
 
 for _module in (
     "unheard.present.decision_json",
-    "unheard.game.cases",
+    "unheard.game.regret_table",
     "unheard.tables.audit_table",
     "unheard.present.table_json",
     "unheard.tables.sources.inspection",

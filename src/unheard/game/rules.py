@@ -24,7 +24,7 @@ def rule_name(rule: Rule) -> str:
     return rule if isinstance(rule, str) else getattr(rule, "__name__", "your aggregator")
 
 
-def rule_answers(rule: Rule, seen: Floats, n: int, q: float, scale: Scale) -> Floats:
+def evaluate_rule(rule: Rule, seen: Floats, n: int, q: float, scale: Scale) -> Floats:
     """Return the rule's answer to every histogram.
 
     Parameters
@@ -39,12 +39,12 @@ def rule_answers(rule: Rule, seen: Floats, n: int, q: float, scale: Scale) -> Fl
         The rating values.
     """
     if callable(rule):
-        return checked_answers(rule(seen.copy()), seen, scale, rule_name(rule))
-    question = build_question(seen, **stated_for(rule, n, q), scale=scale, level=None)
+        return check_answers(rule(seen.copy()), seen, scale, rule_name(rule))
+    question = build_question(seen, **state_assumption(rule, n, q), scale=scale, level=None)
     return np.asarray(question.answer([rule])[0].estimate)
 
 
-def stated_for(rule: Rule, n: float, q: float) -> dict[str, Any]:
+def state_assumption(rule: Rule, n: float, q: float) -> dict[str, Any]:
     """State the paper's assumption, g >= q, to a named method, as far as that uses it.
 
     Without n only the ratio that it implies matters.
@@ -54,7 +54,7 @@ def stated_for(rule: Rule, n: float, q: float) -> dict[str, Any]:
     return {"q": q}
 
 
-def checked_answers(answers: object, seen: Floats, scale: Scale, name: str) -> Floats:
+def check_answers(answers: object, seen: Floats, scale: Scale, name: str) -> Floats:
     """Return a callable's answers, or say which histogram it got wrong."""
     remedy = f"{name} must return one rating on the scale for each histogram"
     try:

@@ -11,15 +11,15 @@ import numpy as np
 from unheard.errors import AssumptionError, MethodError, OptionError
 from unheard.formulas.bea import regret_lower_bound
 from unheard.formulas.estimators import ESTIMATORS
-from unheard.game.adversary import known_bad, worst_cases
-from unheard.game.asymptotic import asymptotic_worst_case
-from unheard.game.outcomes import count_histograms
-from unheard.game.regret import check_kind, exact_regret, simulated_regret
+from unheard.game.adversary import build_bad_structures, find_worst_cases
+from unheard.game.asymptotic import find_asymptotic_worst_case
+from unheard.game.outcomes import count_outcomes
+from unheard.game.regret import check_kind, compute_regret, simulate_regret
 from unheard.game.structures import Structure
 from unheard.model.scale import Scale
 
 
-class Cases:
+class RegretTable:
     """Regrets of several methods at several q, one document each.
 
     Parameters
@@ -27,28 +27,28 @@ class Cases:
     n
         Number of people, or infinity.
     scale, kind, quiet
-        As in :func:`unheard.game.adversary.worst_case`.
+        As in :func:`unheard.game.adversary.find_worst_case`.
     """
 
     def __init__(self, n: float, scale: Scale, kind: str, quiet: str) -> None:
         self.n, self.scale, self.kind, self.quiet = n, scale, check_kind(kind), quiet
 
-    def worst(self, methods: Sequence[str], qs: Sequence[float]) -> Iterator[dict[str, Any]]:
+    def find_worst(self, methods: Sequence[str], qs: Sequence[float]) -> Iterator[dict[str, Any]]:
         """Find the worst case of each method at each q."""
         if math.isinf(self.n):
             if self.quiet != "any":
                 raise OptionError("quiet", f"{self.quiet!r} with --n inf", "Give a finite --n")
             for method in methods:
                 for q in qs:
-                    limit = asymptotic_worst_case(method, q, self.scale)
+                    limit = find_asymptotic_worst_case(method, q, self.scale)
                     how = "closed form" if limit.closed_form else "search"
                     yield self._row(
                         method, q, limit.regret, limit.structure, limit.lower_bound, how
                     )
             return
-        size = count_histograms(int(self.n), self.scale.m)
+        size = count_outcomes(int(self.n), self.scale.m)
         for method in methods:
-            for found in worst_cases(
+            for found in find_worst_cases(
                 method, int(self.n), qs, self.scale, self.kind, quiet=self.quiet
             ):
                 how = f"search, each value an exact sum over {size:,} histograms"
@@ -56,7 +56,7 @@ class Cases:
                     method, found.q, found.regret, found.structure, found.lower_bound, how
                 )
 
-    def simulated(
+    def simulate(
         self, methods: Sequence[str], qs: Sequence[float], draws: int, seed: int
     ) -> Iterator[dict[str, Any]]:
         """Simulate the structures known to be bad and report the worst of them."""
@@ -65,11 +65,11 @@ class Cases:
             for q in qs:
                 rows = [
                     self._simulate(method, q, structure, draws, seed)
-                    for structure in known_bad(n, q, self.scale.m)
+                    for structure in build_bad_structures(n, q, self.scale.m)
                 ]
                 yield max(rows, key=lambda row: float(row["regret"]))
 
-    def at_structure(
+    def evaluate_structure(
         self,
         methods: Sequence[str],
         qs: Sequence[float],
@@ -88,15 +88,15 @@ class Cases:
                 if draws is not None:
                     yield self._simulate(method, q, structure, draws, seed)
                 else:
-                    value = exact_regret(method, structure, n, q, self.scale, self.kind)
-                    how = f"exact sum over {count_histograms(n, self.scale.m):,} histograms"
+                    value = compute_regret(method, structure, n, q, self.scale, self.kind)
+                    how = f"exact sum over {count_outcomes(n, self.scale.m):,} histograms"
                     yield self._row(method, q, value, structure, self._lower_bound(q), how)
 
     def _simulate(
         self, method: str, q: float, structure: Structure, draws: int, seed: int
     ) -> dict[str, Any]:
 
-        found = simulated_regret(
+        found = simulate_regret(
             method,
             structure,
             self._finite(),
