@@ -185,7 +185,8 @@ class InputError(UnheardError, ValueError):
             if name == "argument":
                 yield Reference(self.argument, self.index)
             elif name in self.data:
-                yield format(self.data[name], detail or "")
+                datum = self.data[name]
+                yield datum if isinstance(datum, Reference) else format(datum, detail or "")
             elif name is not None:
                 value = Formatter().vformat(detail, (), self.data) if detail else None
                 yield Reference(name, value=value)

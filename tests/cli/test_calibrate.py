@@ -427,7 +427,7 @@ def test_half_written_output_never_stays(
         patch.setattr(Path, "write_text", full)
         done = run("calibrate", *words)
     assert (done.code, done.out) == (1, "")
-    assert done.err == "Error: cannot write the output: No space left on device.\n"
+    assert done.err == "Error: The output cannot be written: No space left on device.\n"
     left = {path.name for path in Path().iterdir()} - {"stays.csv", "audit.csv"}
     assert left == ({target.name} if there else set())
     assert not there or target.read_text(encoding="utf-8") == "what was there"

@@ -285,13 +285,25 @@ def test_the_game_tells_the_story(run: Any) -> None:
     ("words", "message"),
     [
         ("regret --n 100 --m 5 --q 0.5 --method bea", "96,560,646 histograms"),
-        ("regret --n 0 --q 0.5 --method bea", "--n: 0 found"),
-        ("regret --n 2.5 --q 0.5 --method bea", "--n: 2.5 found"),
+        (
+            "regret --n 0 --q 0.5 --method bea",
+            "--n must be a whole number, 1 or more, or inf; got 0.",
+        ),
+        (
+            "regret --n 2.5 --q 0.5 --method bea",
+            "--n must be a whole number, 1 or more, or inf; got 2.5.",
+        ),
         ("regret --n 5 --q 0 --method bea", "--q: 0 found"),
         ("regret --n 5 --q 0.5 --method best", "'best' found"),
-        ("regret --n 5 --q 0.5 --method bea --kind most", "'most' found"),
-        ("regret --n 5 --q 0.5 --method bea --m 3 --scale 1:3", "--m and --scale given"),
-        ("regret --n 5 --m 2 --q 0.5 --method bea --p 0.5,0.5", "one of --p and --g"),
+        (
+            "regret --n 5 --q 0.5 --method bea --kind most",
+            "--kind must be one of gap, excess; got 'most'.",
+        ),
+        (
+            "regret --n 5 --q 0.5 --method bea --m 3 --scale 1:3",
+            "--m and --scale exclude each other.",
+        ),
+        ("regret --n 5 --m 2 --q 0.5 --method bea --p 0.5,0.5", "--p and --g require each other."),
         ("regret --n 5 --m 2 --q 0.5 --method bea --p 0.5,0.6 --g 1,1", "add up to 1"),
         ("regret --n 5 --m 3 --q 0.5 --method bea --p 0.5,0.5 --g 1,1", "2 entries for 3"),
         ("regret --n inf --m 3 --q 0.5 --method bea --draws 100", "inf found"),
@@ -314,7 +326,7 @@ def test_a_failure_of_ours_ends_with_1(run: Any, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("unheard.cli.estimate.build_question", broken)
     done = run("estimate", "1", "2", "--q", "0.3")
     assert done.code == 1
-    assert "please report" in done.err
+    assert "Please report" in done.err
 
 
 def test_interrupted_ends_with_130(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

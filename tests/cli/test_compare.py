@@ -133,7 +133,10 @@ def test_names_cannot_speak_to_the_terminal(run: Any) -> None:
         (["Ceder", "Elm", *TABLE], "has no item 'Ceder'. Did you mean 'Cedar'?"),
         (["Cedar", "Ulm", *TABLE], "has no item 'Ulm'. Did you mean 'Elm'?"),
         (["Cedar", "Elm", *TABLE, "--item", "stars"], "has no item"),
-        (["Cedar", "Elm", *TABLE, "--nulls", "x"], "--nulls: 'x' found"),
+        (
+            ["Cedar", "Elm", *TABLE, "--nulls", "x"],
+            "--nulls must be one of refuse, drop, nonresponse; got 'x'.",
+        ),
     ],
 )
 def test_refused(run: Any, words: list[str], message: str) -> None:

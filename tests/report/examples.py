@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from unheard.report.report_data import ReportData, gather_report_data
 from unheard.tables.pipeline import Job, prepare, read_request
-from unheard.tables.request import ordered
+from unheard.tables.request import add_order
 from unheard.tables.sources.open import Where
 
 COUNTS = {  # one certainly best, one certainly worst, three whose order is open
@@ -65,7 +65,7 @@ def job_of(
 ) -> Iterator[Job]:
     """A job about the order of the items of a table, counts of hotels unless told otherwise."""
     asked = {"item": "hotel"} | ({} if "rating" in settings else {"counts": NAMES}) | settings
-    request = ordered(
+    request = add_order(
         read_request(**asked), k, above, below, sampling_error, settings.get("method")
     )
     job = prepare(source, request, Where())

@@ -27,7 +27,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("page") / "page.html"
     counts = random_counts(ITEMS - 1) | NOTED
     table = table_of(counts, n=[2 * sum(cells) + 9 for cells in counts.values()])
-    make_report(table, "hotel", counts=NAMES, q=0.2, n="n", above=3.5, output=target)
+    make_report(table, "hotel", counts=NAMES, q=0.2, n_column="n", above=3.5, output=target)
     return target
 
 

@@ -13,7 +13,7 @@ from tests.tables.engines import SQL_BENCHES, bench
 from unheard.report.report_data import gather_report_data
 from unheard.report.report_json import build_document
 from unheard.tables.pipeline import prepare, read_request
-from unheard.tables.request import ordered
+from unheard.tables.request import add_order
 from unheard.tables.sources.open import Where
 
 STAYS = pyarrow.csv.read_csv(Path(__file__).parents[2] / "docs" / "stays.csv")
@@ -29,7 +29,7 @@ NAMES = [*(name for name in SQL_BENCHES if name != "spark"), "duckdb-relation", 
 
 def document(source: Any, where: Where, asked: dict[str, Any]) -> dict[str, Any]:
     above = None if "window" in asked else 4.0
-    job = prepare(source, ordered(read_request(**asked), None, above, None), where)
+    job = prepare(source, add_order(read_request(**asked), None, above, None), where)
     try:
         data = gather_report_data(job, source="stays", command=None, title=None)
     finally:

@@ -38,7 +38,7 @@ def test_numbers(counts: dict[str, list[int]], settings: dict[str, Any], k: int)
 
 def test_people_and_claims() -> None:
     n = [400, 500, 500, 60, 90]
-    found = report_about(table_of(COUNTS, n=n), q=0.4, n="n", above=3.5, k=3)
+    found = report_about(table_of(COUNTS, n=n), q=0.4, n_column="n", above=3.5, k=3)
     cells = np.array(list(COUNTS.values()))
     own = uh.estimate(cells, 0.4, n=n)
     assert found.numbers.people == sum(n)
@@ -101,7 +101,7 @@ def test_windows_are_counted_in_rows() -> None:
 
 def test_notes_are_counted() -> None:
     counts = {**COUNTS, "Fir": [0] * 5}
-    found = report_about(table_of(counts, n=[400, 500, 500, 60, 90, 12]), q=0.5, n="n")
+    found = report_about(table_of(counts, n=[400, 500, 500, 60, 90, 12]), q=0.5, n_column="n")
     own = uh.estimate(list(counts.values()), 0.5, n=[400, 500, 500, 60, 90, 12]).notes
     every = [note for notes in own for note in notes]
     assert found.notes == {note: every.count(note) for note in set(every)}

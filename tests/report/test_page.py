@@ -72,12 +72,12 @@ def well_built(page: Parsed) -> None:
 
 CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "plain": (table_of(COUNTS), {"q": 0.6, "above": 3.5}),
-    "people": (table_of(COUNTS, n=[400, 500, 500, 60, 90]), {"q": 0.3, "n": "n"}),
-    "refuted": (table_of(COUNTS, n=[400, 500, 500, 60, 90]), {"q": 0.99, "n": "n"}),
+    "people": (table_of(COUNTS, n=[400, 500, 500, 60, 90]), {"q": 0.3, "n_column": "n"}),
+    "refuted": (table_of(COUNTS, n=[400, 500, 500, 60, 90]), {"q": 0.99, "n_column": "n"}),
     "windows": (RATED, {"q": 0.3, "rating": "stars", "time": "day", "window": "month"}),
     "attributes": (RATED, {"q": 0.3, "rating": ["stars", "clean"]}),
     "strata": (RATED, {"q": 0.3, "rating": "stars", "strata": "wing", "n_table": WINGS}),
-    "a q for each": (RATED, {"q": "doubt", "rating": "stars"}),
+    "a q for each": (RATED, {"q_column": "doubt", "rating": "stars"}),
     "stated": (table_of(COUNTS), {"participation": [(0.2, 0.5)] * 4 + [(0.3, 0.9)]}),
     "known": (table_of(COUNTS), {"g": [0.2, 0.3, 0.3, 0.5, 0.9]}),
     "no level": (table_of(COUNTS), {"q": 0.6, "level": None}),

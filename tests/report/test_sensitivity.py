@@ -40,7 +40,7 @@ def test_sweep_agrees_with_the_order_at_the_q_assumed() -> None:
 
 def test_sweep_with_people_counts_refutations() -> None:
     n = [400, 500, 500, 60, 90]
-    found = report_about(table_of(COUNTS, n=n), floor=0.3, n="n").sensitivity
+    found = report_about(table_of(COUNTS, n=n), floor=0.3, n_column="n").sensitivity
     assert found is not None
     for step in found.steps:
         notes = uh.estimate(list(COUNTS.values()), floor=step.q, n=n).notes
@@ -97,14 +97,14 @@ def test_claims_hold_at_no_q_that_a_response_rate_refutes() -> None:
     bounds = uh.estimate(list(counts.values()), floor=0.1, n=n, level=None)
     at_most = list(zip(bounds.lower, bounds.upper, strict=True))
     assert at_most[0][0] < at_most[1][1]
-    found = report_about(table_of(counts, n=n), floor=0.05, n="n").sensitivity
+    found = report_about(table_of(counts, n=n), floor=0.05, n_column="n").sensitivity
     assert found is not None
     assert found.claims[0].claim == "A is first"
     assert found.claims[0].breakdown_q is None
     assert "at no floor that the response rate allows" in found.claims[0].words
     # Where everybody answered, every q is possible.
     more = {name: [9 * count for count in row] for name, row in counts.items()}
-    sure = report_about(table_of(more, n=[126, 144]), floor=0.2, n="n").sensitivity
+    sure = report_about(table_of(more, n=[126, 144]), floor=0.2, n_column="n").sensitivity
     assert sure is not None
     assert sure.claims[0].breakdown_q is not None
 
@@ -138,7 +138,7 @@ def test_sampling_error_may_be_ignored() -> None:
         ({"q": 0.3, "time": "day", "window": "month"}, "not available with windows"),
         ({"q": 0.3, "rating": ["stars", "clean"]}, "not available with several rating columns"),
         ({"q": 0.3, "strata": "wing", "n_table": WINGS}, "not available with strata"),
-        ({"q": "doubt"}, "not available with a q for each item"),
+        ({"q_column": "doubt"}, "not available with a q for each item"),
     ],
 )
 def test_what_cannot_be_swept_is_said(settings: dict[str, Any], words: str) -> None:

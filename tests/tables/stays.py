@@ -27,6 +27,11 @@ COLUMNS = [
 ]
 
 
+def with_q(asked: dict[str, Any]) -> dict[str, Any]:
+    """State q, unless a column or a table does."""
+    return asked if {"q_column", "q_table"} & set(asked) else {"q": 0.3} | asked
+
+
 def stays(names: Any = ("Astoria", "Bellevue", "Central", "Drei Eichen")) -> pa.Table:
     rng = np.random.default_rng(7)
     hotel = [names[i] for i in rng.integers(0, len(names), 40 * len(names))]
@@ -41,7 +46,7 @@ WANTED = expected(STAYS, ["hotel"], "stars", FIVE, q=0.3)
 
 def check(source: Any, wanted: Any = None, **asked: Any) -> pa.Table:
     wanted = WANTED if wanted is None else wanted
-    result = uh.rate(source, "hotel", "stars", **({"q": 0.3} | asked))
+    result = uh.rate(source, "hotel", "stars", **with_q(asked))
     assert isinstance(result, pa.Table)
     assert result.column_names == ["hotel", *COLUMNS]
     found = rows_by(result, ["hotel"])
@@ -101,5 +106,5 @@ DATABASES = pytest.mark.parametrize("database", [in_sqlite, in_duckdb])
 
 def refused(source: Any, words: str, error: type[Exception] = uh.SourceError, **asked: Any) -> str:
     with pytest.raises(error, match=words) as told:
-        uh.rate(source, "hotel", "stars", **({"q": 0.3} | asked))
+        uh.rate(source, "hotel", "stars", **with_q(asked))
     return str(told.value)

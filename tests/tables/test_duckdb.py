@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import unheard as uh
-from tests.tables.stays import STAYS, as_csv, as_parquet, in_duckdb
+from tests.tables.stays import STAYS, as_csv, as_parquet, in_duckdb, with_q
 from unheard.tables.engines.duckdb import DuckDB
 
 
@@ -108,10 +108,10 @@ def test_errors_leave_no_folders(scratch: Path, tmp_path: Path) -> None:
         (tmp_path / "text.db", {}),
         (tmp_path / "no.csv", {}),
         (STAYS, {"memory": "lots"}),
-        (STAYS, {"n": "guests"}),
+        (STAYS, {"n_column": "guests"}),
     ):
         with pytest.raises(uh.UnheardError) as told:
-            uh.rate(source, "hotel", "stars", **({"q": 0.3} | asked))
+            uh.rate(source, "hotel", "stars", **with_q(asked))
         held.append(told)
         assert list(scratch.iterdir()) == []
     in_duckdb(tmp_path / "two.duckdb", a=STAYS, b=STAYS)

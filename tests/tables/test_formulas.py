@@ -71,7 +71,7 @@ def test_with_n_of_a_column(engine: Bench, assumption: dict[str, Any]) -> None:
         table.append_column("guests", pa.array(n)),
         wanted,
         rating="rating",
-        n="guests",
+        n_column="guests",
         **assumption,
     )
 
@@ -90,7 +90,7 @@ def test_one_n_and_q_by_column_with_bea(database: Bench) -> None:
     q = {(k,): v for k, v in voices.items()}
     wanted = expected(table, ["item"], "rating", FIVE, q=q, **asked)
     table = table.append_column("voice", pa.array([voices[i] for i in table["item"].to_pylist()]))
-    check(database, table, wanted, rating="rating", q="voice", **asked)
+    check(database, table, wanted, rating="rating", q_column="voice", **asked)
 
 
 def test_q_by_column(database: Bench) -> None:
@@ -98,7 +98,7 @@ def test_q_by_column(database: Bench) -> None:
     voices = {"A": 0.1, "B": 0.2, "C": 0.3, "D": 0.5, "E": 0.9, "F": 1.0, "alone": 0.05}
     wanted = expected(table, ["item"], "rating", FIVE, q={(k,): v for k, v in voices.items()})
     table = table.append_column("voice", pa.array([voices[i] for i in table["item"].to_pylist()]))
-    check(database, table, wanted, rating="rating", q="voice")
+    check(database, table, wanted, rating="rating", q_column="voice")
 
 
 @pytest.mark.parametrize(
@@ -178,12 +178,15 @@ def test_more_people_than_the_largest_count(database: Bench) -> None:
     table = pa.table({"item": [*people], "rating": [1, 5], "guests": [*people.values()]})
     full, hotels = table.slice(0, 1), table.select(["item", "guests"])
     wanted = expected(full, ["item"], "rating", FIVE, q=0.3, n=MOST)
-    ways: list[dict[str, Any]] = [{"n": "guests"}, {"n": "guests", "n_table": hotels.slice(0, 1)}]
+    ways: list[dict[str, Any]] = [
+        {"n_column": "guests"},
+        {"n_column": "guests", "n_table": hotels.slice(0, 1)},
+    ]
     for asked in (*ways, {"n": MOST}):
         check(database, full, wanted, rating="rating", q=0.3, **asked)
     source, where = database.load(table)
     words = rf"n is no number of people \(for example item='over', (n_high|guests)={MOST + 1}\)"
-    for asked in ({"n": "guests"}, {"n": "guests", "n_table": hotels}):
+    for asked in ({"n_column": "guests"}, {"n_column": "guests", "n_table": hotels}):
         with pytest.raises(uh.PopulationError, match=words):
             uh.rate(source, "item", "rating", q=0.3, **asked, **where)
 
@@ -207,7 +210,7 @@ def test_strata(database: Bench) -> None:
         )
     )
     result = database.rows(
-        uh.rate(source, "item", "rating", q=0.2, n="rooms", strata="wing", **where)
+        uh.rate(source, "item", "rating", q=0.2, n_column="rooms", strata="wing", **where)
     )
     for row in result.to_pylist():
         mine = [(n[key], part) for key, part in parts.items() if key[0] == row["item"]]
@@ -244,8 +247,8 @@ def test_strata(database: Bench) -> None:
     "asked",
     [
         {"q": 0.3},
-        {"floor": 0.2, "n": "guests", "method": "bea"},
-        {"q": 0.2, "n": "guests"},
+        {"floor": 0.2, "n_column": "guests", "method": "bea"},
+        {"q": 0.2, "n_column": "guests"},
         {"q": 0.4, "quiet": "low", "level": None},
         {"g": [0.2, 0.3, 0.3, 0.4, 0.6], "n": 5000},
     ],

@@ -18,13 +18,13 @@ from sqlglot import exp
 import unheard as uh
 from tests.tables.engines import Bench, bench
 from tests.tables.oracle import same
-from tests.tables.stays import DATABASES
+from tests.tables.stays import DATABASES, with_q
 from unheard.report.report_data import gather_report_data
 from unheard.tables import entry_points, rank
 from unheard.tables.audit_table import Layout, read_audit
 from unheard.tables.engines import base
 from unheard.tables.pipeline import prepare, read_request
-from unheard.tables.request import ORDER_COLUMNS, RESULT_COLUMNS, WITHIN_COLUMNS, ordered
+from unheard.tables.request import ORDER_COLUMNS, RESULT_COLUMNS, WITHIN_COLUMNS, add_order
 from unheard.tables.sources import inspection
 from unheard.tables.sources.open import Where, open_source
 from unheard.tables.sql import dialects
@@ -69,8 +69,13 @@ PEOPLE, VOICES = EACH.select(["hotel", "guests"]), EACH.select(["hotel", "voice"
 
 LATEST: dict[str, Any] = {"rater": "who", "time": "day", "duplicates": "latest"}
 MONTHS: dict[str, Any] = {"time": "day", "window": "2 months", "every": "month"}
-BEA: dict[str, Any] = {"n": "guests", "q": "voice", "method": "bea", "strata": "wing"}
-TABLES: dict[str, Any] = {"n": "guests", "n_table": PEOPLE, "q": "voice", "q_table": VOICES}
+BEA: dict[str, Any] = {"n_column": "guests", "q_column": "voice", "method": "bea", "strata": "wing"}
+TABLES: dict[str, Any] = {
+    "n_column": "guests",
+    "n_table": PEOPLE,
+    "q_column": "voice",
+    "q_table": VOICES,
+}
 
 ASKED: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (rank, {"rating": "stars", "q": 0.3, "k": 2, "above": 3.0, **LATEST}),
@@ -120,7 +125,7 @@ def look_at_it() -> None:
 
 
 def look_at_the_order() -> None:
-    request = ordered(read_request(item="hotel", rating="stars", q=0.3), k=2)
+    request = add_order(read_request(item="hotel", rating="stars", q=0.3), k=2)
     job = prepare(STAYS, request, Where())
     standing(job, "4")
     gather_report_data(job, source="stays", command=None, title=None)
@@ -134,10 +139,17 @@ def audit() -> None:
 
 
 def write_text() -> None:
-    uh.write_sql("hotel", "stars", dialect="duckdb", q=0.3, n="guests", level=None, **MONTHS)
+    uh.write_sql("hotel", "stars", dialect="duckdb", q=0.3, n_column="guests", level=None, **MONTHS)
     uh.write_sql("hotel", "stars", dialect="duckdb", q_table="q", n_table="n", level=None)
     uh.write_sql(
-        "hotel", "stars", dialect="duckdb", floor=0.3, n="n", method="bea", level=None, ranks=False
+        "hotel",
+        "stars",
+        dialect="duckdb",
+        floor=0.3,
+        n_column="n",
+        method="bea",
+        level=None,
+        ranks=False,
     )
 
 
@@ -276,15 +288,15 @@ def test_reserved_names_are_refused_as_items() -> None:
         ("strata", {"strata": "UH_x", "n": 900}),
         ("rater", {"rater": "UH_x"}),
         ("time", {"time": "UH_x", "window": "month"}),
-        ("n", {"n": "UH_x"}),
-        ("n", {"n": "UH_x", "n_table": PEOPLE}),
-        ("q", {"q": "UH_x"}),
-        ("q", {"q": "UH_x", "q_table": VOICES}),
+        ("n", {"n_column": "UH_x"}),
+        ("n", {"n_column": "UH_x", "n_table": PEOPLE}),
+        ("q", {"q_column": "UH_x"}),
+        ("q", {"q_column": "UH_x", "q_table": VOICES}),
     ],
     ids=str,
 )
 def test_reserved_names_are_refused_everywhere(place: str, asked: dict[str, Any]) -> None:
-    given: dict[str, Any] = {"item": "hotel", "rating": "stars", "q": 0.3} | asked
+    given: dict[str, Any] = {"item": "hotel", "rating": "stars"} | with_q(asked)
     words = rf"{place}: 'UH_x' begins with uh_, which is reserved.*\. Rename that column"
     with pytest.raises(uh.ColumnError, match=words):
         uh.rate(STAYS, **given)

@@ -94,7 +94,9 @@ def test_rating_of_another_kind(values: list[Any], words: str) -> None:
     refused(pa.table({"hotel": ["A"], "stars": values}), words, uh.ColumnError)
 
 
-@pytest.mark.parametrize(("column", "asked"), [("n", {"n": "guests"}), ("q", {"q": "guests"})])
+@pytest.mark.parametrize(
+    ("column", "asked"), [("n", {"n_column": "guests"}), ("q", {"q_column": "guests"})]
+)
 def test_number_column_of_text(column: str, asked: dict[str, Any]) -> None:
     table = STAYS.append_column("guests", pa.array(["many"] * STAYS.num_rows))
     refused(table, f"{column}: column 'guests' holds text", uh.ColumnError, **asked)
@@ -187,7 +189,7 @@ PLENTY = dict.fromkeys(HOTELS, 400.0)
 )
 def test_n_column(value: float | None, words: str) -> None:
     table = with_column("guests", {**PLENTY, "Central": value})
-    refused(table, words, uh.PopulationError, n="guests")
+    refused(table, words, uh.PopulationError, n_column="guests")
     second = pa.table({"hotel": HOTELS, "n": pa.array([*PLENTY.values()], pa.float64())})
     changed = pa.array([value if h == "Central" else 400.0 for h in HOTELS], pa.float64())
     second = second.set_column(1, "n", changed)
@@ -199,10 +201,10 @@ def test_numbers_that_vary_within_an_item() -> None:
     values = [400.0 + (i == 9) for i in range(STAYS.num_rows)]
     name = STAYS["hotel"][9].as_py()
     words = rf"n of .*: column 'guests' varies within an item \(for example hotel='{name}'"
-    refused(with_column("guests", values), words, uh.PopulationError, n="guests")
+    refused(with_column("guests", values), words, uh.PopulationError, n_column="guests")
     voices = [0.3 + (i == 9) / 8 for i in range(STAYS.num_rows)]
     words = "q of .*: column 'voice' varies within an item"
-    refused(with_column("voice", voices), words, uh.AssumptionError, q="voice")
+    refused(with_column("voice", voices), words, uh.AssumptionError, q_column="voice")
 
 
 def test_one_n_below_the_ratings() -> None:
@@ -215,7 +217,7 @@ def test_one_n_below_the_ratings() -> None:
 def test_q_column(value: float | None) -> None:
     voices: dict[str, Any] = {**dict.fromkeys(HOTELS, 0.3), "Central": value}
     words = r"q is missing or not in \(0, 1\] \(for example hotel='Central'"
-    refused(with_column("voice", voices), words, uh.AssumptionError, q="voice")
+    refused(with_column("voice", voices), words, uh.AssumptionError, q_column="voice")
 
 
 def test_n_table(tmp_path: Path) -> None:
@@ -249,7 +251,7 @@ def test_n_table(tmp_path: Path) -> None:
     refused(STAYS, "shares no column with the item: hotel", uh.ColumnError, n_table=renamed)
     renamed = second.rename_columns(["hotel", "guests"])
     refused(STAYS, r"n_table: .* has no column 'n'", uh.ColumnError, n_table=renamed)
-    check(STAYS, wanted, n_table=renamed, n="guests")
+    check(STAYS, wanted, n_table=renamed, n_column="guests")
 
 
 @DATABASES
@@ -423,4 +425,4 @@ def test_a_number_and_a_table_of_people() -> None:
     ):
         uh.rate(table, "hotel", "stars", q=0.3, n_table=people)
     with pytest.raises(uh.ColumnError, match="something else than numbers"):
-        uh.rate(table, "hotel", "stars", q="words", q_table=people)
+        uh.rate(table, "hotel", "stars", q_column="words", q_table=people)

@@ -17,7 +17,7 @@ from unheard.model.question import build_question
 from unheard.present.order_sentences import Findings, pair_sentences
 from unheard.present.phrases import q_text
 from unheard.tables.pipeline import prepare, read_request
-from unheard.tables.request import Request, ordered
+from unheard.tables.request import Request, add_order
 from unheard.tables.shared_ranks import CrowdRanks
 from unheard.tables.sources.open import Where
 from unheard.tables.top_k import standing
@@ -95,7 +95,7 @@ def request(**more: Any) -> Request:
     asked = read_request(
         item="hotel", counts=["n1", "n2", "n3", "n4", "n5"], q=0.4, shared=True, **more
     )
-    return ordered(asked, 1, None, None)
+    return add_order(asked, 1, None, None)
 
 
 def test_an_item_that_is_left_out_is_compared_with_nobody() -> None:

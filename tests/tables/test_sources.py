@@ -174,7 +174,7 @@ def test_decimal_commas_and_a_stated_separator(tmp_path: Path, name: str, text: 
 
 def test_commas_are_decimal_in_ratings_only(tmp_path: Path) -> None:
     thousands = written(tmp_path, "hotel;stars;guests\nA;4,5;1,000\nB;3;2,000\n")
-    refused(thousands, "'guests' holds text.*without commas", uh.ColumnError, n="guests")
+    refused(thousands, "'guests' holds text.*without commas", uh.ColumnError, n_column="guests")
     assert averages(thousands) == {"A": 4.5, "B": 3.0}
     names = written(tmp_path, "hotel;stars\n1,5;4,5\n1,50;3\n")
     assert averages(names) == {"1,5": 4.5, "1,50": 3.0}

@@ -116,7 +116,12 @@ def check_second_tables(engine: Bench, method: str) -> None:
     q = dict(zip(keys, voices["q"].to_pylist(), strict=True))
     n = dict(zip(keys, people.values(), strict=True))
     wanted = answers(keys, cells_of(table, keys), FIVE, q=q, n=n, method=method)
-    asked: dict[str, Any] = {"n": "guests", "n_table": hotels, "q_table": voices, "method": method}
+    asked: dict[str, Any] = {
+        "n_column": "guests",
+        "n_table": hotels,
+        "q_table": voices,
+        "method": method,
+    }
     found = check(engine, table, wanted, rating="rating", **asked)
     assert found[("nobody",)]["notes"].startswith("no_ratings")
 

@@ -18,7 +18,7 @@ from unheard.tables.sql.dialects import DIALECTS
 
 ASKED: list[dict[str, Any]] = [
     {"q": 0.3},
-    {"q": 0.3, "n": "guests", "create_view": "best.rated"},
+    {"q": 0.3, "n_column": "guests", "view": "best.rated"},
     {"floor": 0.3, "n": 900, "method": "bea"},
     {"q": 0.2, "quiet": "low", "n_table": "people", "strata": ["wing"]},
     {"q_table": "voices", "time": "day", "window": "month", "text_ratings": True},
@@ -36,7 +36,7 @@ def test_text_can_be_parsed(dialect: str, asked: dict[str, Any]) -> None:
     assert text.startswith("-- ")
     assert text.endswith(";\n")
     tree = sqlglot.parse_one(text, dialect=dialect)
-    assert isinstance(tree, exp.Create) is ("create_view" in asked)
+    assert isinstance(tree, exp.Create) is ("view" in asked)
     query = tree.expression if isinstance(tree, exp.Create) else tree
     assert isinstance(query, exp.Select)
     window = ["window_start", "window_end"] if "window" in asked else []
@@ -116,9 +116,7 @@ def test_view(dialect: str) -> None:
     at = [i for i, hotel in enumerate(STAYS["hotel"].to_pylist()) if hotel == "Central"]
     stars[at[0]], stars[at[1]] = 9, None
     table = table.set_column(1, "stars", pa.array(stars, pa.int64()))
-    text = uh.write_sql(
-        "hotel", "stars", dialect=dialect, table="stays", create_view="rated", q=0.3
-    )
+    text = uh.write_sql("hotel", "stars", dialect=dialect, table="stays", view="rated", q=0.3)
     found = rows_by(run_view(dialect, text, table), ["hotel"])
     wanted = expected(table, ["hotel"], "stars", FIVE, q=0.3)
     wanted["Central",]["notes"] = "rows_dropped"
@@ -126,7 +124,7 @@ def test_view(dialect: str) -> None:
     for key, row in wanted.items():
         same(found[key], row | NO_ERROR, key)
     text = uh.write_sql(
-        *("hotel", "stars"), dialect=dialect, table="stays", create_view="rated", q=0.3, n="guests"
+        *("hotel", "stars"), dialect=dialect, table="stays", view="rated", q=0.3, n_column="guests"
     )
     found = rows_by(run_view(dialect, text, table), ["hotel"])
     notes = {key[0]: row["notes"].split() for key, row in found.items()}

@@ -29,14 +29,14 @@ from tests.web.server import (
     serving,
     serving_within,
 )
-from unheard.web.api.request_body import QuestionError, read_question
-from unheard.web.api.schemas import (
+from unheard.web.api.forms import (
     CalibrateQuestion,
     CompareQuestion,
     EstimateQuestion,
     RegretQuestion,
     SweepQuestion,
 )
+from unheard.web.api.requests import QuestionError, read_question
 from unheard.web.server.limits import MIB, Limits
 from unheard.web.server.pool import Answer, Line, Pool
 from unheard.web.server.spool import Spool

@@ -16,17 +16,10 @@ from unheard.analysis.calibrate import Audit
 from unheard.analysis.calibrate import calibrate as find_participation
 from unheard.analysis.evidence import PRESET_TEXTS, list_evidence
 from unheard.cli.layout import aligned, paragraph
-from unheard.cli.options import (
-    check_no_options,
-    json_option,
-    level_option,
-    read_level,
-    scale_option,
-)
-from unheard.cli.table_options import audit_options
+from unheard.cli.options import Values, pick, refuse_options, takes_options
+from unheard.cli.tables import read_where
 from unheard.errors import OptionError
 from unheard.model.assumption import PRESETS
-from unheard.model.parsing import listed
 from unheard.text import plural, printable, write_exactly
 
 if TYPE_CHECKING:
@@ -36,31 +29,12 @@ if TYPE_CHECKING:
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("words", metavar="[AUDIT]", nargs=-1)
-@click.option("--answered", metavar="COLUMN", help="A row per person: whether they answered, as "
-              "1 and 0 or yes and no; --rating is what they think.")  # fmt: skip
-@click.option("--population", metavar="COLUMN", help="Rows of two populations, told apart by this "
-              "column: observed and true.")  # fmt: skip
-@click.option("--observed", metavar="COLUMN,...", help="A row per item: counts of those who "
-              "answered, lowest rating first.")  # fmt: skip
-@click.option("--truth", metavar="COLUMN,...", help="With --observed: counts of everybody.")
-@click.option("--segment", metavar="COLUMN,...", help="Find participation for each of these "
-              "segments on its own.")  # fmt: skip
-@click.option("--unpaired", is_flag=True, help="The truth is of other people, drawn at random: "
-              "then only ratios of participation are known.")  # fmt: skip
-@click.option("--response-rate", is_flag=True, help="Instead of an audit: what the share of people "
-              "who answered rules out, for counts with --n or a table.")  # fmt: skip
-@click.option("--evidence", is_flag=True, help="Show what studies have found, and the presets.")
-@scale_option
-@level_option
-@audit_options
-@click.option("-o", "--output", metavar="FILE", help="Write what was found: .json, to be used as "
-              "--assumption FILE; or .csv, a table of q for --q-table.")  # fmt: skip
-@json_option
-def calibrate(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
-    """Find out who answers, from a sample in which the truth is known.
+@takes_options("calibrate")
+def calibrate(values: Values, words: tuple[str, ...]) -> None:
+    """Estimate participation from an audit.
 
-    AUDIT is a table, as unheard rate reads it: everybody asked privately and some of them public,
-    ratings of random people, or a census of some items.
+    AUDIT is a table, read as by unheard rate, in which the truth is known: everybody was asked and
+    some of them responded, ratings of people drawn at random, or a census of some items.
 
     \b
     Examples:
@@ -70,67 +44,70 @@ def calibrate(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
       unheard calibrate 120 30 45 200 605 --n 2400 --response-rate
       unheard calibrate --evidence
     """
-    if given["evidence"]:
+    if values["evidence"]:
         if words:
             raise click.UsageError("--evidence takes no table.")
-        _show_evidence(as_json)
-    elif given["response_rate"]:
+        _show_evidence(values["json"])
+    elif values["response_rate"]:
         from unheard.cli.rates import show_rates
 
-        show_rates(words, as_json, given)
+        show_rates(words, values)
     else:
-        _calibrate(words, as_json, given)
+        _calibrate(words, values)
 
 
-def _calibrate(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
+def _calibrate(words: tuple[str, ...], values: Values) -> None:
     from unheard.cli.progress import watched
     from unheard.tables.audit_table import Layout, read_audit
     from unheard.tables.sources.files import files_of
-    from unheard.tables.sources.open import Where
 
-    check_no_options(words)
+    refuse_options(words)
     if len(words) != 1:
         raise click.UsageError("Name one table with the audit, or use --response-rate, --evidence.")
     for name in ("n", "n_column", "n_table", "time", "window", "every"):
-        if given[name] is not None:
-            raise OptionError(name, "given with an audit", "It goes with --response-rate")
-    target = _target(given["output"], files_of(words[0]))
+        if values[name] is not None:
+            raise OptionError(
+                name,
+                problem="{argument} does not apply to an audit",
+                hint="Use it with {response_rate}",
+            )
+    target = _target(values["output"], files_of(words[0]))
     columns = ("item", "segment", "rating", "counts", "observed", "truth")
     layout = Layout(
-        **{name: tuple(listed(given[name])) for name in columns},
-        answered=given["answered"],
-        population=given["population"],
+        **{name: tuple(values[name] or ()) for name in columns},
+        answered=values["answered"],
+        population=values["population"],
     )
     found, scale = read_audit(
         words[0],
         layout,
-        given["scale"],
-        paired=not given["unpaired"],
-        where=Where(*(given[k] for k in ("engine", "table", "query", "memory", "spark_master"))),
+        values["scale"],
+        paired=not values["unpaired"],
+        where=read_where(values),
         watch=lambda words, at: watched(words, at.fraction),
         note=lambda words: click.echo(f"Note: {words}", err=True),
-        **{name: given[name] for name in ("nulls", "off_scale", "rater", "duplicates")},
+        **pick(values, ("nulls", "off_scale", "rater", "duplicates")),
     )
     with watched("calibrating", lambda: None):
-        audits = _audits(found, scale, given)
+        audits = _audits(found, scale, values)
         documents = {name: build_audit_document(audit) for name, audit in audits.items()}
     document = documents[""] if not layout.segment else {"segments": documents}
     if target is not None:
         _write(target, layout, document, audits, [one.segment for one in found.values()])
-    if as_json:
+    if values["json"]:
         click.echo(json.dumps(document, ensure_ascii=False))
     else:
         _show(audits, layout, target)
 
 
-def _audits(found: dict[str, Audited], scale: Scale, given: dict[str, Any]) -> dict[str, Audit]:
+def _audits(found: dict[str, Audited], scale: Scale, values: Values) -> dict[str, Audit]:
     return {
         name: find_participation(
             one.observed,
             one.truth,
-            paired=not given["unpaired"],
+            paired=not values["unpaired"],
             scale=scale,
-            level=read_level(given["level"]),
+            level=values["level"],
         )
         for name, one in found.items()
     }
@@ -143,9 +120,16 @@ def _target(output: str | None, inputs: Any) -> Path | None:
 
     path = Path(output)
     if path.is_dir():
-        raise OptionError("output", f"{path} is a folder", "Name a file")
+        raise OptionError(
+            "output", problem="{argument} is a folder", value=str(path), hint="Name a file"
+        )
     if path.suffix.lower() not in (".json", ".csv"):
-        raise OptionError("output", f"{path} has an unknown ending", "Choose .json or .csv")
+        raise OptionError(
+            "output",
+            problem="{argument} has an unknown ending",
+            value=str(path),
+            hint="Use .json or .csv",
+        )
     check_target(path, inputs)
     return path
 
@@ -163,7 +147,12 @@ def _write(
     text = json.dumps(document, ensure_ascii=False, indent=1)
     if target.suffix.lower() == ".csv":
         if not layout.segment:
-            raise OptionError("output", f"{target} found without --segment", "Write .json instead")
+            raise OptionError(
+                "output",
+                problem="A .csv file requires {segment}",
+                value=str(target),
+                hint="Write .json instead",
+            )
         rows = io.StringIO()
         table = csv.writer(rows, lineterminator="\n")
         table.writerow([*map(safe_cell, layout.segment), "q", "q_lower", "quiet"])

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import click
 import numpy as np
 
 from unheard.analysis.compare import Comparison, check_has_ratings, compare_rows
-from unheard.cli.histogram_arguments import named_rows, typed_rows
+from unheard.cli.histogram_arguments import read_named_rows, read_typed_rows
 from unheard.cli.layout import aligned, paragraph
-from unheard.cli.options import (
-    assumption_options,
-    covers_option,
-    json_option,
-    level_option,
-    scale_option,
-)
+from unheard.cli.options import Values, takes_options
 from unheard.cli.progress import watched
-from unheard.cli.table_options import source_options
 from unheard.errors import PopulationError
-from unheard.model.parsing import numbers
 from unheard.model.question import Question
 from unheard.present.decision_json import comparison_document
 from unheard.present.sentences import comparison_sentences
@@ -32,26 +23,12 @@ from unheard.text import printable, range_text, rating_text
 @click.command()
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-@assumption_options
-@click.option(
-    "--n", metavar="N_A,N_B", help="How many people there are for each, silent ones included."
-)
-@scale_option
-@level_option
-@covers_option
-@click.option(
-    "--shared/--separate",
-    default=None,
-    help="Show one way alone: one participation shared by both items, or each its own. By default "
-    "both ways are shown.",
-)
-@source_options
-@json_option
-def compare(a: str, b: str, as_json: bool, shared: bool | None, **given: Any) -> None:
-    """Compare two items, to see whether one is really the better.
+@takes_options("compare")
+def compare(values: Values, a: str, b: str) -> None:
+    """Compare two items, to see whether one is really better.
 
-    A and B are counts with commas between, lowest rating first; with --source, the names of two
-    items.
+    A and B are counts separated by commas, lowest rating first; with --source, they are the names
+    of two items.
 
     \b
     Examples:
@@ -60,13 +37,14 @@ def compare(a: str, b: str, as_json: bool, shared: bool | None, **given: Any) ->
       unheard compare 5,10,35,120,30 30,25,45,80,20 --q 0.5 --shared
       unheard compare Cedar Elm --source stays.csv --item hotel --rating stars --q 0.3
     """
-    if given["source"] is None:
+    as_json, shared = values.pop("json"), values.pop("shared")
+    if values["source"] is None:
         names = ("A", "B")
-        n = None if given["n"] is None else _both(given["n"])
-        question = typed_rows([[a], [b]], n, given)
+        _check_two(values["n"])
+        question = read_typed_rows([[a], [b]], values)
     else:
         names = (a, b)
-        question = named_rows(names, "item", given)
+        question = read_named_rows(names, "item", values)
     check_has_ratings(question, names)
     with watched("comparing", lambda: None):
         found = compare_rows(question)
@@ -81,11 +59,14 @@ def compare(a: str, b: str, as_json: bool, shared: bool | None, **given: Any) ->
         console.print(line, markup=False)
 
 
-def _both(text: str) -> list[float]:
-    people = numbers(text, "--n", PopulationError)
-    if len(people) > 2:
-        raise PopulationError("--n", f"{text} found", "Give A's and B's, as in --n 900,700")
-    return people
+def _check_two(people: list[float] | None) -> None:
+    if people is not None and len(people) > 2:
+        raise PopulationError(
+            "n",
+            problem="{argument} has {many} numbers for two items",
+            hint="Give one for each, as in --n 900,700",
+            many=len(people),
+        )
 
 
 def _lines(

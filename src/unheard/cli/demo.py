@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unheard.cli.options import json_option
+from unheard.cli.options import Values, takes_options
 from unheard.model.assumption import Assumption
 from unheard.model.estimate import estimate
 from unheard.model.example import HOTELS
@@ -28,16 +28,16 @@ _GOOD = 3.5
 
 
 @click.command()
-@json_option
-def demo(as_json: bool) -> None:
-    """Show what it does on a built-in example: two hotels with the same average.
+@takes_options("demo")
+def demo(values: Values) -> None:
+    """Show what unheard does, on two hotels with the same average.
 
     \b
     Example:
       unheard demo
     """
     questions = {name: build_question(counts, _Q) for name, counts in HOTELS.items()}
-    if as_json:
+    if values["json"]:
         found = {
             name: estimate_document(question, question.answer(question.methods()))
             for name, question in questions.items()

@@ -8,44 +8,40 @@ from typing import Any
 
 import numpy as np
 
-from unheard.cli.options import read_counts, read_level, stated_assumption
-from unheard.cli.table_options import arguments_of
+from unheard.cli.options import Values, pick, read_counts
+from unheard.cli.tables import read_where
 from unheard.errors import OptionError
 from unheard.model.question import Question, build_question
+from unheard.options.questions import ASSUMPTION, SETTINGS
 
+_ASKED = ("n", *(one.name for one in (*ASSUMPTION, *SETTINGS)))
 _OF_TABLES = ("item", "rating", "counts", "n_column", "n_table", "table", "query", "rater")
 
 
-def typed_rows(rows: Sequence[Sequence[str]], n: Any, given: dict[str, Any]) -> Question:
+def read_typed_rows(rows: Sequence[Sequence[str]], values: Values) -> Question:
     """Make the question about counts that were typed, one list of words for each histogram."""
     for name in _OF_TABLES:
-        if given[name]:
-            option = f"--{name.replace('_', '-')}"
-            raise OptionError(option, "given without a table", "Name the table with --source")
+        if values[name]:
+            raise OptionError(
+                name, problem="{argument} requires a table", hint="Name the table with {source}"
+            )
     counts: list[Any] = [read_counts(tuple(words)) for words in rows]
-    return build_question(
-        counts[0] if len(counts) == 1 else counts,
-        **stated_assumption(given),
-        n=n,
-        level=read_level(given["level"]),
-        covers=given["covers"],
-    )
+    return build_question(counts[0] if len(counts) == 1 else counts, **pick(values, _ASKED))
 
 
-def named_rows(names: Sequence[str], place: str, given: dict[str, Any]) -> Question:
+def read_named_rows(names: Sequence[str], argument: str, values: Values) -> Question:
     """Make the question about items of a table."""
     from unheard.cli.progress import watched
     from unheard.tables.named_items import check_plain, fetch, find
-    from unheard.tables.pipeline import prepare, read_request
-    from unheard.tables.sources.open import Where
+    from unheard.tables.pipeline import REQUEST_OPTIONS, prepare, read_request
 
-    request = read_request(**arguments_of(given) | {"ranks": False})
-    check_plain(request, place)
-    where = Where(*(given[name] for name in ("engine", "table", "query", "memory", "spark_master")))
-    job = prepare(given["source"], request, where, lambda words, at: watched(words, at.fraction))
+    request = read_request(**pick(values, REQUEST_OPTIONS) | {"ranks": False})
+    check_plain(request, argument)
+    where = read_where(values)
+    job = prepare(values["source"], request, where, lambda words, at: watched(words, at.fraction))
     try:
         known, question = fetch(job)
-        rows = [find(name, known, job.opened.words, place) for name in names]
+        rows = [find(name, known, job.opened.words, argument) for name in names]
     finally:
         job.close()
     # One item is one histogram, as if its counts had been typed.

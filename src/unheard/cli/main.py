@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import sys
 import traceback
@@ -26,17 +25,29 @@ from unheard.cli.regret import regret
 from unheard.cli.report import report
 from unheard.cli.serve import serve
 from unheard.cli.sweep import sweep
-from unheard.errors import AssumptionError, InputError, MissingLibraryError, QueryError
-from unheard.options.surfaces import CommandLine
+from unheard.errors import MissingLibraryError, QueryError
+from unheard.options.questions import GROUPS
 from unheard.text import printable
 
 DONE, OUR_FAILURE, BAD_INPUT = 0, 1, 2
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class GroupedCommands(click.Group):
+    """Commands that the help lists by what they are for."""
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a paragraph for each group, with every summary in full."""
+        for group in GROUPS:
+            with formatter.section(group.title):
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(100)) for name in group.names]
+                )
+
+
+@click.group(cls=GroupedCommands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="unheard")
 def cli() -> None:
-    """An honest rating, with an allowance for the people who said nothing.
+    """An honest rating, with an allowance for the people who did not respond.
 
     Start with: unheard demo
     """
@@ -45,7 +56,7 @@ def cli() -> None:
 @cli.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the script that completes this command in a shell.
+    """Print the completion script for a shell.
 
     \b
     Example, for the current shell:
@@ -107,45 +118,9 @@ def _end_by(number: int) -> None:
     signal.raise_signal(number)
 
 
-def _as_typed(place: str) -> str:
-    """Name an argument of the library as the option that it was given by."""
-    name, rest = re.match(r"(\w*)(.*)", place, re.DOTALL).groups()  # type: ignore[union-attr]
-    options = {option.name for command in cli.commands.values() for option in command.params}
-    if name == "assumption" and "--assumption" not in sys.argv:
-        return place
-    if name in ("n", "q") and f"--{name}-column" in sys.argv:
-        name = f"{name}_column"
-    if name in options - {"counts", "source"} and (not rest or rest[0] in "[ "):
-        return f"--{name.replace('_', '-')}{rest}"
-    return place
-
-
-def _told(error: InputError) -> str:
-    """Write an error in the words of the command line."""
-    if "found" not in error.data:
-        return printable(error.render(CommandLine()))
-    text = str(error)[len(error.place) :]
-    # Advice such as nulls='drop' is given to people who type --nulls drop.
-    text = re.sub(
-        r"\b(nulls|off_scale|duplicates|scale)='([\w:]+)'",
-        lambda found: f"--{found[1].replace('_', '-')} {found[2]}",
-        text,
-    )
-    text = re.sub(r"\b([nq])='([^']+)'", r"--\1-column \2", text)
-    text = text.replace("say that the audit is not paired", "say --unpaired")
-    if error.place == "audit":
-        text = re.sub(r"\b(answered|population|observed|truth),", r"--\1,", text)
-    if error.place == "assumption" and isinstance(error, AssumptionError):
-        text = re.sub(r"\b(q \(|participation|g\b)", r"--\1", text)
-    return printable(f"{_as_typed(error.place)}{text}")
-
-
 def _run() -> int:
     try:
         cli.main(prog_name="unheard", standalone_mode=False)
-    except InputError as error:
-        click.echo(f"Error: {_told(error)}", err=True)
-        return BAD_INPUT
     except (MissingLibraryError, QueryError) as error:
         click.echo(f"Error: {printable(str(error))}", err=True)
         return BAD_INPUT
@@ -164,10 +139,10 @@ def _run() -> int:
         sys.stdout = None
         return DONE
     except OSError as error:
-        click.echo(f"Error: cannot write the output: {error.strerror}.", err=True)
+        click.echo(f"Error: The output cannot be written: {error.strerror}.", err=True)
         return OUR_FAILURE
     except Exception:
         traceback.print_exc()
-        click.echo("This is a fault of unheard, not of your input; please report it.", err=True)
+        click.echo("This is a fault of unheard, not of your input. Please report it.", err=True)
         return OUR_FAILURE
     return DONE

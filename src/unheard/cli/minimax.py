@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unheard.cli.options import json_option, kind_option, scale_option
-from unheard.cli.regret import read_scale, vector, whole
-from unheard.errors import AssumptionError
+from unheard.cli.options import Values, takes_options
+from unheard.cli.regret import read_people, read_scale, vector
+from unheard.errors import OptionError
 from unheard.formulas.operations import Floats
-from unheard.model.parsing import number
 from unheard.text import write_exactly
 
 if TYPE_CHECKING:
@@ -21,23 +21,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--n", required=True, metavar="N", help="How many people, up to 200.")
-@click.option("--q", required=True, metavar="Q", help="Least participation.")
-@click.option("--m", metavar="M", help="How many ratings, 1 to M. By default 2.")
-@scale_option
-@kind_option("Kind of regret, as in the command regret; excess for two ratings and N up to 50.")
-@click.option("--table", is_flag=True, help="Show the optimal aggregator itself as well.")
-@json_option
-def minimax(
-    n: str,
-    q: str,
-    m: str | None,
-    scale: str | None,
-    kind: str,
-    table: bool,
-    as_json: bool,
-) -> None:
-    """Bracket the smallest worst-case regret that any aggregator can have, with proof.
+@takes_options("minimax")
+def minimax(values: Values) -> None:
+    """Bracket the best worst case that any aggregator can have.
 
     \b
     Examples:
@@ -47,12 +33,12 @@ def minimax(
     """
     from unheard.game.minimax import solve_minimax
 
-    values = read_scale(m or (None if scale else "2"), scale)
-    game = solve_minimax(whole(n, "--n", 1), number(q, "--q", AssumptionError), values, kind)
-    if as_json:
+    scale = read_scale(values, 2)
+    game = solve_minimax(_read_n(values["n"]), values["q"], scale, values["kind"])
+    if values["json"]:
         document: dict[str, Any] = {
             "n": game.n,
-            "m": values.m,
+            "m": scale.m,
             "q": game.q,
             "kind": game.kind,
             "lower": game.lower,
@@ -66,11 +52,19 @@ def minimax(
                 for weight, one in game.support
             ],
         }
-        if table:
-            document["table"] = _rows(game.table, values.lowest, values.width)
+        if values["table"]:
+            document["table"] = _rows(game.table, scale.lowest, scale.width)
         click.echo(json.dumps(document))
         return
-    _show(game, table)
+    _show(game, values["table"])
+
+
+def _read_n(n: float) -> int:
+    if n == math.inf:
+        raise OptionError(
+            "n", problem="{argument} must be finite", hint="Use a number of people up to 200"
+        )
+    return int(read_people(n))
 
 
 def _rows(table: Floats, lowest: float, width: float) -> list[list[float]]:

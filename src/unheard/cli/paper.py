@@ -9,29 +9,16 @@ from typing import Any
 
 import click
 
-from unheard.cli.options import json_option
+from unheard.cli.options import Values, takes_options
 
 
 @click.command()
-@click.option(
-    "-o", "--output", metavar="DIR", default="paper", show_default=True, help="Where to write."
-)
-@click.option(
-    "--only",
-    metavar="NAME,...",
-    help="Make these alone: hotels, example, regret_over_q, asymptotic, heat_maps, methods_over_q, "
-    "regret_over_n, hotel_table, tracks, theorems.",
-)
-@click.option("--fast", is_flag=True, help="Coarser numbers, in at most a minute and a half.")
-@click.option(
-    "--data", metavar="DIR", help="Folder with public rating data (cm100k/item_histograms.csv)."
-)
-@json_option
-def paper(output: str, only: str | None, fast: bool, data: str | None, as_json: bool) -> None:
-    """Reproduce every figure and table of the paper, and say what agrees.
+@takes_options("paper")
+def paper(values: Values) -> None:
+    """Reproduce the paper's figures and tables.
 
-    For each: charts (SVG and PNG), the numbers behind them (CSV), and a line on index.html. What is
-    up to date is not made again.
+    Each comes as charts (SVG and PNG), the numbers behind them (CSV), and a verdict on index.html.
+    What is up to date is not made again.
 
     \b
     Examples:
@@ -40,16 +27,20 @@ def paper(output: str, only: str | None, fast: bool, data: str | None, as_json: 
     """
     from unheard.paper.run import check_names, make_all
 
-    names = check_names([] if only is None else only.split(","))
-    folder = Path(output)
-    with _Bar(len(names), quiet=as_json) as bar:
+    names = check_names(values["only"] or [])
+    folder, data = Path(values["output"]), None if values["data"] is None else Path(values["data"])
+    with _Bar(len(names), quiet=values["json"]) as bar:
         found = []
         for made in make_all(
-            folder, names, fast=fast, data=None if data is None else Path(data), step=bar.step
+            folder,
+            names,
+            fast=values["fast"],
+            data=data,
+            step=bar.step,
         ):
             bar.done(made.name, made.entry.verdict, made.fresh)
             found.append(made)
-    if as_json:
+    if values["json"]:
         rows = [
             {key: value for key, value in vars(made.entry).items() if key != "key"}
             for made in found

@@ -12,20 +12,11 @@ import click
 from unheard.analysis.follow_up import FollowUp, combine_follow_up
 from unheard.analysis.plan import Plan, Scenario, plan_follow_up
 from unheard.cli.layout import aligned, paragraph
-from unheard.cli.options import (
-    assumption_options,
-    covers_option,
-    json_option,
-    level_option,
-    read_counts,
-    read_level,
-    scale_option,
-    stated_assumption,
-)
-from unheard.errors import CountsError, InputError, OptionError, PopulationError
+from unheard.cli.options import Values, pick, read_counts, takes_options
+from unheard.errors import InputError, OptionError
 from unheard.model.notes import NOTE_TEXTS
-from unheard.model.parsing import number, numbers
 from unheard.model.scale import Scale
+from unheard.options.questions import ASSUMPTION, SETTINGS
 from unheard.present.estimate_json import tidy
 from unheard.text import rating_text, write_exactly
 
@@ -35,57 +26,12 @@ from unheard.text import rating_text, write_exactly
     context_settings={"ignore_unknown_options": True},
 )
 @click.argument("counts", nargs=-1)
-@click.option("--n", metavar="N", help="How many people there are, silent ones included. Required.")
-@click.option("--width", metavar="W", help="Goal: a confidence interval no wider than this.")
-@click.option("--above", metavar="T", help="Goal: settle whether the mean lies above T.")
-@click.option("--below", metavar="T", help="Goal: settle whether the mean lies below T.")
-@click.option(
-    "--power",
-    metavar="P",
-    help="Probability with which the answers shall settle --above or --below. By default 0.8.",
-)
-@click.option(
-    "--silent",
-    metavar="COUNTS",
-    help="Your own guess at the ratings of the silent, as counts or shares with commas between "
-    "them; by default whatever the assumption allows.",
-)
-@click.option(
-    "--follow-up",
-    metavar="COUNTS",
-    help="Instead of a goal: the answers in hand, as counts with commas between them, of people "
-    "drawn at random from those who said nothing at first.",
-)
-@click.option(
-    "--asked",
-    metavar="K",
-    help="How many were drawn for --follow-up, if not all of them answered; the assumption is then "
-    "about them.",
-)
-@assumption_options
-@scale_option
-@level_option
-@covers_option
-@json_option
-def plan(
-    counts: tuple[str, ...],
-    n: str | None,
-    width: str | None,
-    above: str | None,
-    below: str | None,
-    power: str | None,
-    silent: str | None,
-    follow_up: str | None,
-    asked: str | None,
-    level: str,
-    covers: str,
-    as_json: bool,
-    **assumption: Any,
-) -> None:
-    """Plan whom to ask: how many of the people who said nothing settle the matter.
+@takes_options("plan")
+def plan(values: Values, counts: tuple[str, ...]) -> None:
+    """Plan a follow-up of non-respondents.
 
-    COUNTS is how often each rating was given, lowest first. With the answers in hand, --follow-up
-    puts the two together.
+    COUNTS is the number of ratings of each value, lowest first. Once the responses are in,
+    --follow-up combines the two.
 
     \b
     Examples:
@@ -94,83 +40,67 @@ def plan(
       unheard plan 120 30 45 200 605 --n 2400 --follow-up 3,1,4,6,2
       unheard plan 120 30 45 200 605 --n 2400 --follow-up 3,1,4,6,2 --asked 30 --q 0.3
     """
-    goals = {"width": width, "above": above, "below": below}
-    _check_together({**goals, "power": power, "silent": silent}, follow_up, asked)
-    shared: dict[str, Any] = {
-        "n": None if n is None else tidy(number(n, "--n", PopulationError)),
-        "level": read_level(level),
-        "covers": covers,
-        **stated_assumption(assumption),
-    }
+    _check_together(values)
+    shared = pick(values, ("n", *(one.name for one in (*ASSUMPTION, *SETTINGS))))
+    shared["n"] = tidy(shared["n"])
     seen = read_counts(counts)
     found: FollowUp | Plan
-    if follow_up is not None:
-        found = _combined(seen, follow_up, asked, shared)
+    if values["follow_up"] is not None:
+        found = _combine(seen, values["follow_up"], values["asked"], shared)
     else:
-        wanted = {**goals, "power": power}
-        settings = {
-            name: number(text, f"--{name}", OptionError)
-            for name, text in wanted.items()
-            if text is not None
-        }
-        guess = None if silent is None else numbers(silent, "--silent", CountsError)
-        found = plan_follow_up(seen, nonrespondents=guess, **shared | settings)
+        goal = {name: values[name] for name in (*_GOALS, "power") if values[name] is not None}
+        found = plan_follow_up(seen, nonrespondents=values["nonrespondents"], **shared | goal)
     question = Question(
-        _scale(shared["scale"], len(seen)),
+        shared["scale"] or Scale.points(len(seen)),
         seen,
         shared["n"],
         shared["level"],
-        covers,
+        shared["covers"],
     )
-    if as_json:
+    if values["json"]:
         click.echo(json.dumps(document(question, found)))
     else:
         _show(question, found)
 
 
-def _scale(stated: Scale | str | None, m: int) -> Scale:
-    if isinstance(stated, str):
-        return Scale.parse(stated)
-    return Scale.points(m) if stated is None else stated
+_GOALS = ("width", "above", "below")
 
 
-def _combined(
-    seen: Sequence[float], answers: str, asked: str | None, shared: dict[str, Any]
+def _combine(
+    seen: Sequence[float], answers: Sequence[float], asked: int | None, shared: Values
 ) -> FollowUp:
-    given = numbers(answers, "--follow-up", CountsError)
-    drawn: Any = None if asked is None else tidy(number(asked, "--asked", PopulationError))
     try:
-        return combine_follow_up(seen, given, asked=drawn, **shared)
+        return combine_follow_up(seen, answers, asked=asked, **shared)
     except InputError as error:
         # The library calls them answers, the command line --follow-up.
         raise (error.about("follow_up") if error.argument == "answers" else error) from None
 
 
-def _check_together(
-    planning: dict[str, str | None], follow_up: str | None, asked: str | None
-) -> None:
-    """Refuse options that say nothing to each other."""
-    given = [f"--{name}" for name, text in planning.items() if text is not None]
-    if follow_up is not None and given:
+def _check_together(values: Values) -> None:
+    """Refuse options that do not go together."""
+    goals = [name for name in _GOALS if values[name] is not None]
+    planning = [*goals, *(one for one in ("power", "nonrespondents") if values[one] is not None)]
+    if values["follow_up"] is not None and planning:
         raise OptionError(
-            "--follow-up",
-            f"given together with {' and '.join(given)}",
-            "Plan before you ask, or put the answers together once you have them",
+            planning[0],
+            problem="{argument} and {follow_up} exclude each other",
+            hint="Plan before you ask; combine the responses once you have them",
         )
-    if follow_up is None and asked is not None:
+    if values["follow_up"] is None and values["asked"] is not None:
+        raise OptionError("asked", problem="{argument} requires {follow_up}", hint="Give both")
+    if values["follow_up"] is None and len(goals) != 1:
         raise OptionError(
-            "--asked", "given without answers", "Give the answers as well, by --follow-up"
+            goals[1] if goals else "above",
+            problem="Two goals are given" if goals else "A goal is missing",
+            hint="Give one of {width:0.3}, {above:4} and {below:4}, or the responses in hand with "
+            "{follow_up}",
         )
-    goals = [name for name in given if name in ("--width", "--above", "--below")]
-    if follow_up is None and len(goals) != 1:
+    if values["width"] is not None and values["power"] is not None:
         raise OptionError(
-            "goal",
-            f"{' and '.join(goals)} given together" if goals else "none given",
-            "Give one of --width 0.3, --above 4 and --below 4, or the answers in hand by "
-            "--follow-up",
+            "power",
+            problem="{argument} and {width} exclude each other",
+            hint="Use {argument} with {above} or {below}",
         )
-    if "--width" in given and "--power" in given:
-        raise OptionError("--power", "given together with --width", "It goes with a claim only")
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unheard.cli.options import Values, takes_options
 from unheard.cli.pair_grid import FINE, PLAIN, pair_lines
 from unheard.cli.rate import answer
-from unheard.cli.table_options import order_options, ordered_request, table_options
 from unheard.cli.table_result import Columns, Shown
+from unheard.cli.tables import read_order
 from unheard.present.phrases import places_text, q_cell, verdict_text
 
 if TYPE_CHECKING:
@@ -20,19 +21,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("source")
-@click.option(
-    "--who",
-    metavar="ITEM",
-    help="Say how quiet people may be before this item is no longer surely among the K best; an "
-    "item named by several columns with commas between.",
-)
-@order_options("Say who is among the K best.")
-@table_options
-def rank(source: str, **given: Any) -> None:
-    """Say what is settled about the order of the items of a table.
+@takes_options("rank")
+def rank(values: Values, source: str) -> None:
+    """Find out what is settled about the order of the items.
 
-    An average puts every item into one place. Silent people may change that: this tells which
-    places each item can have.
+    An average gives every item one rank. Non-respondents may change that: this shows the range of
+    ranks that each item can have.
 
     SOURCE is as in unheard rate.
 
@@ -44,10 +38,10 @@ def rank(source: str, **given: Any) -> None:
     """
     from unheard.tables.top_k import check_who
 
-    request = ordered_request(given)
-    if given["who"] is not None:
+    request = read_order(values)
+    if values["who"] is not None:
         check_who(request)
-    answer(source, given, request, partial(ShownOrder, who=given["who"]))
+    answer(source, values, request, partial(ShownOrder, who=values["who"]))
 
 
 class ShownOrder(Shown):

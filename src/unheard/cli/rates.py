@@ -10,59 +10,60 @@ import click
 
 from unheard.analysis.response_rates import ResponseRates, check_response_rates
 from unheard.cli.layout import aligned, paragraph
-from unheard.cli.options import check_no_options, read_counts, read_level
+from unheard.cli.options import Values, pick, read_counts, refuse_options
+from unheard.cli.tables import read_where
 from unheard.errors import OptionError, PopulationError
-from unheard.model.parsing import listed, number
 from unheard.text import printable
 
 _SHOWN = 20
 
 
-def show_rates(words: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
+def show_rates(words: tuple[str, ...], values: Values) -> None:
     """Show response rates of typed counts, or of a table."""
     for name in ("answered", "population", "observed", "truth", "segment", "unpaired", "output"):
-        if given[name]:
-            raise OptionError(name, "given with --response-rate", "It goes with an audit")
+        if values[name]:
+            raise OptionError(
+                name,
+                problem="{argument} does not apply to {response_rate}",
+                hint="Use it with an audit",
+            )
     names: tuple[str, ...] = ()
     keys: list[tuple[Any, ...]] = [()]
     if words and all(word.rstrip(",").replace(",", "").isdigit() for word in words):
-        if given["n"] is None:
-            raise PopulationError("n", "not given", "Say how many people there are, with --n")
+        if values["n"] is None:
+            raise PopulationError(
+                "n", problem="{response_rate} requires {argument}", hint="Give the number of people"
+            )
         seen: Any = sum(read_counts(words))
-        people: Any = number(given["n"], "--n", PopulationError)
+        people: Any = values["n"]
     else:
-        names, keys, seen, people = _of_table(words, given)
-    found = check_response_rates(seen, people, level=read_level(given["level"]))
-    if as_json:
+        names, keys, seen, people = _of_table(words, values)
+    found = check_response_rates(seen, people, level=values["level"])
+    if values["json"]:
         click.echo(json.dumps(_document(names, keys, found), default=str, ensure_ascii=False))
     else:
-        _show(names, keys, found, read_level(given["level"]))
+        _show(names, keys, found, values["level"])
 
 
 def _of_table(
-    words: tuple[str, ...], given: dict[str, Any]
+    words: tuple[str, ...], values: Values
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]], list[float], list[float]]:
     from unheard.cli.progress import watched
-    from unheard.tables.pipeline import in_order, prepare, read_request
-    from unheard.tables.sources.open import Where
+    from unheard.tables.pipeline import REQUEST_OPTIONS, in_order, prepare, read_request
 
-    check_no_options(words)
+    refuse_options(words)
     if len(words) != 1:
         raise click.UsageError("Name one table, or give counts with --n.")
-    n = given["n_column"]
-    if given["n"] is not None:
-        n = number(given["n"], "--n", PopulationError)
-    plain = ("scale", "time", "window", "every", "n_table", "nulls", "off_scale", "rater")
-    arguments: dict[str, Any] = {name: given[name] for name in (*plain, "duplicates")}
-    for name in ("item", "rating", "counts"):
-        arguments[name] = listed(given[name]) or None
-    request = read_request(**arguments, n=n, q=1.0, level=None, ranks=False)
+    asked = pick(values, REQUEST_OPTIONS) | {"q": 1.0, "level": None, "ranks": False}
+    request = read_request(**asked)
     if not request.n_known:
         raise PopulationError(
-            "n", "the number of people is not known", "Give --n, --n-column, --n-table, or --nulls "
-            "nonresponse"
-        )  # fmt: skip
-    where = Where(*(given[k] for k in ("engine", "table", "query", "memory", "spark_master")))
+            "n",
+            problem="{response_rate} requires the number of people",
+            hint="Give {n}, {n_column}, {n_table} or {nulls:nonresponse}",
+            code="requires_n",
+        )
+    where = read_where(values)
     job = prepare(words[0], request, where, lambda words, at: watched(words, at.fraction))
     try:
         table = job.opened.engine.arrow(in_order(job.query, request)).read_all()

@@ -5,67 +5,22 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from unheard.cli.options import json_option, kind_option, one_of, scale_option
-from unheard.errors import AssumptionError, OptionError
-from unheard.formulas.boxes import QUIET
-from unheard.formulas.estimators import ESTIMATORS
-from unheard.model.parsing import number, numbers
+from unheard.cli.options import Values, takes_options
+from unheard.errors import OptionError
 from unheard.model.scale import Scale
+
+if TYPE_CHECKING:
+    from unheard.game.structures import Structure
 
 
 @click.command()
-@click.option("--n", required=True, metavar="N", help="How many people; inf for endless people.")
-@click.option("--m", metavar="M", help="How many ratings, 1 to M. By default 5.")
-@scale_option
-@click.option(
-    "--q",
-    required=True,
-    metavar="Q",
-    help="Least participation: one number, several with commas, or FIRST:LAST:STEP.",
-)
-@click.option(
-    "--method",
-    required=True,
-    metavar="METHOD,...",
-    shell_complete=one_of(*ESTIMATORS),
-    help=f"One or several of {', '.join(ESTIMATORS)}.",
-)
-@kind_option(
-    "gap: squared distance to the mean of all N ratings, seen or not. excess: squared "
-    "distance to the mean behind them, less what seeing everybody would leave."
-)
-@click.option(
-    "--quiet",
-    metavar="|".join(QUIET),
-    default="any",
-    show_default=True,
-    shell_complete=one_of(*QUIET),
-    help="Who may be the quieter in the worst case.",
-)
-@click.option("--p", metavar="P,...", help="With --g: not the worst case, but this structure.")
-@click.option("--g", metavar="G,...", help="Participation of each rating, together with --p.")
-@click.option("--draws", metavar="DRAWS", help="Estimate by simulation, for any N and M.")
-@click.option("--seed", metavar="SEED", default="0", show_default=True, help="Of the simulation.")
-@json_option
-def regret(
-    n: str,
-    m: str | None,
-    scale: str | None,
-    q: str,
-    method: str,
-    kind: str,
-    quiet: str,
-    p: str | None,
-    g: str | None,
-    draws: str | None,
-    seed: str,
-    as_json: bool,
-) -> None:
-    """Find the structure in which an aggregator is furthest off, and by how much.
+@takes_options("regret")
+def regret(values: Values) -> None:
+    """Find the worst case of an aggregator.
 
     \b
     Examples:
@@ -74,60 +29,55 @@ def regret(
       unheard regret --n inf --q 0.5 --method average
       unheard regret --n 500 --m 2 --q 0.5 --method paa --p 0.6,0.4 --g 0.5,1 --draws 10000
     """
-    from unheard.game.regret_table import RegretTable, check_methods
+    from unheard.game.regret_table import RegretTable, check_methods, check_ratios
 
-    values = read_scale(m, scale)
-    people = math.inf if n.strip() == "inf" else whole(n, "--n", 1)
-    methods = [name.strip() for name in method.split(",")]
-    table = RegretTable(people, values, kind, quiet)
+    scale = read_scale(values, 5)
+    methods, qs = values["method"], check_ratios(values["q"])
     check_methods(methods)
-    qs, sample = read_range(q), None if draws is None else whole(draws, "--draws", 2)
-    if p is not None or g is not None:
+    table = RegretTable(read_people(values["n"]), scale, values["kind"], values["quiet"])
+    draws, seed = values["draws"], values["seed"]
+    if values["p"] is not None or values["g"] is not None:
         rows = table.evaluate_structure(
-            methods, qs, _structure(p, g), sample, whole(seed, "--seed", 0)
+            methods, qs, _structure(values["p"], values["g"]), draws, seed
         )
-    elif sample is not None:
-        rows = table.simulate(methods, qs, sample, whole(seed, "--seed", 0))
+    elif draws is not None:
+        rows = table.simulate(methods, qs, draws, seed)
     else:
         rows = table.find_worst(methods, qs)
     found = _with_progress(rows, len(methods) * len(qs))
-    if as_json:
+    if values["json"]:
         click.echo(json.dumps(found[0] if len(found) == 1 else found))
     else:
-        _show(found, values)
+        _show(found, scale)
 
 
-def _structure(p: str | None, g: str | None) -> Any:
+def _structure(p: list[float] | None, g: list[float] | None) -> Structure:
     from unheard.game.structures import Structure
 
     if p is None or g is None:
-        raise OptionError("p", "one of --p and --g given", "Give both, or none")
-    return Structure(numbers(p, "--p", OptionError), numbers(g, "--g", AssumptionError))
+        raise OptionError("p", problem="{p} and {g} require each other", hint="Give both, or none")
+    return Structure(p, g)
 
 
-def read_scale(m: str | None, scale: str | None) -> Scale:
+def read_scale(values: Values, m: int) -> Scale:
     """Read the scale from ``--scale``, or from the number of ratings ``--m``."""
-    if scale is not None:
-        if m is not None:
-            raise OptionError("m", "--m and --scale given", "Give one of them")
-        return Scale.parse(scale)
-    return Scale.points(whole(m or "5", "--m", 2))
+    if values["scale"] is None:
+        return Scale.points(values["m"] or m)
+    if values["m"] is not None:
+        raise OptionError(
+            "m", problem="{argument} and {scale} exclude each other", hint="Give one of them"
+        )
+    scale: Scale = values["scale"]
+    return scale
 
 
-def whole(text: str, place: str, least: int) -> int:
-    """Read a whole number."""
-    value = number(text, place, OptionError)
-    if not (value.is_integer() and value >= least):
-        raise OptionError(place, f"{text} found", f"Give a whole number, {least} or more")
-    return int(value)
-
-
-def read_range(text: str) -> list[float]:
-    """Read one number, several with commas, or a range with its step."""
-    from unheard.game.regret_table import check_ratios
-
-    found = list(Scale.parse(text).values) if ":" in text else numbers(text, "--q", AssumptionError)
-    return check_ratios(found)
+def read_people(n: float) -> float:
+    """Read the number of people, of whom there may be infinitely many."""
+    if not (n >= 1 and (n == math.inf or float(n).is_integer())):
+        raise OptionError(
+            "n", problem="{argument} must be a whole number, 1 or more, or inf", value=n
+        )
+    return n if n == math.inf else int(n)
 
 
 def _with_progress(rows: Iterator[dict[str, Any]], total: int) -> list[dict[str, Any]]:

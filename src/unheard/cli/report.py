@@ -6,36 +6,26 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
-from unheard.cli.options import json_option
-from unheard.cli.table_options import order_options, ordered_request, reading_options
+from unheard.cli.options import Values, takes_options
+from unheard.cli.tables import read_order, read_where
 from unheard.errors import OptionError
 from unheard.text import plural
 
 
 @click.command()
 @click.argument("source")
-@click.option("-o", "--output", metavar="FILE", help="Where to write the page: a .html file.")
-@click.option("--title", metavar="WORDS", help="What the report is called.")
-@click.option(
-    "--shared/--separate",
-    default=None,
-    help="Whether one crowd rated all items, so that one participation distorts them all, or each "
-    "item has its own. By default one crowd, where that can be.",
-)
-@order_options("Say who is among the K best. By default 10, and at most half of the items.")
-@reading_options
-@json_option
-def report(source: str, **given: Any) -> None:
-    """Make a report: one page that opens offline and can be mailed or printed.
+@takes_options("report")
+def report(values: Values, source: str) -> None:
+    """Write a report: one page to mail or print.
 
-    It says in plain words what is settled about the order of the items, which items change
-    most, what is assumed, what other assumptions would show, and how it was computed.
+    It says in plain words what is settled about the order of the items, which items change most,
+    what is assumed, what would overturn the conclusions, and how they were computed. The page
+    opens offline.
 
-    SOURCE is as in unheard rate. With --json the data are printed; -o may then be left out.
+    SOURCE is as in unheard rate. With --json the content is printed, and -o is optional.
 
     \b
     Examples:
@@ -51,21 +41,24 @@ def report(source: str, **given: Any) -> None:
     from unheard.tables.output.write import check_target
     from unheard.tables.pipeline import prepare
     from unheard.tables.sources.files import files_of
-    from unheard.tables.sources.open import Where
 
-    target = None if given["output"] is None else Path(given["output"])
+    target = None if values["output"] is None else Path(values["output"])
     if target is not None:
-        check_target(target, files_of(source, given["n_table"], given["q_table"]), PAGE_ENDINGS)
-    elif not given["as_json"]:
-        raise OptionError("output", "no file named", "Name one with -o, such as -o page.html")
-    where = Where(*(given[name] for name in ("engine", "table", "query", "memory", "spark_master")))
-    shared = given.pop("shared")
-    request = choose_participation(ordered_request(given), shared)
+        check_target(target, files_of(source, values["n_table"], values["q_table"]), PAGE_ENDINGS)
+    elif not values["json"]:
+        raise OptionError(
+            "output",
+            problem="{argument} is missing",
+            hint="Name the file to write with -o",
+            examples=("-o page.html",),
+        )
+    where, shared = read_where(values), values.pop("shared")
+    request = choose_participation(read_order(values), shared)
     job = prepare(source, request, where, lambda words, at: watched(words, at.fraction))
     try:
         with watched("rating", job.opened.engine.fraction):
             name = name_source(source, job)
-            data = gather_report_data(job, source=name, command=typed(), title=given["title"])
+            data = gather_report_data(job, source=name, command=typed(), title=values["title"])
     finally:
         job.close()
     size = ""
@@ -75,7 +68,7 @@ def report(source: str, **given: Any) -> None:
         with watched("drawing", lambda: None):
             write_page(render_page(data), target)
         size = f", {target.stat().st_size / 1e6:.1f} MB"
-    if given["as_json"]:
+    if values["json"]:
         click.echo(json.dumps(build_document(data), ensure_ascii=False))
     else:
         what = "row" if data.request.compared_within else "item"

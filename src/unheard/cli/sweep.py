@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import click
 
 from unheard.analysis.breakdown import Claim, find_breakdown_by_row
 from unheard.analysis.sweep import GRID, Sweep, read_floors, sweep_question
-from unheard.cli.histogram_arguments import named_rows, typed_rows
+from unheard.cli.histogram_arguments import read_named_rows, read_typed_rows
 from unheard.cli.layout import aligned, paragraph
-from unheard.cli.options import (
-    check_no_options,
-    covers_option,
-    json_option,
-    level_option,
-    per_rating_options,
-    scale_option,
-)
-from unheard.cli.table_options import source_options
-from unheard.errors import AssumptionError, OptionError, PopulationError
-from unheard.model.parsing import number, numbers, read_q
+from unheard.cli.options import Values, refuse_options, takes_options
 from unheard.model.question import Question
 from unheard.model.results import Estimate
 from unheard.present.decision_json import sweep_document
@@ -31,41 +20,12 @@ from unheard.text import range_text, rating_text
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("words", metavar="COUNTS... | ITEM", nargs=-1)
-@click.option("--above", metavar="VALUE", help="Say how quiet people may be before the mean may be "
-              "at or below VALUE.")  # fmt: skip
-@click.option(
-    "--below", metavar="VALUE", help="Instead of --above: before it may be VALUE or more."
-)
-@click.option(
-    "--q",
-    metavar="Q,...",
-    help="Participation ratios to look at, with commas between. By default "
-    + ", ".join(f"{q:g}" for q in GRID) + ".",
-)  # fmt: skip
-@click.option(
-    "--floor",
-    metavar="FLOOR,...",
-    help="Instead of --q: least probabilities to respond. Requires --n.",
-)
-@per_rating_options
-@click.option("--n", metavar="N", help="How many people there are, silent ones included.")
-@scale_option
-@level_option
-@covers_option
-@source_options
-@json_option
-def sweep(
-    words: tuple[str, ...],
-    q: str | None,
-    floor: str | None,
-    above: str | None,
-    below: str | None,
-    as_json: bool,
-    **given: Any,
-) -> None:
-    """Show the estimate and its intervals as people are allowed to be ever quieter.
+@takes_options("sweep")
+def sweep(values: Values, words: tuple[str, ...]) -> None:
+    """Show how the answer depends on q (sensitivity analysis).
 
-    COUNTS is how often each rating was given, lowest first; with --source, the name of an ITEM.
+    COUNTS is the number of ratings of each value, lowest first; with --source, it is the name of an
+    ITEM.
 
     \b
     Examples:
@@ -73,21 +33,20 @@ def sweep(
       unheard sweep 120 30 45 200 605 --quiet low --n 2400 --q 0.4,0.3,0.2,0.1
       unheard sweep Alder --source stays.csv --item hotel --rating stars --above 3.5
     """
-    grid = GRID if q is None else [read_q(part.strip(), "--q") for part in q.split(",")]
+    as_json, q, floor = values.pop("json"), values.pop("q"), values.pop("floor")
+    above, below = values.pop("above"), values.pop("below")
+    per_rating = [values[name] for name in ("participation", "g", "assumption")]
+    grid = GRID if q is None else q
     # The assumption at q = 1, from which the sweep starts; participation per rating has its own.
-    stated = any(given[name] for name in ("participation", "g", "assumption"))
-    given |= {"q": None if stated or floor else "1", "floor": "1" if floor else None}
+    stated = any(one is not None for one in per_rating)
+    values |= {"q": None if stated or floor else 1.0, "floor": 1.0 if floor else None}
     if floor is not None:
-        read_floors(floor, q, *(given[name] for name in ("participation", "g", "assumption")))
-        grid = numbers(floor, "--floor", AssumptionError)
-    question = _question(words, given)
+        read_floors(floor, q, *per_rating)
+        grid = floor
+    question = _read_question(words, values)
     claim = None
     if above is not None or below is not None:
-        ends = (
-            None if text is None else number(text, place, OptionError)
-            for text, place in ((above, "--above"), (below, "--below"))
-        )
-        claim = Claim.read(next(ends), next(ends), question.counts.scale)
+        claim = Claim.read(above, below, question.counts.scale)
     found = sweep_question(question, grid)
     broken = None
     if claim is not None:
@@ -100,12 +59,11 @@ def sweep(
         _show(question, found, claim, broken)
 
 
-def _question(words: tuple[str, ...], given: dict[str, Any]) -> Question:
-    if given["source"] is None:
-        n = None if given["n"] is None else number(given["n"], "--n", PopulationError)
-        return typed_rows([words], n, given)
-    check_no_options(word for word in words if word.startswith("--"))
-    return named_rows([" ".join(words)], "item", given)
+def _read_question(words: tuple[str, ...], values: Values) -> Question:
+    if values["source"] is None:
+        return read_typed_rows([words], values)
+    refuse_options(word for word in words if word.startswith("--"))
+    return read_named_rows([" ".join(words)], "item", values)
 
 
 def _show(

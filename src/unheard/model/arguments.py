@@ -6,6 +6,7 @@ A test compares them with the declarations in ``unheard.options``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from numpy.typing import ArrayLike
@@ -23,8 +24,6 @@ from unheard.options.declarations import (
 )
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from narwhals.typing import IntoFrame
 
 Pairs: TypeAlias = Sequence[tuple[float, float]]
@@ -33,8 +32,11 @@ Pairs: TypeAlias = Sequence[tuple[float, float]]
 Columns: TypeAlias = str | int | Iterable[str | int]
 """A column of a table, or several; frames may name columns by whole numbers."""
 
-Table: TypeAlias = "IntoFrame | str | PathLike[str]"
-"""A frame (pandas, Polars, PyArrow, DuckDB, ibis, Spark), a path, a glob or a database URL."""
+Path: TypeAlias = str | PathLike[str]
+"""A file, a glob or a database URL."""
+
+Table: TypeAlias = "IntoFrame | Path"
+"""A frame (pandas, Polars, PyArrow, DuckDB, ibis, Spark), or a path."""
 
 
 class PatternOptions(TypedDict, total=False):
@@ -79,15 +81,13 @@ class ReadingOptions(TypedDict, total=False):
     memory: str | None
 
 
-class RatedOptions(QuestionOptions, total=False):
+class SqlOptions(QuestionOptions, total=False):
     """What is rated, what is assumed, and how; see :func:`unheard.rate`."""
 
     counts: Columns | None
     q_column: str | None
-    q_table: Table | None
     n: float | None
     n_column: str | None
-    n_table: Table | None
     strata: Columns | None
     method: Method | None
     time: str | None
@@ -96,10 +96,46 @@ class RatedOptions(QuestionOptions, total=False):
     nulls: Nulls
 
 
-class TableOptions(RatedOptions, ReadingOptions, total=False):
+class TableOptions(SqlOptions, ReadingOptions, total=False):
     """The options of :func:`unheard.rate`, but for those about its result."""
 
+    q_table: Table | None
+    n_table: Table | None
     min_ratings: int
     rater: str | None
     duplicates: Duplicates
     off_scale: OffScale
+
+
+class RateOptions(TableOptions, total=False):
+    """The options of :func:`unheard.rate`."""
+
+    weight: str | None
+    ranks: bool
+    shared: bool
+    sort: str | bool | None
+
+
+class RankOptions(TableOptions, total=False):
+    """The options of :func:`unheard.rank`."""
+
+    k: int | None
+    above: float | None
+    below: float | None
+    sampling_error: bool
+    shared: bool
+    sort: str | bool | None
+
+
+class CountOptions(ReadingOptions, total=False):
+    """The options of :func:`unheard.count_ratings`."""
+
+    counts: Columns | None
+    scale: ScaleLike | None
+    time: str | None
+    window: str | None
+    every: str | None
+    nulls: Nulls
+    off_scale: OffScale
+    rater: str | None
+    duplicates: Duplicates

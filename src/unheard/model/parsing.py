@@ -1,76 +1,217 @@
-"""Assumptions written as text, as they are typed and as they stand in an address."""
+"""Options written as text, as they are typed and as they stand in an address."""
 
 from __future__ import annotations
 
 import csv
-import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from unheard.errors import AssumptionError, CountsError, InputError
+from unheard.errors import (
+    AssumptionError,
+    ColumnError,
+    CountsError,
+    InputError,
+    MethodError,
+    OptionError,
+    PopulationError,
+    ScaleError,
+)
 from unheard.model.assumption import PRESETS
+from unheard.model.scale import Scale
+from unheard.options.option import Option, Where
+from unheard.options.questions import options_of
+from unheard.options.unknown import check_choice, suggest
+
+_ERRORS: dict[str, type[InputError]] = {
+    **dict.fromkeys(("q", "floor", "quiet", "participation", "g", "assumption"), AssumptionError),
+    **dict.fromkeys(("n", "effective", "largest_weight"), PopulationError),
+    **dict.fromkeys(("counts", "squared_weights", "nonrespondents", "follow_up"), CountsError),
+    **dict.fromkeys(("item", "rating", "strata"), ColumnError),
+    "method": MethodError,
+}
+"""What kind of error a bad value is, where it is not an :class:`OptionError`."""
 
 
-def numbers(text: str, place: str, error: type[InputError]) -> list[float]:
-    """Read numbers with commas between them."""
-    return [number(part, f"{place}[{index}]", error) for index, part in enumerate(text.split(","))]
+def parse_options(question: str, surface: Where, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Read all options of a question from text; what is not text is taken as it is."""
+    return {
+        name: parse_value(option, given[name]) if name in given else option.default
+        for name, option in options_of(question, surface).items()
+    }
 
 
-def number(text: str, place: str, error: type[InputError]) -> float:
+def parse_value(option: Option, given: Any) -> Any:
+    """Read the value of one option; None if it was not given.
+
+    Examples
+    --------
+    >>> from unheard.options.declarations import G, LEVEL, Q
+    >>> parse_value(Q, "reviews"), parse_value(G, "0.2,0.5"), parse_value(LEVEL, "none")
+    (0.3, [0.2, 0.5], None)
+    """
+    if option.kind in ("columns", "names"):
+        return split_names(given) or None
+    if not isinstance(given, str):
+        return given
+    return _READERS[option.kind](option, given.strip() if option.kind in _NUMERIC else given)
+
+
+def parse_number(text: str, argument: str, index: int | None = None) -> float:
     """Read one number."""
     try:
         return float(text)
     except ValueError:
-        remedy = "Give a number"
-        if text.strip().endswith("%"):
-            counted = error is CountsError
-            remedy = "Give how many ratings, not percentages" if counted else "Write 30% as 0.3"
-        elif "," in text:
-            remedy = "Write a point for decimals, and nothing between thousands"
-        raise error(place, f"{text.strip()!r} is not a number", remedy) from None
+        raise _error_for(argument)(
+            argument,
+            problem="{argument} is not a number",
+            value=text.strip(),
+            index=() if index is None else index,
+            hint=_explain_number(text, argument),
+        ) from None
 
 
-def read_q(text: str, place: str) -> float:
-    """Read a voice ratio: a number, or the name of a preset."""
+def _explain_number(text: str, argument: str) -> str:
+    if text.strip().endswith("%"):
+        counted = _error_for(argument) is CountsError
+        return "Give the number of ratings, not percentages" if counted else "Write 30% as 0.3"
+    if "," in text:
+        return "Write a point for decimals, and nothing between thousands"
+    return "Use digits, with a point for decimals"
+
+
+def parse_numbers(text: str, argument: str) -> list[float]:
+    """Read numbers separated by commas."""
+    return [parse_number(part, argument, at) for at, part in enumerate(text.split(","))]
+
+
+def _error_for(argument: str) -> type[InputError]:
+    return _ERRORS.get(argument, OptionError)
+
+
+def _read_number(option: Option, text: str) -> float:
+    return parse_number(text, option.name)
+
+
+def _read_numbers(option: Option, text: str) -> list[float]:
+    return parse_numbers(text, option.name)
+
+
+def _read_whole(option: Option, text: str) -> int:
+    value = parse_number(text, option.name)
+    most = option.most
+    if not value.is_integer() or value < option.least or (most is not None and value > most):
+        limits = f"{option.least} or more" if most is None else f"from {option.least} to {most:,}"
+        raise OptionError(
+            option.name,
+            problem="{argument} must be a whole number, {limits}",
+            value=value,
+            limits=limits,
+        )
+    return int(value)
+
+
+def _read_ratio(option: Option, text: str, index: int | None = None) -> float:
     if text in PRESETS:
         return PRESETS[text]
-    near = difflib.get_close_matches(text, PRESETS, n=1)
+    near = suggest(text, PRESETS)
     if near:
         raise AssumptionError(
-            place, f"{text!r} found", f"Did you mean {near[0]}? If not, give a number"
+            option.name,
+            problem="{argument} is neither a number nor a preset",
+            value=text,
+            hint="{near}",
+            near=near,
         )
-    return number(text, place, AssumptionError)
+    return parse_number(text, option.name, index)
 
 
-def pairs(text: str, place: str) -> list[tuple[float, float]]:
-    """Read bounds such as ``0.1:0.4,0.2:0.6``."""
-    found = []
+def _read_ratios(option: Option, text: str) -> list[float]:
+    if ":" in text:
+        try:
+            return list(Scale.parse(text).values)
+        except ScaleError as error:
+            raise error.about(option.name) from None
+    return [_read_ratio(option, part.strip(), at) for at, part in enumerate(text.split(","))]
+
+
+def _read_level(option: Option, text: str) -> float | None:
+    return None if text.lower() == "none" else parse_number(text, option.name)
+
+
+def _read_scale(_option: Option, text: str) -> Scale:
+    return Scale.parse(text)
+
+
+def _read_pairs(option: Option, text: str) -> list[tuple[float, float]]:
+    pairs = []
     for index, part in enumerate(text.split(",")):
-        here = f"{place}[{index}]"
         ends = part.split(":")
         if len(ends) != 2:
             raise AssumptionError(
-                here, f"{part!r} found", "Give lo:hi for each rating, such as 0.1:0.4,0.2:0.6"
+                option.name,
+                problem="{argument} is not a pair of bounds",
+                value=part,
+                index=index,
+                hint="Give lo:hi for each rating, separated by commas,",
+                examples=("0.1:0.4,0.2:0.6",),
             )
-        lo, hi = (number(end, here, AssumptionError) for end in ends)
-        found.append((lo, hi))
-    return found
+        lo, hi = (parse_number(end, option.name, index) for end in ends)
+        pairs.append((lo, hi))
+    return pairs
 
 
-def listed(given: str | Sequence[str] | None) -> list[str]:
-    """Read names with commas between, given once or several times.
+def _read_choice(option: Option, text: str) -> str:
+    check_choice(option.name, text, option.choices, _error_for(option.name))
+    return text
+
+
+def _read_flag(option: Option, text: str) -> bool:
+    check_choice(option.name, text.lower(), _FLAGS, OptionError)
+    return _FLAGS[text.lower()]
+
+
+_FLAGS = {"true": True, "false": False, "1": True, "0": False}
+
+
+def _read_text(_option: Option, text: str) -> str:
+    return text
+
+
+_READERS: dict[str, Callable[[Option, str], Any]] = {
+    "number": _read_number,
+    "whole": _read_whole,
+    "numbers": _read_numbers,
+    "pairs": _read_pairs,
+    "ratio": _read_ratio,
+    "ratios": _read_ratios,
+    "level": _read_level,
+    "scale": _read_scale,
+    "choice": _read_choice,
+    "flag": _read_flag,
+    "text": _read_text,
+    "column": _read_text,
+    "table": _read_text,
+    "assumption": _read_text,
+    "file": _read_text,
+}
+_NUMERIC = ("number", "whole", "ratio", "level")
+
+
+def split_names(given: str | Sequence[str] | None) -> list[str]:
+    """Read names separated by commas, given once or several times.
 
     A name that holds a comma itself is put in double quotes, as in a CSV file.
 
     Examples
     --------
-    >>> listed(["hotel,wing", '"stars, 1 to 5"'])
+    >>> split_names(["hotel,wing", '"stars, 1 to 5"'])
     ['hotel', 'wing', 'stars, 1 to 5']
     """
     texts = [given] if isinstance(given, str) else given or ()
-    return [name for text in texts for name in _parts(text)]
+    return [name for text in texts for name in _split(text)]
 
 
-def _parts(text: str) -> list[str]:
+def _split(text: str) -> list[str]:
     if not text.startswith('"') and ',"' not in text:
         return text.split(",")
     # Line breaks are part of a name here, and the reader keeps them in quotes only.

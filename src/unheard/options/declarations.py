@@ -97,7 +97,9 @@ METHOD = Option(
     choices={method: method for method in METHODS},
     metavar="METHOD",
     label="Method",
-    help="Estimator. By default pooled for an {assumption} from ten items or more, reweight for a "
+    help="Estimator: "
+    + ", ".join(METHODS)
+    + ". By default pooled for an {assumption} from ten items or more, reweight for a "
     "smaller one and for {g}, otherwise midpoint if {n} is known and paa if it is not.",
 )
 LEVEL = Option(
@@ -551,8 +553,9 @@ KIND = Option(
     kind="choice",
     default="gap",
     choices={"gap": "gap", "excess": "excess"},
-    help="Kind of regret: the paper's gap between squared errors, or the excess over the best "
-    "estimate that knows participation.",
+    help="Kind of regret. gap: the squared distance to the mean of all N ratings, given or not; "
+    "excess: the squared distance to the mean of the population, minus what remains if everybody "
+    "responds.",
 )
 P = Option(
     name="p",
@@ -615,7 +618,7 @@ TOKEN = Option(
 ).only("command")
 MAX_UPLOAD = Option(
     name="max_upload",
-    kind="number",
+    kind="whole",
     default=64,
     metavar="MIB",
     help="Largest table accepted, in MiB.",

@@ -11,7 +11,8 @@ from unheard.options.option import Option, Where
 Options: TypeAlias = tuple[Option, ...]
 
 ASSUMPTION: Options = (o.Q, o.FLOOR, o.QUIET, o.PARTICIPATION, o.G, o.ASSUMPTION)
-SETTINGS: Options = (o.SCALE, o.LEVEL, o.COVERS)
+_LEVEL = replace(o.LEVEL, kind="number", help="Level of the confidence interval.")
+SETTINGS: Options = (o.SCALE, _LEVEL, o.COVERS)
 COLUMNS: Options = (o.ITEM, o.RATING, o.COUNTS)
 PEOPLE: Options = (o.N, o.N_COLUMN, o.N_TABLE)
 TIME: Options = (o.TIME, o.WINDOW, o.EVERY)
@@ -27,7 +28,11 @@ _TABLE_SCALE = replace(
     help="The values a rating may take: 1:5, 0.5:5:0.5 or 1,2,4. By default 1 to 5, or 1 to the "
     "number of {counts} columns.",
 )
-_TABLE_METHOD = replace(o.METHOD, choices={method: method for method in o.TABLE_METHODS})
+_TABLE_METHOD = replace(
+    o.METHOD,
+    choices={method: method for method in o.TABLE_METHODS},
+    help=o.METHOD.help.replace(", minimax.", "."),
+)
 _ALL_METHODS = replace(
     o.METHOD, choices={**o.METHOD.choices, "all": "all"}, help=f"{o.METHOD.help} Or all that apply."
 )
@@ -37,7 +42,8 @@ RATED: Options = (
     o.Q,
     o.Q_COLUMN,
     o.Q_TABLE,
-    *ASSUMPTION[1:],
+    *ASSUMPTION[1:-1],
+    o.ASSUMPTION.only("python", "command"),
     _TABLE_N,
     *PEOPLE[1:],
     o.STRATA,
@@ -69,6 +75,7 @@ class Group:
 
 
 QUESTIONS: dict[str, Options] = {
+    "demo": (o.JSON,),
     "estimate": (*ASSUMPTION, o.N, o.SCALE, _ALL_METHODS, o.LEVEL, o.COVERS, *_WEIGHTS, o.JSON),
     "rate": (
         *_TABLE,
@@ -79,6 +86,8 @@ QUESTIONS: dict[str, Options] = {
         *_RESULT,
     ),
     "rank": (o.K, *CLAIM, o.WHO, *_TABLE, o.SHARED, o.SAMPLING_ERROR, *_RESULT),
+    "chart": DRAWING,
+    "rank_chart": (o.DRAWN,),
     "counts": (*COLUMNS, _TABLE_SCALE, *TIME, *ROWS, *READING),
     "sql": (
         o.DIALECT,
@@ -137,7 +146,7 @@ QUESTIONS: dict[str, Options] = {
         o.RESPONSE_RATE,
         o.EVIDENCE,
         o.SCALE,
-        o.LEVEL,
+        _LEVEL,
         *(one.only("command", "rest") for one in (*COLUMNS, *ROWS)),
         *(one.only("command") for one in (o.N, *PEOPLE[1:], *TIME, *READING)),
         replace(

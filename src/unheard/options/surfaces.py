@@ -37,7 +37,7 @@ class CommandLine:
     def write_reference(self, reference: Reference) -> str:
         """Write ``--q``, ``--g[1]``, ``--nulls drop`` or, for an argument, ``count 3``."""
         name, index = reference.argument, reference.index
-        if name == "counts" and "counts" not in self._options:
+        if name == "counts" and (index or "counts" not in self._options):
             return _write_place(index) if index else "COUNTS"
         if name not in _KNOWN:
             return f"{name}{_brackets(index)}"

@@ -12,7 +12,7 @@ from unheard.report.shared_participation import choose_participation
 from unheard.tables.engines.postgres import without_password
 from unheard.tables.output.write import beside, check_target
 from unheard.tables.pipeline import Job, prepare, read_request
-from unheard.tables.request import ordered
+from unheard.tables.request import add_order
 from unheard.tables.sources.files import files_of
 from unheard.tables.sources.open import Where
 
@@ -90,8 +90,9 @@ def make_report(
         inputs = files_of(source, settings.get("n_table"), settings.get("q_table"))
         check_target(target, inputs, PAGE_ENDINGS)
     asked = read_request(item=item, rating=rating, **settings)
-    asked = ordered(asked, k, above, below, sampling_error, settings.get("method"))
-    request = choose_participation(asked, shared)
+    request = choose_participation(
+        add_order(asked, k, above, below, sampling_error, settings.get("method")), shared
+    )
     job = prepare(source, request, Where(engine, table, query, memory, spark_master))
     try:
         text = render_report(
@@ -116,7 +117,7 @@ def render_report(
     ----------
     job
         A job whose request is about the order of the items, see
-        :func:`unheard.tables.request.ordered`.
+        :func:`unheard.tables.request.add_order`.
     source
         Name of the table.
     command

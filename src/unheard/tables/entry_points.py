@@ -3,20 +3,51 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
+from numpy.typing import ArrayLike
 from sqlglot import exp
 
 from unheard.errors import OptionError
 from unheard.formulas.bea import LARGE_N, bea_lambda
+from unheard.model.arguments import (
+    Columns,
+    CountOptions,
+    Pairs,
+    Path,
+    RankOptions,
+    RateOptions,
+    ReadingOptions,
+    SqlOptions,
+    Table,
+    TableOptions,
+)
 from unheard.model.assumption import Assumption
-from unheard.model.scale import Scale
+from unheard.model.scale import ScaleLike
+from unheard.options.declarations import (
+    Covers,
+    Duplicates,
+    Engine,
+    Method,
+    Nulls,
+    OffScale,
+    Quiet,
+)
+from unheard.options.questions import options_of
+from unheard.options.unknown import refuse_unknown, suggests_names
 from unheard.tables.engines.base import inline
 from unheard.tables.engines.base import table as table_named
-from unheard.tables.pipeline import Job, counts_query, in_order, prepare, read_request
-from unheard.tables.request import Kind, Request, check_table_name, ordered
+from unheard.tables.pipeline import (
+    REQUEST_OPTIONS,
+    Job,
+    counts_query,
+    in_order,
+    prepare,
+    read_request,
+)
+from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
 from unheard.tables.sql.count_query import counting, windowed
 from unheard.tables.sql.dialects import checked_dialect, render
@@ -25,49 +56,68 @@ from unheard.tables.sql.rate_query import rating as rating_query
 from unheard.tables.sql.reserved_names import BALANCE, N, reserve
 from unheard.tables.sql.sort import sort_column, sorted_rows
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from narwhals.typing import IntoFrame
+
+FrameT = TypeVar("FrameT", bound="IntoFrame")
+
+_READING = frozenset(ReadingOptions.__annotations__)
+
 
 class DroppedRowsWarning(UserWarning):
     """Rows were left out of a result, as asked."""
 
 
+@overload
 def rate(
-    source: Any,
-    item: str | Iterable[str],
-    rating: str | Iterable[str] | None = None,
+    source: Path, item: Columns, rating: Columns | None = None, **options: Unpack[RateOptions]
+) -> pa.Table: ...
+@overload
+def rate(
+    source: FrameT, item: Columns, rating: Columns | None = None, **options: Unpack[RateOptions]
+) -> FrameT: ...
+@suggests_names
+def rate(
+    source: FrameT | Path,
+    item: Columns,
+    rating: Columns | None = None,
     *,
-    counts: str | Iterable[str] | None = None,
-    q: float | str | None = None,
-    q_table: Any = None,
-    floor: float | None = None,
-    quiet: str = "any",
-    participation: Sequence[tuple[float, float]] | None = None,
+    counts: Columns | None = None,
+    q: ArrayLike | None = None,
+    q_column: str | None = None,
+    q_table: Table | None = None,
+    floor: ArrayLike | None = None,
+    quiet: Quiet = "any",
+    participation: Pairs | None = None,
     g: Sequence[float] | None = None,
     assumption: Assumption | None = None,
-    n: float | str | None = None,
-    n_table: Any = None,
-    scale: Scale | Sequence[float] | str | None = None,
-    method: str | None = None,
+    n: float | None = None,
+    n_column: str | None = None,
+    n_table: Table | None = None,
+    strata: Columns | None = None,
+    scale: ScaleLike | None = None,
+    method: Method | None = None,
     level: float | None = 0.95,
-    covers: str = "mean",
-    strata: str | Iterable[str] | None = None,
-    weight: str | None = None,
-    rater: str | None = None,
+    covers: Covers = "mean",
     time: str | None = None,
     window: str | None = None,
     every: str | None = None,
-    nulls: str = "refuse",
-    off_scale: str = "refuse",
-    duplicates: str = "refuse",
-    ranks: bool = True,
-    shared: bool = False,
+    nulls: Nulls = "refuse",
     min_ratings: int = 0,
-    sort: str | bool = True,
-    engine: str | None = None,
+    rater: str | None = None,
+    duplicates: Duplicates = "refuse",
+    off_scale: OffScale = "refuse",
     table: str | None = None,
     query: str | None = None,
-    memory: str | None = None,
+    engine: Engine | None = None,
     spark_master: str | None = None,
-) -> Any:
+    memory: str | None = None,
+    weight: str | None = None,
+    ranks: bool = True,
+    shared: bool = False,
+    sort: str | bool | None = None,
+) -> FrameT | pa.Table:
     """Rate every item of a table.
 
     Parameters
@@ -85,54 +135,61 @@ def rate(
         Instead of ``rating``: the columns with counts, lowest rating first, of a table of counts.
         Rows of the same item are added up.
     q
-        The participation ratio: a number, a preset (``survey``, ``reviews``, ``media``), or the
-        column that holds it. See :func:`unheard.estimate`.
+        The participation ratio: a number, or a preset (``survey``, ``reviews``, ``media``). See
+        :func:`unheard.estimate`.
+    q_column
+        Instead of ``q``: the column with the participation ratio of each item.
     q_table
-        A second table with q: by item, or by any other column that is part of ``item``.
+        A second table with q (column ``q``, or ``q_column``), by item or by part of ``item``.
     floor, quiet, participation, g, assumption, method, level, covers
         As in :func:`unheard.estimate`.
     n
-        How many people there are for each item: a number, or the column that holds it.
+        Number of people of each item, non-respondents included.
+    n_column
+        Instead of ``n``: the column with the number of people of each item.
     n_table
-        A second table with n by item. Items that nobody rated are in it and in the result.
-    scale
-        The values a rating may take, such as ``"1:10"``; 1 to 5, or to the number of counts.
+        A second table with the number of people (column ``n``, or ``n_column``) by item. Items that
+        nobody rated are taken from it.
     strata
-        Columns that divide an item's people into groups whose sizes n gives; the result puts the
-        groups together.
-    weight
-        The column with survey weights: a rating counts for as much as its row weighs, and the
-        confidence interval allows for weights that go with the rating. The number of people must be
-        unknown.
-    rater
-        The column that says who rated; somebody who rated an item twice is refused.
+        Columns that divide the people of an item into groups of known size (``n_column`` or
+        ``n_table``). The result combines the groups.
+    scale
+        The values a rating may take, such as ``"1:10"``; by default 1 to 5, or 1 to the number of
+        count columns.
     time, window, every
         The column with dates, and the length of windows, such as ``"30 days"`` or ``"month"``;
-        each gets rows of its own. With ``every`` a window starts that often, and they overlap.
+        each window gets rows of its own. With ``every``, a window starts that often, and windows
+        overlap.
     nulls
-        An empty rating: ``refuse`` it, ``drop`` it, or take it for a ``nonresponse``: the row is a
-        person, and n (unless given) the number of an item's rows.
-    off_scale
-        A rating off the scale: ``refuse`` it or ``drop`` it.
-    duplicates
-        Somebody who rated an item twice: ``refuse``, or keep the ``latest``, by ``time``.
-    ranks
-        Whether to work out the best and worst rank that each item can have.
-    shared
-        Whether one participation is the same for all items, so that it distorts all of them alike:
-        then far more of the order is settled. Bounds and confidence intervals stay as they are.
+        What to do with an empty rating: ``refuse`` it, ``drop`` it, or count it as a
+        ``nonresponse``: each row is then a person, and the number of people (unless given) is the
+        number of rows of the item.
     min_ratings
         Leave out items with fewer ratings.
-    sort
-        By which column to sort the rows, or ``"item"``. By default the best come first: by
-        ``ci_lower``, so that one good review does not win (by ``lower`` with ``level=None``), and
-        equal ones by ``estimate``. False: in any order, a little sooner.
+    rater
+        The column that says who rated. A rater may rate each item once.
+    duplicates
+        What to do if a rater rated an item twice: ``refuse``, or keep the ``latest`` by ``time``.
+    off_scale
+        What to do with a rating that is not on the scale: ``refuse`` it or ``drop`` it.
+    table, query
+        The table of a database to read, or a query whose rows are read.
     engine, spark_master
         ``"spark"`` to read files with Spark, and where it runs.
-    table, query
-        What to read of a database.
     memory
-        Most memory to use, such as ``"1GiB"``; what does not fit is put on disk.
+        Most memory to use, such as ``"1GiB"``; what does not fit goes to disk.
+    weight
+        The column with survey weights. The confidence interval allows for weights that depend on
+        the rating. The number of people must be unknown.
+    ranks
+        Whether to compute the rank range of each item.
+    shared
+        Whether all items share one participation, which then distorts all of them alike and
+        settles far more of the order. Bounds and confidence intervals are the same either way.
+    sort
+        The column to sort by, or ``"item"``. By default the best come first, by ``ci_lower``, so
+        that one good review does not win (by ``lower`` with ``level=None``), ties by ``estimate``.
+        False: in any order, which is a little faster.
 
     Returns
     -------
@@ -140,8 +197,8 @@ def rate(
         Of the same kind as ``source``; an Arrow table for files and databases. Columns: those of
         the item, ``n_ratings``, ``n``, ``average``, ``estimate``, ``lower``, ``upper``,
         ``ci_lower``, ``ci_upper``, ``best_rank``, ``worst_rank``, ``ci_best_rank``,
-        ``ci_worst_rank`` (ranks that allow for sampling error, of all items together), ``notes``
-        (names with spaces between).
+        ``ci_worst_rank`` (rank ranges that allow for sampling error in all items at once),
+        ``notes`` (names separated by spaces).
 
     Examples
     --------
@@ -153,48 +210,51 @@ def rate(
     >>> [round(row["estimate"], 2) for row in result.to_pylist()]
     [3.69, 3.95]
     """
-    arguments = dict(locals())
-    for name in ("source", "sort", "engine", "table", "query", "memory", "spark_master"):
-        del arguments[name]
+    given = dict(locals())
+    request = read_request(**{name: given[name] for name in REQUEST_OPTIONS if name in given})
     where = Where(engine, table, query, memory, spark_master)
-    request = read_request(**arguments)
-    return _answered(source, request, where, _rows(request, sort))
+    return _fetch(source, request, where, _sort_rows(request, sort))
 
 
+@overload
 def rank(
-    source: Any,
-    item: str | Iterable[str],
-    rating: str | Iterable[str] | None = None,
+    source: Path, item: Columns, rating: Columns | None = None, **options: Unpack[RankOptions]
+) -> pa.Table: ...
+@overload
+def rank(
+    source: FrameT, item: Columns, rating: Columns | None = None, **options: Unpack[RankOptions]
+) -> FrameT: ...
+def rank(
+    source: FrameT | Path,
+    item: Columns,
+    rating: Columns | None = None,
     *,
     k: int | None = None,
     above: float | None = None,
     below: float | None = None,
-    noise: bool = True,
-    sort: str | bool = True,
-    engine: str | None = None,
-    table: str | None = None,
-    query: str | None = None,
-    memory: str | None = None,
-    spark_master: str | None = None,
-    **settings: Any,
-) -> Any:
-    """Say what is settled about the order of the items of a table.
+    sampling_error: bool = True,
+    shared: bool = False,
+    sort: str | bool | None = None,
+    **options: Unpack[TableOptions],
+) -> FrameT | pa.Table:
+    """Find out what is settled about the order of the items of a table.
 
     Parameters
     ----------
-    source, item, rating, sort, engine, table, query, memory, spark_master
+    source, item, rating, sort
         As in :func:`rate`.
     k
-        Say who is among the k best.
+        Say which items are among the k best.
     above, below
-        A claim: that the mean is above, or below, this threshold. Each item is then given the
-        breakdown q of the claim, see :func:`unheard.find_breakdown`.
-    noise
-        Whether to say as well what is settled in spite of sampling noise. Ranks compare items, so
-        the confidence intervals behind them hold for all items together with the level stated.
-    **settings
-        Further arguments of :func:`rate`: the counts, the assumption, n, and so on. With
-        ``shared=True`` items are ranked as rated by one crowd, see :func:`unheard.rank_shared`.
+        A claim: the mean is above, or below, this threshold. Each item then gets the breakdown q
+        of the claim, see :func:`unheard.find_breakdown`.
+    sampling_error
+        Whether to compute ranks that allow for sampling error as well. Ranks compare items, so the
+        level holds for the confidence intervals of all items at once.
+    shared
+        Whether all items share one participation, see :func:`unheard.rank_shared`.
+    **options
+        Further options of :func:`rate`: the counts, the assumption, n, and so on.
 
     Returns
     -------
@@ -216,15 +276,21 @@ def rank(
     B 2 2 2 no
     C 3 3 3 no
     """
-    request = read_request(item=item, rating=rating, **settings)
-    request = ordered(request, k, above, below, noise, settings.get("method"))
-    where = Where(engine, table, query, memory, spark_master)
-    return _answered(source, request, where, _rows(request, sort))
+    refuse_unknown("rank", options, options_of("rank", "python"))
+    request, where = _split_options(item, rating, shared=shared, **options)
+    request = add_order(request, k, above, below, sampling_error, options.get("method"))
+    return _fetch(source, request, where, _sort_rows(request, sort))
 
 
-def _answered(
-    source: Any, request: Request, where: Where, query: Callable[[Job], exp.Query]
-) -> Any:
+def _split_options(item: Columns, rating: Columns | None, **options: Any) -> tuple[Request, Where]:
+    """Tell what is asked of a table from where the table is."""
+    reading = {name: options.pop(name) for name in list(options) if name in _READING}
+    return read_request(item=item, rating=rating, **options), Where(**reading)
+
+
+def _fetch(
+    source: FrameT | Path, request: Request, where: Where, query: Callable[[Job], exp.Query]
+) -> FrameT | pa.Table:
     """Run a request and return what a query of the job gives, as the kind of frame that came in."""
     job = prepare(source, request, where)
     try:
@@ -235,7 +301,7 @@ def _answered(
         job.close()
 
 
-def _rows(request: Request, sort: str | bool) -> Callable[[Job], exp.Query]:
+def _sort_rows(request: Request, sort: str | bool | None) -> Callable[[Job], exp.Query]:
     """Return what makes the query for the rows of a result, in their order."""
     if sort is False:
         return lambda job: job.query
@@ -243,26 +309,35 @@ def _rows(request: Request, sort: str | bool) -> Callable[[Job], exp.Query]:
     return lambda job: sorted_rows(job.query.subquery(reserve("result")), request, by)
 
 
+@overload
 def count_ratings(
-    source: Any,
-    item: str | Iterable[str],
-    rating: str | Iterable[str] | None = None,
+    source: Path, item: Columns, rating: Columns | None = None, **options: Unpack[CountOptions]
+) -> pa.Table: ...
+@overload
+def count_ratings(
+    source: FrameT, item: Columns, rating: Columns | None = None, **options: Unpack[CountOptions]
+) -> FrameT: ...
+@suggests_names
+def count_ratings(
+    source: FrameT | Path,
+    item: Columns,
+    rating: Columns | None = None,
     *,
-    counts: str | Iterable[str] | None = None,
-    scale: Scale | Sequence[float] | str | None = None,
-    rater: str | None = None,
+    counts: Columns | None = None,
+    scale: ScaleLike | None = None,
     time: str | None = None,
     window: str | None = None,
     every: str | None = None,
-    nulls: str = "refuse",
-    off_scale: str = "refuse",
-    duplicates: str = "refuse",
-    engine: str | None = None,
+    nulls: Nulls = "refuse",
+    off_scale: OffScale = "refuse",
+    rater: str | None = None,
+    duplicates: Duplicates = "refuse",
     table: str | None = None,
     query: str | None = None,
-    memory: str | None = None,
+    engine: Engine | None = None,
     spark_master: str | None = None,
-) -> Any:
+    memory: str | None = None,
+) -> FrameT | pa.Table:
     """Count the ratings of every item: what must be kept of a table to rate it later.
 
     Counts add up: put those of several days one under the other and hand them to :func:`rate` with
@@ -289,26 +364,25 @@ def count_ratings(
     {'hotel': 'A', 'count_1': 1, 'count_2': 0, 'count_3': 0, 'count_4': 0, 'count_5': 1, \
 'n_rows': 2, 'n_null': 0}
     """
-    arguments = dict(locals())
-    for name in ("source", "engine", "table", "query", "memory", "spark_master"):
-        del arguments[name]
+    given = dict(locals())
+    arguments = {name: given[name] for name in REQUEST_OPTIONS if name in given}
     request = read_request(**arguments, q=1.0, level=None, ranks=False, only_counts=True)
     where = Where(engine, table, query, memory, spark_master)
-    return _answered(source, request, where, lambda job: in_order(counts_query(job), job.request))
+    return _fetch(source, request, where, lambda job: in_order(counts_query(job), job.request))
 
 
 def write_sql(
-    item: str | Iterable[str],
-    rating: str | Iterable[str] | None = None,
+    item: Columns,
+    rating: Columns | None = None,
     *,
     dialect: str,
     table: str = "ratings",
-    create_view: str | None = None,
-    counts: str | Iterable[str] | None = None,
+    view: str | None = None,
     text_ratings: bool = False,
+    ranks: bool = True,
     n_table: str | None = None,
     q_table: str | None = None,
-    **settings: Any,
+    **options: Unpack[SqlOptions],
 ) -> str:
     """Write the query that rates every item, to be run inside a warehouse.
 
@@ -318,20 +392,20 @@ def write_sql(
 
     Parameters
     ----------
-    item, rating, counts
+    item, rating, ranks
         As in :func:`rate`.
     dialect
         The engine to write for, such as ``"postgres"``, ``"bigquery"`` or ``"snowflake"``.
     table
         The table with the ratings, with its schema before a point if it needs one.
-    create_view
-        Write a statement that makes a view of this name.
+    view
+        Write a statement that creates a view of this name.
     text_ratings
         Whether the ratings are stored as text.
     n_table, q_table
         Names of tables with n and q, with the columns of the item.
-    **settings
-        Further arguments of :func:`rate`.
+    **options
+        Further options of :func:`rate`.
 
     Examples
     --------
@@ -343,16 +417,10 @@ def write_sql(
     for place, name in (("table", table), ("n_table", n_table), ("q_table", q_table)):
         if name is not None:
             check_table_name(place, name)
+    refuse_unknown("write_sql", options, options_of("sql", "python"))
     request = read_request(
-        item=item,
-        rating=rating,
-        counts=counts,
-        n_table=n_table,
-        q_table=q_table,
-        **settings,
+        item=item, rating=rating, n_table=n_table, q_table=q_table, ranks=ranks, **options
     )
-    if request.shared:
-        raise OptionError("shared", "has no form in SQL", "Rank by pairs with rate or rank")
     # How many items are compared is not known yet, and so is the level of ranks for all of them.
     request = replace(request, sampling_error=False)
     kinds: dict[str, Kind] = dict.fromkeys(request.rating, "text" if text_ratings else "real")
@@ -370,16 +438,20 @@ def write_sql(
     )
     text = render(rating_query(request, given), dialect, pretty=True)
     head = _header(request)
-    if create_view is None:
+    if view is None:
         return f"{head}{text};\n"
-    view = _named("create_view", create_view).sql(dialect)
-    return f"{head}CREATE VIEW {view} AS\n{text};\n"
+    return f"{head}CREATE VIEW {_named('view', view).sql(dialect)} AS\n{text};\n"
 
 
-def _named(place: str, name: str) -> exp.Table:
+def _named(argument: str, name: str) -> exp.Table:
     parts = name.split(".")
     if len(parts) > 3:
-        raise OptionError(place, f"{name!r} has {len(parts)} parts", "Give at most three")
+        raise OptionError(
+            argument,
+            problem="{argument} has more than three parts",
+            value=name,
+            hint="Write catalog.schema.table at most",
+        )
     return table_named(parts[-1], *parts[:-1])
 
 
@@ -399,8 +471,8 @@ def _all_balances(request: Request) -> exp.Expr | None:
     if request.balance_keys != (N,):
         raise OptionError(
             "method",
-            "bea with a participation ratio has no closed form in SQL",
-            "State a floor, or use midpoint",
+            problem="bea with a participation ratio has no closed form in SQL",
+            hint="State {floor} instead of {q}, or use midpoint",
         )
     import numpy as np
     import pyarrow as pa
@@ -413,15 +485,15 @@ def _header(request: Request) -> str:
     """Say, as comments, what the query computes and what its columns are."""
     from textwrap import wrap
 
-    words = request.assumption.words()
+    assumption = request.assumption.words()
     if request.q_column is not None:
-        words = f"q is column {request.q_column}: how quiet people may be, item by item."
+        assumption = f"the participation ratio of each item is in column {request.q_column}."
     lines = [
-        "An honest rating for every item, with an allowance for the people who said nothing.",
-        f"Assumption: {words}",
-        "Columns: n_ratings, n (people, if known), average of those who answered,",
-        f"estimate ({request.method}), lower and upper (everything the assumption allows),",
-        "ci_lower and ci_upper (with sampling noise), best_rank and worst_rank (possible ranks),",
-        "notes (what must be known before using the numbers).",
+        "A rating for every item, with an allowance for the people who did not respond.",
+        f"Assumption: {assumption}",
+        "Columns: n_ratings, n (people, if known), average of the respondents,",
+        f"estimate ({request.method}), lower and upper (bounds: what the assumption allows),",
+        "ci_lower and ci_upper (confidence interval: adds sampling error), best_rank and",
+        "worst_rank (rank range), notes (what to know before using the numbers).",
     ]
     return "".join(f"-- {part}\n" for line in lines for part in wrap(line, 92))

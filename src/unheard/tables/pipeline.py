@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import inspect
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import ArrayLike
 from sqlglot import exp
 
 from unheard.analysis.ranking import adjust_level_for_items, check_k
-from unheard.errors import ColumnError, OptionError, PopulationError
+from unheard.errors import (
+    AssumptionError,
+    ColumnError,
+    OptionError,
+    PopulationError,
+    Reference,
+    write_list,
+)
 from unheard.formulas.bea import LARGE_N, bea_lambda, implied_floor
 from unheard.formulas.estimators import default_method
 from unheard.formulas.operations import NUMPY, total
+from unheard.model.arguments import Columns, Pairs
 from unheard.model.assumption import PRESETS, Assumption
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.model.question import build_assumption
-from unheard.model.scale import Scale
+from unheard.model.scale import Scale, ScaleLike
 from unheard.tables import validate
 from unheard.tables.engines.base import Engine
 from unheard.tables.named_items import check_plain
@@ -28,7 +38,7 @@ from unheard.tables.request import (
     check,
     check_columns,
     check_what,
-    names,
+    read_names,
     read_window,
 )
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
@@ -79,23 +89,25 @@ class Job:
 
 def read_request(
     *,
-    item: str | Iterable[str] | None,
-    rating: str | Iterable[str] | None = None,
-    counts: str | Iterable[str] | None = None,
-    q: float | str | None = None,
+    item: Columns | None,
+    rating: Columns | None = None,
+    counts: Columns | None = None,
+    q: ArrayLike | None = None,
+    q_column: str | None = None,
     q_table: Any = None,
-    floor: float | None = None,
+    floor: ArrayLike | None = None,
     quiet: str = "any",
-    participation: Sequence[tuple[float, float]] | None = None,
+    participation: Pairs | None = None,
     g: Sequence[float] | None = None,
     assumption: Assumption | None = None,
-    n: float | str | None = None,
+    n: float | None = None,
+    n_column: str | None = None,
     n_table: Any = None,
-    scale: Scale | Sequence[float] | str | None = None,
+    scale: ScaleLike | None = None,
     method: str | None = None,
     level: float | None = 0.95,
     covers: str = "mean",
-    strata: str | Iterable[str] | None = None,
+    strata: Columns | None = None,
     weight: str | None = None,
     rater: str | None = None,
     time: str | None = None,
@@ -109,62 +121,41 @@ def read_request(
     min_ratings: int = 0,
     only_counts: bool = False,
 ) -> Request:
-    """Read the arguments of :func:`rate`, or of :func:`counts`, whose result is the counts."""
-    count_columns = names(counts)
-    if isinstance(scale, str):
-        values = Scale.parse(scale)
-    elif scale is None:
-        values = _scale_of(count_columns) or Scale.points(
-            max(len(count_columns), 2) if counts else 5
+    """Read the options of :func:`rate`, or of :func:`count_ratings`, whose result is the counts."""
+    count_columns = read_names(counts)
+    values = _read_scale(scale, count_columns)
+    check_what(read_names(item), read_names(rating), count_columns)
+    q_column = _name_column("q", q, q_column, q_table)
+    n_column = _name_column("n", n, n_column, n_table)
+    if isinstance(q, str) and q not in PRESETS:
+        raise AssumptionError(
+            "q",
+            problem="{argument} is neither a number nor a preset",
+            value=q,
+            hint="Use a number or {presets}; name a column of the table with {q_column}",
+            presets=write_list(list(PRESETS)),
         )
-    else:
-        values = scale if isinstance(scale, Scale) else Scale(scale)
-    named = _scale_of(count_columns)
-    if named is not None and scale is None:
-        _check_gaps(count_columns, named)
-    if named is not None and named != values:
-        raise ColumnError(
-            "counts",
-            f"the columns are named after the ratings {named.describe()}, and "
-            f"the scale is {values.describe()}",
-            "Give the columns of that scale, all of them, lowest first",
-        )
-    check_what(names(item), names(rating), count_columns)
-    if isinstance(q, str) and q in PRESETS and q_table is None:
-        q = PRESETS[q]
-    q_column = q if isinstance(q, str) else ("q" if q_table is not None and q is None else None)
-    if q_table is not None and not (q is None or isinstance(q, str)):
-        raise OptionError("q", "a number and a table given together", "Give one of them")
-    assumption = build_assumption(
-        1.0 if q_column is not None else q,
-        quiet,
-        participation,
-        g,
-        assumption,
-        floor,
-    )
-    assumption.check_fits(values.m, 1)
-    if n_table is not None and not (n is None or isinstance(n, str)):
-        raise OptionError("n", "a number and a table given together", "Give one of them")
-    n_column = n if isinstance(n, str) else ("n" if n_table is not None and n is None else None)
-    people = None if n is None or isinstance(n, str) else _number_of_people(n)
+    stated_q = 1.0 if q_column is not None else q
+    assumed = build_assumption(stated_q, quiet, participation, g, assumption, floor)
+    assumed.check_fits(values.m, 1)
+    people = None if n is None else _check_people(n)
     n_known = people is not None or n_column is not None or nulls == "nonresponse"
-    assumption.check_people(n_known=n_known)
+    assumed.check_people(n_known=n_known)
     request = Request(
-        item=names(item),
-        rating=names(rating),
+        item=read_names(item),
+        rating=read_names(rating),
         counts=count_columns,
         scale=values,
-        assumption=assumption,
+        assumption=assumed,
         q_column=q_column,
         q_table=q_table,
         n=people,
         n_column=n_column,
         n_table=n_table,
-        method=method or default_method(assumption.kind, n_known),
+        method=method or default_method(assumed.kind, n_known),
         level=level,
         covers=covers,
-        strata=names(strata),
+        strata=read_names(strata),
         weight=weight,
         rater=rater,
         time=time,
@@ -181,6 +172,45 @@ def read_request(
     if shared:
         check_plain(request, "shared")
     return request
+
+
+REQUEST_OPTIONS = tuple(inspect.signature(read_request).parameters)
+"""The options that make a request; the others say where the table is and what becomes of it."""
+
+
+def _read_scale(scale: ScaleLike | None, count_columns: tuple[str, ...]) -> Scale:
+    """Read the scale, which the names of columns of counts may tell as well."""
+    named = _scale_of(count_columns)
+    if isinstance(scale, str):
+        values = Scale.parse(scale)
+    elif scale is None:
+        values = named or Scale.points(max(len(count_columns), 2) if count_columns else 5)
+    else:
+        values = scale if isinstance(scale, Scale) else Scale(scale)
+    if named is not None and scale is None:
+        _check_gaps(count_columns, named)
+    if named is not None and named != values:
+        raise ColumnError(
+            "counts",
+            problem="{argument} names columns of the ratings {named}, and the scale is {scale}",
+            hint="Name the columns of that scale, all of them, lowest first",
+            named=named.describe(),
+            scale=values.describe(),
+        )
+    return values
+
+
+def _name_column(name: str, value: object, column: str | None, table: Any) -> str | None:
+    """Return the column that holds q or n; None if it is one number, or not given."""
+    for argument, given in ((f"{name}_column", column), (f"{name}_table", table)):
+        if value is not None and given is not None:
+            raise OptionError(
+                name,
+                problem="{argument} and {other} exclude each other",
+                hint="Give one of them",
+                other=Reference(argument),
+            )
+    return column if column is not None else name if table is not None else None
 
 
 def _scale_of(count_columns: tuple[str, ...]) -> Scale | None:
@@ -206,7 +236,7 @@ def _check_gaps(count_columns: tuple[str, ...], named: Scale) -> None:
         )
 
 
-def _number_of_people(n: float) -> float:
+def _check_people(n: float) -> float:
     try:
         people = float(n)
     except (TypeError, ValueError, OverflowError):
@@ -215,8 +245,9 @@ def _number_of_people(n: float) -> float:
     if not (people.is_integer() and 0 <= people <= LARGEST_COUNT and n <= LARGEST_COUNT):
         raise PopulationError(
             "n",
-            f"{n!r} found",
-            "Give a whole number of people up to 2**53, a column, or a table as n_table",
+            problem="{argument} must be a whole number of people, at most 2**53",
+            value=n,
+            hint="Give a number, or name the column that holds it with {n_column}",
         )
     return people
 

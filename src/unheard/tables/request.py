@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal, TypeAlias
@@ -13,8 +13,11 @@ from unheard.analysis.breakdown import Claim
 from unheard.analysis.ranking import check_k
 from unheard.errors import ColumnError, MethodError, OptionError
 from unheard.formulas.estimators import ESTIMATORS, find_objection
+from unheard.model.arguments import Columns
 from unheard.model.assumption import Assumption
 from unheard.model.scale import Scale
+from unheard.options import declarations as o
+from unheard.options.unknown import check_choice
 from unheard.tables.sql.reserved_names import (
     N_NULL,
     N_ROWS,
@@ -25,7 +28,7 @@ from unheard.tables.sql.reserved_names import (
     is_reserved,
     reserve,
 )
-from unheard.text import write_exactly
+from unheard.text import plural, write_exactly
 
 Kind: TypeAlias = Literal["whole", "real", "single", "text", "time", "other"]
 """What a column holds: whole numbers, other numbers (``single``: in single precision), text, ..."""
@@ -77,7 +80,11 @@ class Span:
         found = _SPAN.fullmatch(text)
         if found is None or (found[1] is not None and int(found[1]) == 0):
             raise OptionError(
-                place, f"{text!r} found", "Give a length such as '30 days', 'week' or '3 months'"
+                place,
+                problem="{argument} is not a length of time",
+                value=text,
+                hint="Use a length",
+                examples=("'30 days'", "week", "'3 months'"),
             )
         unit, factor = _UNITS[found[2].lower()]
         return cls("day" if unit == "day" else "month", factor * int(found[1] or 1))
@@ -295,21 +302,26 @@ class Request:
         if self.time is not None:
             wanted.append((self.time, "time"))
         if self.n_column is not None and self.n_table is None:
-            wanted.append((self.n_column, "n"))
+            wanted.append((self.n_column, "n_column"))
         if self.q_column is not None and self.q_table is None:
-            wanted.append((self.q_column, "q"))
+            wanted.append((self.q_column, "q_column"))
         return wanted
 
 
 def check_what(item: Sequence[str], rating: Sequence[str], counts: Sequence[str]) -> None:
     """Raise unless it is said what was rated, and where the ratings are."""
     if not item:
-        raise ColumnError("item", "no column named", "Name the column that says what was rated")
+        raise ColumnError(
+            "item", problem="{argument} is missing", hint="Name the column that says what was rated"
+        )
     if bool(rating) == bool(counts):
         raise ColumnError(
             "rating",
-            "both rating and counts columns named" if rating else "no column named",
-            "Name the rating column of a table with a row per rating, or the columns of counts",
+            problem="{rating} and {counts} exclude each other"
+            if rating
+            else "{rating} is missing, and so is {counts}",
+            hint="Name the rating column of a table with a row per rating, or the columns of a "
+            "table of counts",
         )
 
 
@@ -319,29 +331,31 @@ def check(request: Request) -> None:
     if request.counts and len(request.counts) != request.scale.m:
         raise ColumnError(
             "counts",
-            f"{len(request.counts)} column{'s' * (len(request.counts) > 1)} for a scale of "
-            f"{request.scale.m} values",
-            "Name one column for each value of the scale, lowest first",
+            problem="{argument} has {columns} for a scale of {m} values",
+            hint="Name one column for each value of the scale, lowest first",
+            columns=plural(len(request.counts), "column"),
+            m=request.scale.m,
         )
     _check_names(request)
     _check_choices(request)
-    against = find_objection(request.method, request.assumption.kind, request.n_known)
-    if against is not None:
-        raise against
+    objection = find_objection(request.method, request.assumption.kind, request.n_known)
+    if objection is not None:
+        raise objection
     if not ESTIMATORS[request.method].closed_form:
         raise MethodError(
             "method",
-            f"{request.method} is not a closed form",
-            "Use midpoint or bea for tables, or estimate for single histograms",
+            problem="{method} is not in closed form, which tables require",
+            hint="Use midpoint or bea, or estimate one histogram at a time",
+            method=request.method,
         )
 
 
-def ordered(
+def add_order(
     request: Request,
     k: int | None = None,
     above: float | None = None,
     below: float | None = None,
-    noise: bool = True,
+    sampling_error: bool = True,
     method: str | None = None,
 ) -> Request:
     """Ask about the order of the items as well; raise if that contradicts the rest.
@@ -352,7 +366,10 @@ def ordered(
         # The order goes by what the assumption allows each item, and so must the numbers beside it.
         if method is not None:
             raise OptionError(
-                "method", f"{method} asked for", "An order goes by intervals: leave the method out"
+                "method",
+                problem="{method} gives no bounds, which an order of items is based on",
+                hint="Leave {argument} out",
+                method=method,
             )
         request = replace(request, method="midpoint" if request.n_known else "paa")
     claim = None
@@ -361,41 +378,55 @@ def ordered(
         if request.strata:
             raise OptionError(
                 "above" if claim.above else "below",
-                "a threshold given together with strata",
-                "Leave the strata out, or ask without a threshold",
+                problem="{argument} and {strata} exclude each other",
+                hint="Leave one of them out",
             )
     if k is not None:
         check_k(k)
-    request = replace(request, ranks=True, sampling_error=noise, order=Order(k, claim))
+    request = replace(request, ranks=True, sampling_error=sampling_error, order=Order(k, claim))
     check(request)
     return request
 
 
-def check_table_name(place: str, name: str) -> None:
+def check_table_name(argument: str, name: str) -> None:
     """Raise if a table could be mistaken for a step of a query; with its schema it cannot."""
     if is_reserved(name):
         raise OptionError(
-            place,
-            f"{name!r} begins with {PREFIX}, which is reserved for steps of the query",
-            "Rename the table, or read it through a view of another name",
+            argument,
+            problem="The name of the table begins with {prefix}, which is reserved for the query",
+            value=name,
+            hint="Rename the table, or read it through a view of another name",
+            prefix=PREFIX,
         )
 
 
 def _check_names(request: Request) -> None:
-    for name, given in (("n", request.n_column), ("q", request.q_column)):
-        own = getattr(request, f"{name}_table") is None
-        if own and given is not None and given in (*request.rating, *request.item):
+    for argument in ("n", "q"):
+        named = getattr(request, f"{argument}_column")
+        own = getattr(request, f"{argument}_table") is None
+        if own and named is not None and named in (*request.rating, *request.item):
             raise ColumnError(
-                name, f"{given!r} is also named as rating or item", "Name the column that holds it"
+                f"{argument}_column",
+                problem="{argument} names the same column as {rating} or {item}",
+                value=named,
+                hint="Name the column that holds {what}",
+                what="the number of people" if argument == "n" else "q",
             )
-    second = [(request.n_column, "n"), (request.q_column, "q")]
-    for wanted, place in (*request.columns_of_source(), *second):
+    second = [(request.n_column, "n_column"), (request.q_column, "q_column")]
+    for wanted, argument in (*request.columns_of_source(), *second):
         if wanted is not None and is_reserved(wanted):
             raise ColumnError(
-                place,
-                f"{wanted!r} begins with {PREFIX}, which is reserved for columns of the query",
-                "Rename that column of the table",
+                argument,
+                problem="The column's name begins with {prefix}, which is reserved for the query",
+                value=wanted,
+                hint="Rename the column",
+                prefix=PREFIX,
             )
+    _check_result_names(request)
+
+
+def _check_result_names(request: Request) -> None:
+    """Raise if a column that names an item would stand twice in the result."""
     seen: set[str] = set()
     ours = {*RESULT_COLUMNS, *WITHIN_COLUMNS}
     if request.order is not None:
@@ -404,74 +435,83 @@ def _check_names(request: Request) -> None:
         ours |= {*request.count_names, *request.row_names}
     for name in (*request.item, *request.strata):
         if name.lower() in seen:
-            raise ColumnError("item", f"{name!r} named twice", "Name each column once")
+            raise ColumnError(
+                "item", problem="A column is named twice", value=name, hint="Name each column once"
+            )
         seen.add(name.lower())
         if name.lower() in ours:
             raise ColumnError(
                 "item",
-                f"{name!r} is also the name of a column of the result",
-                "Rename that column of the table",
+                problem="A column of the result has the name of this column",
+                value=name,
+                hint="Rename the column of the table",
             )
 
 
-_CHOICES = {
-    "nulls": ("refuse", "drop", "nonresponse"),
-    "off_scale": ("refuse", "drop"),
-    "duplicates": ("refuse", "latest"),
-    "covers": ("mean", "people"),
-}
-
-
 def _check_choices(request: Request) -> None:
-    for name, allowed in _CHOICES.items():
-        value = getattr(request, name)
-        if value not in allowed:
-            raise OptionError(name, f"{value!r} found", f"Choose {' or '.join(allowed)}")
+    for option in (o.NULLS, o.OFF_SCALE, o.DUPLICATES, o.COVERS):
+        check_choice(option.name, getattr(request, option.name), option.choices, OptionError)
     if request.level is not None and not 0 < request.level < 1:
         raise OptionError(
-            "level", f"{request.level!r} found", "Give a number between 0 and 1, such as 0.95"
+            "level",
+            problem="{argument} must be between 0 and 1",
+            value=request.level,
+            hint="Use a number",
+            examples=(0.95,),
         )
     if request.covers == "people" and not request.n_known:
         raise OptionError(
-            "covers", "people asked for, and n is unknown", "Give n, or cover the mean"
+            "covers",
+            problem="{covers:people} requires the number of people",
+            hint="Give {n} or {n_column}, or use {covers:mean}",
+            code="requires_n",
         )
     if request.strata and not request.n_known:
         raise OptionError(
-            "strata", "n is unknown", "Give the size of each group as n, by a column or a table"
+            "strata",
+            problem="{argument} requires the number of people in each group",
+            hint="Give {n_column} or {n_table}",
+            code="requires_n",
         )
     _check_weight(request)
     if request.duplicates == "latest" and (request.rater is None or request.time is None):
         raise OptionError(
-            "duplicates", "latest asked for without a rater and a time", "Name both columns"
+            "duplicates",
+            problem="{duplicates:latest} requires {rater} and {time}",
+            hint="Name both columns",
         )
     if request.counts and request.rater is not None:
         raise OptionError(
             "rater",
-            f"{request.rater!r} named together with counts",
-            "Counts have no raters: leave it out",
+            problem="{argument} and {counts} exclude each other, since counts have no raters",
+            hint="Leave {argument} out",
         )
     if request.counts and request.nulls == "nonresponse":
         raise OptionError(
-            "nulls", "nonresponse asked for with counts", "Give n: counts have no empty ratings"
+            "nulls",
+            problem="{nulls:nonresponse} and {counts} exclude each other, since counts have no "
+            "empty ratings",
+            hint="Give {n} or {n_column} instead",
         )
 
 
 def _check_weight(request: Request) -> None:
     if request.weight is None:
         return
-    against = {
+    excluded = {
         "counts": bool(request.counts),
-        "several ratings": request.attributes,
-        "n": request.n_known,
+        "several rating columns": request.attributes,
+        "a known number of people": request.n_known,
         "shared ranks": request.shared,
         "counts as the result": request.only_counts,
     }
-    for what, asked in against.items():
+    for what, asked in excluded.items():
         if asked:
             raise OptionError(
                 "weight",
-                f"{request.weight!r} named together with {what}",
-                "Weights go with the rows of one rating column, and their people are not counted",
+                problem="{argument} cannot be combined with {what}",
+                hint="Use it with one rating column and an unknown number of people",
+                what=what,
             )
 
 
@@ -482,38 +522,48 @@ def read_window(time: str | None, window: str | None, every: str | None) -> Wind
     if time is None or window is None:
         raise OptionError(
             "window",
-            "a time column and a length are needed, and one is missing",
-            "Name the column with time and give the length with window, such as '30 days'",
+            problem="Grouping by time requires both {time} and {window}",
+            hint="Name the column with dates and give a length",
+            examples=("'30 days'",),
         )
     length = Span.parse(window, "window")
     step = length if every is None else Span.parse(every, "every")
     if step.unit != length.unit or length.length % step.length:
         raise OptionError(
             "every",
-            f"{every!r} does not divide {window!r}",
-            "Give a step that fits the window a whole number of times",
+            problem="{argument} does not divide {window}, {length}",
+            value=every,
+            hint="Give a step that fits the window a whole number of times",
+            length=repr(window),
         )
     return Window(step, length.length // step.length)
 
 
-def names(given: str | int | Iterable[str | int] | None) -> tuple[str, ...]:
-    """Read one name or several; frames may name columns by whole numbers."""
+def read_names(given: Columns | None) -> tuple[str, ...]:
+    """Read the name of one column or those of several; frames may have numbers for names."""
     if given is None:
         return ()
-    return (str(given),) if isinstance(given, str | int) else tuple(map(str, given))
+    several = (given,) if isinstance(given, str | int) else tuple(given)
+    return tuple(str(name) for name in several)
 
 
 def check_columns(
     wanted: Sequence[tuple[str, str]], columns: Mapping[str, Kind], where: str
 ) -> None:
-    """Raise if a column is not there, and say which one may have been meant."""
-    for name, place in wanted:
+    """Raise if a column does not exist, and suggest the one that may be meant."""
+    for name, argument in wanted:
         if name in columns:
             continue
         folded = {column.lower(): column for column in columns}
         near = difflib.get_close_matches(name.lower(), list(folded), n=1)
         there = ", ".join(list(columns)[:12]) + (", ..." if len(columns) > 12 else "")
-        guess = f"Did you mean {folded[near[0]]!r}? " if near else ""
         raise ColumnError(
-            place, f"{where} has no column {name!r}", f"{guess}It has: {there or 'no columns'}"
+            argument,
+            problem="{where} has no column {name}",
+            hint="Did you mean {near}? Its columns are {there}" if near else "It has {there}",
+            code="no_such_column",
+            where=where,
+            name=repr(name),
+            near=repr(folded[near[0]]) if near else "",
+            there=there or "no columns",
         )

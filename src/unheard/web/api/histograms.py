@@ -14,24 +14,24 @@ from unheard.analysis.breakdown import Claim, find_breakdown_by_row
 from unheard.errors import OptionError
 from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
 from unheard.model.assumption import read_preset
+from unheard.model.parsing import parse_options
 from unheard.model.question import Question, build_question
 from unheard.model.scale import Scale
 from unheard.present.estimate_json import estimate_document
-from unheard.web.api.request_body import read_question
-from unheard.web.api.schemas import (
+from unheard.web.api.forms import (
     CalibrateQuestion,
     CompareQuestion,
     EstimateQuestion,
     RegretQuestion,
     SweepQuestion,
 )
+from unheard.web.api.requests import read_question
 from unheard.web.server.pool import Answer
 
 if TYPE_CHECKING:
     from unheard.analysis.calibrate import Audit
     from unheard.analysis.sweep import Sweep
     from unheard.charts.picture import Picture
-    from unheard.charts.style import Theme
 
 Given = dict[str, Any]
 
@@ -53,10 +53,10 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def drawn(
-    picture: Picture, format: str = "spec", theme: Theme = "light", width: int | None = None
-) -> Answer:
+def drawn(picture: Picture, how: Given) -> Answer:
     """Send a picture, or the specification that a browser draws it from."""
+    values = parse_options("chart", "rest", how)
+    format, theme, width = values["format"], values["theme"], values["width"]
     if format == "svg":
         return Answer(200, "image/svg+xml", picture.svg(theme, width).encode())
     if format == "png":
@@ -75,7 +75,7 @@ def estimate_chart(given: Given, how: Given) -> Answer:
     from unheard.charts.draw import draw_estimate
 
     question, methods = _estimated(given)
-    return drawn(draw_estimate(question, question.answer(methods)), **how)
+    return drawn(draw_estimate(question, question.answer(methods)), how)
 
 
 def _estimated(given: Given) -> tuple[Question, list[str]]:
@@ -99,7 +99,11 @@ def stated(given: Given) -> Given:
         assumption, scale = parse_audit_document(arguments["assumption"], "the document")
         arguments["assumption"] = assumption
         if "scale" in arguments and _scale(arguments["scale"]) != scale:
-            raise OptionError("scale", "another one than that of the audit", "Leave it out")
+            raise OptionError(
+                "scale",
+                problem="{argument} differs from the scale of {assumption}",
+                hint="Leave {argument} out",
+            )
         arguments["scale"] = scale
     return arguments
 
@@ -143,7 +147,7 @@ def sweep_chart(given: Given, how: Given) -> Answer:
 
     at = given.pop("at", None)
     question, found, claim, broken = _swept(given)
-    return drawn(draw_sweep(question, found, claim, broken, at), **how)
+    return drawn(draw_sweep(question, found, claim, broken, at), how)
 
 
 def _compared(given: Given) -> tuple[Any, tuple[str, str]]:
@@ -165,7 +169,7 @@ def compare_chart(given: Given, how: Given) -> Answer:
     """Draw two histograms against each other."""
     from unheard.charts.draw import draw_comparison
 
-    return drawn(draw_comparison(*_compared(given)), **how)
+    return drawn(draw_comparison(*_compared(given)), how)
 
 
 def _regrets(given: Given) -> list[dict[str, Any]]:
@@ -174,7 +178,9 @@ def _regrets(given: Given) -> list[dict[str, Any]]:
 
     m, scale = given["m"], given["scale"]
     if m is not None and scale is not None:
-        raise OptionError("m", "m and scale given", "Give one of them")
+        raise OptionError(
+            "m", problem="{argument} and {scale} exclude each other", hint="Give one of them"
+        )
     values = Scale.points(m or 5) if scale is None else _scale(scale)
     methods, qs = given["method"], given["q"]
     table = RegretTable(_people(given["n"]), values, given["kind"], given["quiet"])
@@ -182,7 +188,9 @@ def _regrets(given: Given) -> list[dict[str, Any]]:
     qs = check_ratios(qs if isinstance(qs, list) else [qs])
     if given["p"] is not None or given["g"] is not None:
         if given["p"] is None or given["g"] is None:
-            raise OptionError("p", "one of p and g given", "Give both, or none")
+            raise OptionError(
+                "p", problem="{p} and {g} require each other", hint="Give both, or none"
+            )
         structure = Structure(given["p"], given["g"])
         rows = table.evaluate_structure(methods, qs, structure, given["draws"], given["seed"])
     elif given["draws"] is not None:
@@ -196,7 +204,9 @@ def _people(n: float | None) -> float:
     if n is None:
         return math.inf
     if not (float(n).is_integer() and n >= 1):
-        raise OptionError("n", f"{n:g} found", "Give a whole number, 1 or more, or null")
+        raise OptionError(
+            "n", problem="{argument} must be a whole number, 1 or more, or null", value=n
+        )
     return int(n)
 
 
@@ -210,7 +220,7 @@ def regret_chart(given: Given, how: Given) -> Answer:
     """Draw how wrong methods can be."""
     from unheard.charts.draw import draw_regret
 
-    return drawn(draw_regret(_regrets(given)), **how)
+    return drawn(draw_regret(_regrets(given)), how)
 
 
 def _audited(given: Given) -> Audit:
@@ -230,12 +240,12 @@ def calibrate_chart(given: Given, how: Given) -> Answer:
     """Draw who takes part."""
     from unheard.charts.draw import draw_calibration
 
-    return drawn(draw_calibration(_audited(given)), **how)
+    return drawn(draw_calibration(_audited(given)), how)
 
 
 def _about(form: type[BaseModel], task: Callable[..., Answer]) -> Callable[..., Answer]:
     def answer(body: bytes = b"", **how: Any) -> Answer:
-        return task(read_question(form, body), **how)
+        return task(read_question(form, body), how)
 
     return answer
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from pydantic import BaseModel
 
@@ -20,31 +20,28 @@ from unheard.model.example import HOTELS
 from unheard.model.notes import NOTE_TEXTS
 from unheard.options.questions import labels
 from unheard.web.api import histograms
+from unheard.web.api.forms import (
+    CalibrateQuestion,
+    CompareQuestion,
+    EstimateQuestion,
+    RegretQuestion,
+    SweepQuestion,
+    describe_query,
+)
 from unheard.web.api.problems import MEDIA_TYPE, RefusedError
+from unheard.web.api.requests import read_query
 from unheard.web.api.schemas import (
     About,
-    AuditChartSettings,
     AuditDocument,
-    AuditSettings,
-    CalibrateQuestion,
-    ChartSettings,
-    CompareQuestion,
     ComparisonDocument,
     EstimateDocument,
-    EstimateQuestion,
     Health,
     InspectionDocument,
     OptionLabels,
-    OrderChartSettings,
     OrderDocument,
-    OrderSettings,
     Problem,
     RegretDocument,
-    RegretQuestion,
-    ReportSettings,
     SweepDocument,
-    SweepQuestion,
-    TableSettings,
 )
 from unheard.web.api.tables import FORMS
 from unheard.web.server.pool import Answer
@@ -91,21 +88,22 @@ _PICTURES: dict[int | str, dict[str, Any]] = {
 _ROWS: Schema = {"type": "array", "items": {"type": "object"}}
 
 
-def _body(words: str, json_schema: Schema) -> dict[str, Any]:
-    """Describe a body that is a table, or something else in JSON."""
+def _describe_table(*questions: str, schema: Schema = _ROWS) -> Schema:
+    """Describe a request whose body is a table, or something else in JSON."""
     file: Schema = {"type": "string", "format": "binary"}
     content = {kind: {"schema": file} for kind in FORMS}
-    content["application/json"] = {"schema": json_schema}
-    return {"requestBody": {"description": words, "required": True, "content": content}}
+    content["application/json"] = {"schema": schema}
+    body = {"description": "The table.", "required": True, "content": content}
+    return {"requestBody": body, "parameters": describe_query(*questions)}
 
 
-def _question(form: type[BaseModel]) -> dict[str, Any]:
-    """Describe a body that a worker reads."""
+def _describe_question(form: type[BaseModel], *questions: str) -> Schema:
+    """Describe a request whose body a worker reads."""
     content = {"application/json": {"schema": form.model_json_schema()}}
-    return {"requestBody": {"required": True, "content": content}}
+    body = {"required": True, "content": content}
+    return {"requestBody": body, "parameters": describe_query(*questions)}
 
 
-_TABLE = _body("The table itself.", _ROWS)
 _LISTED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "A row per item",
@@ -144,7 +142,7 @@ async def about(request: Request) -> About:
 async def _is_json(request: Request) -> None:
     if _kind(request) != "application/json":
         found = _kind(request) or "none"
-        raise RefusedError(415, f"content-type: {found} found. Send application/json.")
+        raise RefusedError(415, f"The content type must be application/json; got {found}.")
 
 
 _JSON = [Depends(_is_json)]
@@ -154,7 +152,7 @@ _JSON = [Depends(_is_json)]
     "/estimate",
     tags=["counts"],
     dependencies=_JSON,
-    openapi_extra=_question(EstimateQuestion),
+    openapi_extra=_describe_question(EstimateQuestion),
     responses={200: {"model": EstimateDocument}},
 )
 async def estimate(request: Request) -> Response:
@@ -171,7 +169,7 @@ async def estimate(request: Request) -> Response:
     "/sweep",
     tags=["counts"],
     dependencies=_JSON,
-    openapi_extra=_question(SweepQuestion),
+    openapi_extra=_describe_question(SweepQuestion),
     responses={200: {"model": SweepDocument}},
 )
 async def sweep(request: Request) -> Response:
@@ -183,7 +181,7 @@ async def sweep(request: Request) -> Response:
     "/compare",
     tags=["counts"],
     dependencies=_JSON,
-    openapi_extra=_question(CompareQuestion),
+    openapi_extra=_describe_question(CompareQuestion),
     responses={200: {"model": ComparisonDocument}},
 )
 async def compare(request: Request) -> Response:
@@ -195,7 +193,7 @@ async def compare(request: Request) -> Response:
     "/regret",
     tags=["counts"],
     dependencies=_JSON,
-    openapi_extra=_question(RegretQuestion),
+    openapi_extra=_describe_question(RegretQuestion),
     responses={200: {"model": RegretDocument | list[RegretDocument]}},
 )
 async def regret(request: Request) -> Response:
@@ -203,55 +201,60 @@ async def regret(request: Request) -> Response:
     return await _answered(request, "regret", await request.body())
 
 
-How = Annotated[ChartSettings, Query()]
-
-
 @router.post(
     "/estimate/chart",
     tags=["charts"],
     dependencies=_JSON,
-    openapi_extra=_question(EstimateQuestion),
+    openapi_extra=_describe_question(EstimateQuestion, "chart"),
     responses=_PICTURES,
 )
-async def estimate_chart(how: How, request: Request) -> Response:
+async def estimate_chart(request: Request) -> Response:
     """Draw one histogram with its estimate and intervals."""
-    return await _answered(request, "estimate_chart", await request.body(), how=how.model_dump())
+    return await _answered(
+        request, "estimate_chart", await request.body(), how=_read(request, "chart")
+    )
 
 
 @router.post(
     "/sweep/chart",
     tags=["charts"],
     dependencies=_JSON,
-    openapi_extra=_question(SweepQuestion),
+    openapi_extra=_describe_question(SweepQuestion, "chart"),
     responses=_PICTURES,
 )
-async def sweep_chart(how: How, request: Request) -> Response:
+async def sweep_chart(request: Request) -> Response:
     """Draw the answers for every q."""
-    return await _answered(request, "sweep_chart", await request.body(), how=how.model_dump())
+    return await _answered(
+        request, "sweep_chart", await request.body(), how=_read(request, "chart")
+    )
 
 
 @router.post(
     "/compare/chart",
     tags=["charts"],
     dependencies=_JSON,
-    openapi_extra=_question(CompareQuestion),
+    openapi_extra=_describe_question(CompareQuestion, "chart"),
     responses=_PICTURES,
 )
-async def compare_chart(how: How, request: Request) -> Response:
+async def compare_chart(request: Request) -> Response:
     """Draw two items against each other."""
-    return await _answered(request, "compare_chart", await request.body(), how=how.model_dump())
+    return await _answered(
+        request, "compare_chart", await request.body(), how=_read(request, "chart")
+    )
 
 
 @router.post(
     "/regret/chart",
     tags=["charts"],
     dependencies=_JSON,
-    openapi_extra=_question(RegretQuestion),
+    openapi_extra=_describe_question(RegretQuestion, "chart"),
     responses=_PICTURES,
 )
-async def regret_chart(how: How, request: Request) -> Response:
+async def regret_chart(request: Request) -> Response:
     """Draw how wrong methods can be."""
-    return await _answered(request, "regret_chart", await request.body(), how=how.model_dump())
+    return await _answered(
+        request, "regret_chart", await request.body(), how=_read(request, "chart")
+    )
 
 
 # Tables.
@@ -261,53 +264,50 @@ async def regret_chart(how: How, request: Request) -> Response:
     "/inspect",
     tags=["tables"],
     responses={200: {"model": InspectionDocument}},
-    openapi_extra=_TABLE,
+    openapi_extra=_describe_table(),
 )
 async def inspect(request: Request) -> Response:
     """Say what is in a table, and what its columns may be."""
     return await _table(request, "inspect")
 
 
-@router.post(
-    "/counts",
-    tags=["tables"],
-    responses=_LISTED,
-    openapi_extra=_TABLE,
-)
-async def counts(settings: Annotated[TableSettings, Query()], request: Request) -> Response:
+@router.post("/counts", tags=["tables"], responses=_LISTED, openapi_extra=_describe_table("counts"))
+async def counts(request: Request) -> Response:
     """Count the ratings of every item."""
-    return await _table(request, "counts", given=settings.model_dump(), as_csv=_wants_csv(request))
+    given = _read(request, "counts")
+    return await _table(request, "counts", given=given, as_csv=_wants_csv(request))
 
 
-@router.post(
-    "/rate",
-    tags=["tables"],
-    responses=_LISTED,
-    openapi_extra=_TABLE,
-)
-async def rate(settings: Annotated[TableSettings, Query()], request: Request) -> Response:
+@router.post("/rate", tags=["tables"], responses=_LISTED, openapi_extra=_describe_table("rate"))
+async def rate(request: Request) -> Response:
     """Rate every item."""
-    return await _table(request, "rate", given=settings.model_dump(), as_csv=_wants_csv(request))
+    given = _read(request, "rate")
+    return await _table(request, "rate", given=given, as_csv=_wants_csv(request))
 
 
 @router.post(
     "/rank",
     tags=["tables"],
     responses={200: {"model": OrderDocument, "content": _CSV}},
-    openapi_extra=_TABLE,
+    openapi_extra=_describe_table("rank"),
 )
-async def rank(settings: Annotated[OrderSettings, Query()], request: Request) -> Response:
+async def rank(request: Request) -> Response:
     """Say what is settled about the order of the items."""
-    return await _table(request, "rank", given=settings.model_dump(), as_csv=_wants_csv(request))
+    given = _read(request, "rank")
+    return await _table(request, "rank", given=given, as_csv=_wants_csv(request))
 
 
-@router.post("/rank/chart", tags=["charts"], responses=_PICTURES, openapi_extra=_TABLE)
-async def rank_chart(
-    settings: Annotated[OrderChartSettings, Query()], request: Request
-) -> Response:
+@router.post(
+    "/rank/chart",
+    tags=["charts"],
+    responses=_PICTURES,
+    openapi_extra=_describe_table("rank", "rank_chart", "chart"),
+)
+async def rank_chart(request: Request) -> Response:
     """Draw the order of the items."""
-    given, how = _parted(settings.model_dump(), "format", "theme", "width", "top")
-    return await _table(request, "rank_chart", given=given, how=how)
+    parameters = request.query_params.multi_items()
+    given, drawing, how = read_query(parameters, "rank", "rank_chart", "chart")
+    return await _table(request, "rank_chart", given=given, drawing=drawing, how=how)
 
 
 @router.post(
@@ -319,36 +319,36 @@ async def rank_chart(
             "content": {"text/html": {"schema": {"type": "string"}}},
         }
     },
-    openapi_extra=_TABLE,
+    openapi_extra=_describe_table("report"),
 )
-async def report(settings: Annotated[ReportSettings, Query()], request: Request) -> Response:
-    """Write a page about a table."""
-    return await _table(request, "report", given=settings.model_dump())
+async def report(request: Request) -> Response:
+    """Write a report about a table."""
+    return await _table(request, "report", given=_read(request, "report"))
 
 
-_AUDIT = _body(
-    "Counts of those who answered and of everybody, or a table.",
-    {"anyOf": [CalibrateQuestion.model_json_schema(), _ROWS]},
-)
+_AUDIT = {"anyOf": [CalibrateQuestion.model_json_schema(), _ROWS]}
 
 
 @router.post(
     "/calibrate",
     tags=["audits"],
     responses={200: {"model": AuditDocument}},
-    openapi_extra=_AUDIT,
+    openapi_extra=_describe_table("calibrate", schema=_AUDIT),
 )
-async def calibrate(settings: Annotated[AuditSettings, Query()], request: Request) -> Response:
-    """Find out who answers, from a sample in which the truth is known."""
-    return await _table(request, "calibrate", given=settings.model_dump())
+async def calibrate(request: Request) -> Response:
+    """Estimate participation from an audit: counts, or a table, in which the truth is known."""
+    return await _table(request, "calibrate", given=_read(request, "calibrate"))
 
 
-@router.post("/calibrate/chart", tags=["charts"], responses=_PICTURES, openapi_extra=_AUDIT)
-async def calibrate_chart(
-    settings: Annotated[AuditChartSettings, Query()], request: Request
-) -> Response:
-    """Draw who answers."""
-    given, how = _parted(settings.model_dump(), "format", "theme", "width")
+@router.post(
+    "/calibrate/chart",
+    tags=["charts"],
+    responses=_PICTURES,
+    openapi_extra=_describe_table("calibrate", "chart", schema=_AUDIT),
+)
+async def calibrate_chart(request: Request) -> Response:
+    """Draw participation by rating."""
+    given, how = read_query(request.query_params.multi_items(), "calibrate", "chart")
     return await _table(request, "calibrate_chart", given=given, how=how)
 
 
@@ -367,12 +367,18 @@ async def _answered(request: Request, task: str, body: bytes, **given: Any) -> R
     return await _awaited(request, request.app.state.pool.answer(task, given, body))
 
 
+async def _draw(request: Request, task: str) -> Response:
+    """Have a worker draw the answer to a question."""
+    return await _answered(request, task, await request.body(), how=_read(request, "chart"))
+
+
 async def _table(request: Request, task: str, **given: Any) -> Response:
     """Have a worker answer about the table in the body."""
     kind = _kind(request)
     if kind not in FORMS or request.headers.get("content-encoding", "identity") != "identity":
         raise RefusedError(
-            415, f"content-type: {kind or 'none'} found. Send one of {', '.join(FORMS)}."
+            415,
+            f"The content type must be one of {', '.join(FORMS)}; got {kind or 'none'}.",
         )
     pool, spool, limits = (getattr(request.app.state, name) for name in ("pool", "spool", "limits"))
     async with spool.keep(request.stream(), FORMS[kind]) as folder:
@@ -416,7 +422,6 @@ def _wants_csv(request: Request) -> bool:
     return "text/csv" in request.headers.get("accept", "")
 
 
-def _parted(given: dict[str, Any], *names: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Part how to draw from what to draw."""
-    how = {name: given.pop(name) for name in names}
-    return given, how
+def _read(request: Request, question: str) -> dict[str, str]:
+    """Read the query parameters of one question, still as text."""
+    return read_query(request.query_params.multi_items(), question)[0]

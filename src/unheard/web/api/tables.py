@@ -18,8 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unheard.errors import AssumptionError, OptionError, PopulationError, SourceError
-from unheard.model.parsing import listed, number, numbers, pairs, read_q
+from unheard.errors import OptionError, SourceError
+from unheard.model.parsing import parse_options
+from unheard.options.questions import options_of
 from unheard.web.api.histograms import Given, as_json, drawn
 from unheard.web.server.pool import Answer
 
@@ -82,7 +83,13 @@ class Upload:
         with Path(self.file).open("rb") as file:
             if re.match(start, file.read(4096)) is None:
                 what = "objects, one to a line" if lines else "a list of objects"
-                raise SourceError(self.file, "it does not hold rows", f"Send {what}")
+                raise SourceError(
+                    "source",
+                    problem="{file} does not contain rows",
+                    hint="Send {what}",
+                    file=self.file,
+                    what=what,
+                )
 
     def _check_parquet(self) -> None:
         import pyarrow as pa
@@ -95,25 +102,37 @@ class Upload:
             )
         except (pa.ArrowInvalid, OSError) as error:
             raise SourceError(
-                self.file, f"it cannot be read as parquet: {error}", "Check the file"
+                "source",
+                problem="{file} cannot be read as Parquet: {reason}",
+                hint="Check the file",
+                file=self.file,
+                reason=str(error),
             ) from None
         self._refuse("columns", found.num_columns)
         self._refuse("rows", found.num_rows)
         most = self.limits["bytes"] * _UNPACKED
         if unpacked > most:
             raise SourceError(
-                self.file,
-                f"unpacked it has {unpacked:,} bytes, and this server takes {most:,}",
-                "Send fewer columns or rows, or use the command line",
+                "source",
+                problem="{file} has {unpacked:,} bytes when unpacked, and this server accepts "
+                "{most:,}",
+                hint="Send fewer columns or rows, or use the command line",
+                file=self.file,
+                unpacked=unpacked,
+                most=most,
             )
 
     def _refuse(self, what: str, many: int) -> None:
         most = self.limits[what]
         if many > most:
             raise SourceError(
-                self.file,
-                f"{many:,} {what} found, and this server takes {most:,}",
-                "Send fewer, or use the command line",
+                "source",
+                problem="{file} has {many:,} {what}, and this server accepts {most:,}",
+                hint="Send fewer, or use the command line",
+                file=self.file,
+                many=many,
+                what=what,
+                most=most,
             )
 
     def check_opened(self, rows: int, columns: int) -> None:
@@ -125,9 +144,12 @@ class Upload:
         """Raise if the answer would be too long."""
         if many > self.limits["items"]:
             raise SourceError(
-                self.file,
-                f"{many:,} items found, and this server answers about {self.limits['items']:,}",
-                "Use the command line",
+                "source",
+                problem="{file} has {many:,} items, and this server answers for {most:,}",
+                hint="Use the command line",
+                file=self.file,
+                many=many,
+                most=self.limits["items"],
             )
 
     @contextmanager
@@ -144,29 +166,6 @@ class Upload:
             yield job, job.opened.engine.keep("result", job.query)
         finally:
             job.close()
-
-
-def arguments_of(given: Given) -> Given:
-    """Turn settings into the arguments of :func:`unheard.rate`."""
-    q, floor, participation, g, n, level = (
-        given[name] for name in ("q", "floor", "participation", "g", "n", "level")
-    )
-    for name in ("q", "n"):
-        if given[name] is not None and given[f"{name}_column"] is not None:
-            raise OptionError(name, f"{name} and {name}_column given together", "Give one of them")
-    arguments = {
-        "q": given["q_column"] if q is None else read_q(q, "q"),
-        "floor": None if floor is None else number(floor, "floor", AssumptionError),
-        "participation": None if participation is None else pairs(participation, "participation"),
-        "g": None if g is None else numbers(g, "g", AssumptionError),
-        "n": given["n_column"] if n is None else number(n, "n", PopulationError),
-        "level": None if level.lower() == "none" else number(level, "level", OptionError),
-    }
-    for name in ("item", "rating", "counts", "strata"):
-        arguments[name] = listed(given[name]) or None
-    plain = ("quiet", "scale", "method", "covers", "rater", "time", "window", "every", "nulls",
-             "off_scale", "duplicates", "shared", "min_ratings")  # fmt: skip
-    return arguments | {name: given[name] for name in plain}
 
 
 def inspect(upload: Given) -> Answer:
@@ -190,9 +189,10 @@ def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
     from unheard.tables.pipeline import read_request
     from unheard.tables.sql.sort import sort_column, sorted_rows
 
-    request = read_request(**arguments_of(given))
+    values = parse_options("rate", "rest", given)
+    request = read_request(**_pick(values))
     with Upload(**upload).job(request) as (job, result):
-        query = sorted_rows(result, request, sort_column(request, given["sort"]))
+        query = sorted_rows(result, request, sort_column(request, values["sort"]))
         rows = list(documents(job.opened.engine, query))
     return _as_csv(rows, "rated.csv") if as_csv else as_json(rows)
 
@@ -202,29 +202,36 @@ def counts(upload: Given, given: Given, as_csv: bool) -> Answer:
     from unheard.present.table_json import documents
     from unheard.tables.pipeline import counts_query, in_order, read_request
 
-    arguments = arguments_of(given)
-    others = (arguments[name] for name in ("floor", "participation", "g"))
-    if arguments["q"] is None and all(one is None for one in others):
-        arguments["q"] = 1.0  # counting needs no assumption
-    request = read_request(**arguments, ranks=False, only_counts=True)
+    values = parse_options("counts", "rest", given)
+    # Counting needs no assumption.
+    request = read_request(**values, q=1.0, level=None, ranks=False, only_counts=True)
     with Upload(**upload).job(request) as (job, _):
         rows = list(documents(job.opened.engine, in_order(counts_query(job), request)))
     return _as_csv(rows, "counts.csv") if as_csv else as_json(rows)
 
 
+def _pick(values: Given) -> Given:
+    """Return the options that make a request."""
+    from unheard.tables.pipeline import REQUEST_OPTIONS
+
+    return {name: values[name] for name in REQUEST_OPTIONS if name in values}
+
+
 @contextmanager
-def _ordered(
-    upload: Given, given: Given, choose: Callable[[Request], Request] | None = None
+def _order(
+    upload: Given, values: Given, choose: Callable[[Request], Request] | None = None
 ) -> Iterator[tuple[Job, exp.Expr, Findings]]:
+    """Ask about the order of the items of a table."""
     from unheard.present.order_sentences import Findings
     from unheard.tables.pipeline import read_request
-    from unheard.tables.request import ordered
+    from unheard.tables.request import add_order
     from unheard.tables.top_k import check_who, standing
 
-    k, above, below, who = (given.pop(name) for name in ("k", "above", "below", "who"))
-    request = read_request(**arguments_of(given))
-    request = ordered(request, k, above, below, method=given["method"])
+    request = read_request(**_pick(values))
+    claim = (values["k"], values["above"], values["below"])
+    request = add_order(request, *claim, method=values["method"])
     request = request if choose is None else choose(request)
+    who = values.get("who")
     if who is not None:
         check_who(request)
     with Upload(**upload).job(request) as (job, result):
@@ -237,27 +244,29 @@ def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
     from unheard.present.table_json import documents, order_document
     from unheard.tables.sql.sort import sort_column, sorted_rows
 
-    with _ordered(upload, given) as (job, result, findings):
-        query = sorted_rows(result, job.request, sort_column(job.request, given["sort"]))
+    values = parse_options("rank", "rest", given)
+    with _order(upload, values) as (job, result, findings):
+        query = sorted_rows(result, job.request, sort_column(job.request, values["sort"]))
         rows = list(documents(job.opened.engine, query))
         if as_csv:
             return _as_csv(rows, "ranked.csv")
         return as_json(order_document(job, findings) | {"rows": rows})
 
 
-def rank_chart(upload: Given, given: Given, how: Given) -> Answer:
+def rank_chart(upload: Given, given: Given, drawing: Given, how: Given) -> Answer:
     """Draw the order of the items of a table."""
     from unheard.charts.draw import draw_ranking
     from unheard.present.table_json import documents
     from unheard.tables.sql.sort import sort_column, sorted_rows
 
-    top = how.pop("top")
-    with _ordered(upload, given) as (job, result, _):
-        query = sorted_rows(result, job.request, sort_column(job.request, given["sort"]))
+    values = parse_options("rank", "rest", given)
+    top = parse_options("rank_chart", "rest", drawing)["top"]
+    with _order(upload, values) as (job, result, _):
+        query = sorted_rows(result, job.request, sort_column(job.request, values["sort"]))
         rows = list(documents(job.opened.engine, query))
         request = job.request
         picture = draw_ranking(rows, request.result_keys, request.scale, top=top)
-    return drawn(picture, **how)
+    return drawn(picture, how)
 
 
 def report(upload: Given, given: Given) -> Answer:
@@ -265,26 +274,26 @@ def report(upload: Given, given: Given) -> Answer:
     from unheard.report.build import render_report
     from unheard.report.shared_participation import choose_participation
 
-    name, title, command = (given.pop(key) for key in ("name", "title", "command"))
-    command = command or _command(name, given)
-    shared = given.pop("shared")
-    lead = partial(choose_participation, shared=shared)
-    with _ordered(upload, given | {"shared": False}, lead) as (job, _result, _findings):
+    values = parse_options("report", "rest", given)
+    name, title, command = (values.pop(key) for key in ("name", "title", "command"))
+    lead = partial(choose_participation, shared=values.pop("shared"))
+    command = command or _write_command(name, given)
+    with _order(upload, values, lead) as (job, _result, _findings):
         page = render_report(job, source=name, command=command, title=title)
     return Answer(200, "text/html; charset=utf-8", page.encode(), "report.html")
 
 
-def _command(name: str, given: Given) -> str:
+def _write_command(name: str, given: Given) -> str:
     """Write the command that makes the same page from the file that was sent."""
-    from unheard.web.api.schemas import ReportSettings
-
     words = ["unheard", "report", name or "table.csv"]
-    for option, value in given.items():
-        standard = ReportSettings.model_fields[option].default
-        if option == "shared" and value is not None:
-            words.append("--shared" if value else "--separate")
-        elif value is not None and value != standard and option != "sort":
-            words += [f"--{option.replace('_', '-')}", str(value)]
+    for option in options_of("report", "rest").values():
+        text = given.get(option.name)
+        if text is None or "command" not in option.surfaces or text == str(option.default):
+            continue
+        if option.kind == "flag":
+            words.append(option.flag if text.lower() in ("true", "1") else f"--{option.off}")
+        else:
+            words += [option.flag, text]
     return shlex.join([*words, "-o", "report.html"])
 
 
@@ -303,33 +312,37 @@ def calibrate_table_chart(upload: Given, given: Given, how: Given) -> Answer:
 
     audits, segments = _audits(upload, given)
     if segments:
-        raise OptionError("segment", "a chart of several audits asked for", "Leave it out")
-    return drawn(draw_calibration(audits[""]), **how)
+        raise OptionError(
+            "segment",
+            problem="A chart shows one audit, and {argument} asks for several",
+            hint="Leave {argument} out",
+        )
+    return drawn(draw_calibration(audits[""]), how)
 
 
 def _audits(upload: Given, given: Given) -> tuple[dict[str, Audit], bool]:
     from unheard.analysis.calibrate import calibrate
     from unheard.tables.audit_table import Layout, read_audit
 
+    values = parse_options("calibrate", "rest", given)
     columns = ("item", "segment", "rating", "counts", "observed", "truth")
     layout = Layout(
-        **{name: tuple(listed(given[name])) for name in columns},
-        answered=given["answered"],
-        population=given["population"],
+        **{name: tuple(values[name] or ()) for name in columns},
+        answered=values["answered"],
+        population=values["population"],
     )
-    table, paired = Upload(**upload), not given["unpaired"]
+    table, paired = Upload(**upload), not values["unpaired"]
     table.check()
     found, scale = read_audit(
         table.file,
         layout,
-        given["scale"],
+        values["scale"],
         paired=paired,
         where=table.where,
-        **{name: given[name] for name in ("nulls", "off_scale", "rater", "duplicates")},
+        **{name: values[name] for name in ("nulls", "off_scale", "rater", "duplicates")},
     )
-    level = number(given["level"], "level", OptionError)
     audits = {
-        name: calibrate(one.observed, one.truth, paired=paired, scale=scale, level=level)
+        name: calibrate(one.observed, one.truth, paired=paired, scale=scale, level=values["level"])
         for name, one in found.items()
     }
     return audits, bool(layout.segment)

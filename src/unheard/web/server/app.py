@@ -20,7 +20,7 @@ from unheard._version import __version__
 from unheard.errors import UnheardError
 from unheard.web.api import routes
 from unheard.web.api.problems import MEDIA_TYPE, as_problem, encoded, fault, problem
-from unheard.web.api.request_body import mistake
+from unheard.web.api.requests import describe_mistake
 from unheard.web.server.guard import Guard
 from unheard.web.server.limits import Limits
 from unheard.web.server.pool import Pool
@@ -125,7 +125,7 @@ def _add_problems(app: FastAPI) -> None:
     async def malformed(_: Request, error: RequestValidationError) -> Response:
         first = dict(error.errors()[0])
         # Whether it is in the query or the body can be seen by its name.
-        return await on_purpose(_, mistake(first | {"loc": first["loc"][1:]}))
+        return await on_purpose(_, describe_mistake(first | {"loc": first["loc"][1:]}))
 
     @app.exception_handler(HTTPException)
     async def by_framework(_: Request, error: HTTPException) -> Response:
