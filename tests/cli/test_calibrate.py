@@ -258,7 +258,7 @@ def test_plan(run: Any, stored: uh.Assumption) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--scale", "0:4"], "--scale: 0:4 found, and the audit is on 1, 2, 3, 4, 5"),
+        (["--scale", "0:4"], "--scale differs from the scale of --assumption, 1, 2, 3, 4,"),
         (["--q", "0.3"], "Only one assumption can be stated; got q and assumption"),
         (["--quiet", "low"], "--quiet applies only together with --q; got 'low' together"),
         (["--assumption", "no.json"], "no.json cannot be read: No such file"),
@@ -346,9 +346,7 @@ def test_presets(run: Any, preset: str, q: float) -> None:
         named, plain = (run(*words, "--q", text, "--json") for text in (preset, str(q)))
         assert (named.code, named.err) == (0, "")
         assert strict(named.out) == strict(plain.out)
-        refused(
-            run(*words, "--q", preset[:-1]), f"--q: '{preset[:-1]}' found. Did you mean {preset}?"
-        )
+        refused(run(*words, "--q", preset[:-1]), f"got '{preset[:-1]}'. Did you mean {preset}?")
 
 
 # What is refused, and what is left behind.
@@ -357,12 +355,12 @@ def test_presets(run: Any, preset: str, q: float) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([*PEOPLE, "--n", "900"], "--n: given with an audit"),
-        ([*PEOPLE, "--window", "month"], "--window: given with an audit"),
-        ([*PEOPLE, "-o", "audit.txt"], "--output: audit.txt has an unknown ending"),
+        ([*PEOPLE, "--n", "900"], "--n does not apply to an audit."),
+        ([*PEOPLE, "--window", "month"], "--window does not apply to an audit."),
+        ([*PEOPLE, "-o", "audit.txt"], "--output has an unknown ending; got 'audit.txt'."),
         ([*PEOPLE, "-o", "no/audit.json"], "--output: there is no folder no"),
         ([*PEOPLE, "-o", "audit.csv"], "--output: audit.csv is read as a table"),
-        ([*PEOPLE, "-o", "new.csv"], "--output: new.csv found without --segment"),
+        ([*PEOPLE, "-o", "new.csv"], "A .csv file requires --segment; got 'new.csv'."),
         ([*PEOPLE, "--level", "2"], "--level: 2.0 found"),
         ([*PEOPLE, "--scale", "1:4"], "ratings are not on the scale 1 to 4"),
         ([*PEOPLE[:-1], "publik"], "Did you mean 'public'?"),
@@ -372,13 +370,22 @@ def test_presets(run: Any, preset: str, q: float) -> None:
         (["no.csv", *PEOPLE[1:]], "no.csv"),
         (["empty.csv", *PEOPLE[1:]], "audit: no rows found"),
         (["empty.csv", *PEOPLE[1:], "--segment", "region"], "audit: no rows found"),
-        (["--response-rate", *TYPED], "--n: not given"),
-        (["--response-rate", *TYPED, "--unpaired"], "--unpaired: given with --response-rate"),
-        (["--response-rate", *TABLE, "--segment", "x"], "--segment: given with --response-rate"),
+        (["--response-rate", *TYPED], "--response-rate requires --n."),
+        (
+            ["--response-rate", *TYPED, "--unpaired"],
+            "--unpaired does not apply to --response-rate.",
+        ),
+        (
+            ["--response-rate", *TABLE, "--segment", "x"],
+            "--segment does not apply to --response-rate.",
+        ),
         (["--response-rate", *TYPED, "--n", "199"], "--n: 199 people for 200 ratings"),
-        (["--response-rate", *TYPED, "--n", "x"], "--n: 'x' is not a number"),
-        (["--response-rate", *TYPED, "--n", "900", "-o", "q.csv"], "--output: given with"),
-        (["--response-rate", *TABLE], "--n: the number of people is not known"),
+        (["--response-rate", *TYPED, "--n", "x"], "--n is not a number; got 'x'."),
+        (
+            ["--response-rate", *TYPED, "--n", "900", "-o", "q.csv"],
+            "--output does not apply to --response-rate.",
+        ),
+        (["--response-rate", *TABLE], "--response-rate requires the number of people."),
         (["--response-rate", *TABLE, "--n", "41"], "more than n = 41 ratings"),
     ],
 )

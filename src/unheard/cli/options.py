@@ -105,7 +105,7 @@ def read_counts(words: tuple[str, ...]) -> list[int | float]:
     if not words:
         raise CountsError(
             "counts",
-            problem="{counts} is missing",
+            problem="COUNTS is missing",
             hint="Give the number of ratings of each value, lowest first, as in: {example}",
             example=f"unheard {click.get_current_context().info_name} 120 30 45 200 605",
         )

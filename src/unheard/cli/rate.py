@@ -93,5 +93,6 @@ def sql(values: Values) -> None:
     """
     from unheard.tables.entry_points import write_sql
 
-    text = write_sql(**{name: one for name, one in values.items() if one is not None})
+    item, rating = values.pop("item") or (), values.pop("rating")
+    text = write_sql(item, rating, **values)
     click.echo(text, nl=False)
