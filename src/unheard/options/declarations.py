@@ -71,7 +71,7 @@ ASSUMPTION = Option(
     name="assumption",
     kind="assumption",
     metavar="FILE",
-    help="Instead of {q}: what an audit found, as unheard calibrate writes it.",
+    help="Instead of {q}: what an audit found, in a file that the command calibrate wrote.",
 )
 
 # The population, the scale and the settings of an answer.
@@ -386,7 +386,8 @@ SOURCE = Option(
     name="source",
     kind="text",
     metavar="SOURCE",
-    help="Take the counts from a table, read as by unheard rate; items are then given by name.",
+    help="Take the counts from a table, which is read as by the command rate; items are then given "
+    "by name.",
 ).only("command")
 
 # Warehouses, reports, pictures.
