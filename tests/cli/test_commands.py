@@ -274,14 +274,18 @@ def test_minimax_json_is_the_contract(run: Any) -> None:
     assert found["lower"] <= found["upper"] < found["bea"] < found["average"]
     assert found["table"][0][0] == pytest.approx(3)
     assert [len(row) for row in found["table"]] == list(range(11, 0, -1))
+    assert found["ratings"] == [1, 5]
+    assert all(len(one["p"]) == len(one["g"]) == 2 for one in found["support"])
 
 
 def test_the_game_tells_the_story(run: Any) -> None:
     out = run("regret", *shlex.split("--n 10 --m 3 --q 0.5 --method bea")).out
     assert "BEA attains the lower bound: it is optimal here." in out
-    out = run("minimax", *shlex.split("--n 10 --q 0.5 --table")).out
+    out = run("minimax", *shlex.split("--n 10 --q 0.5 --table --scale 1,2,4")).out
     assert "BEA is optimal here" in out
-    assert re.search(r"^    0 +1\.50 ", out, flags=re.MULTILINE)
+    # The shares and probabilities are those of the two ends of the scale.
+    assert "shares p of people whose rating is 1 or 4" in out
+    assert re.search(r"^    0 +2\.50 ", out, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -296,8 +300,8 @@ def test_the_game_tells_the_story(run: Any) -> None:
             "regret --n 2.5 --q 0.5 --method bea",
             "--n must be a whole number, 1 or more, or inf; got 2.5.",
         ),
-        ("regret --n 5 --q 0 --method bea", "--q: 0 found"),
-        ("regret --n 5 --q 0.5 --method best", "'best' found"),
+        ("regret --n 5 --q 0 --method bea", "--q must be in (0, 1]; got 0"),
+        ("regret --n 5 --q 0.5 --method best", "got 'best'"),
         (
             "regret --n 5 --q 0.5 --method bea --kind most",
             "--kind must be one of gap, excess; got 'most'.",
@@ -308,9 +312,12 @@ def test_the_game_tells_the_story(run: Any) -> None:
         ),
         ("regret --n 5 --m 2 --q 0.5 --method bea --p 0.5,0.5", "--p and --g require each other."),
         ("regret --n 5 --m 2 --q 0.5 --method bea --p 0.5,0.6 --g 1,1", "add up to 1"),
-        ("regret --n 5 --m 3 --q 0.5 --method bea --p 0.5,0.5 --g 1,1", "2 entries for 3"),
-        ("regret --n inf --m 3 --q 0.5 --method bea --draws 100", "inf found"),
-        ("minimax --n 500 --q 0.5", "n from 1 to 200"),
+        (
+            "regret --n 5 --m 3 --q 0.5 --method bea --p 0.5,0.5 --g 1,1",
+            "the scale; got 2",
+        ),
+        ("regret --n inf --m 3 --q 0.5 --method bea --draws 100", "--n must be finite"),
+        ("minimax --n 500 --q 0.5", "--n must be from 1 to 200 for --kind gap; got 500"),
         ("minimax --n 5 --q 2", "--q must be in (0, 1]; got 2"),
         ("minimax --n 5 --q 0.5 --kind excess --m 3", "two ratings"),
     ],

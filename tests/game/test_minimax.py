@@ -183,10 +183,10 @@ def test_everybody_seen_is_no_game() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n": 0, "q": 0.5}, "n from 1 to 200"),
-        ({"n": 201, "q": 0.5}, "n from 1 to 200"),
-        ({"n": 51, "q": 0.5, "kind": "excess"}, "n from 1 to 50"),
-        ({"n": 5, "q": 0.5, "kind": "other"}, "Choose one of gap, excess"),
+        ({"n": 0, "q": 0.5}, "n must be from 1 to 200 for kind='gap'"),
+        ({"n": 201, "q": 0.5}, "n must be from 1 to 200 for kind='gap'"),
+        ({"n": 51, "q": 0.5, "kind": "excess"}, "n must be from 1 to 50 for kind='excess'"),
+        ({"n": 5, "q": 0.5, "kind": "other"}, "kind must be 'gap' or 'excess'; got 'other'"),
         ({"n": 5, "q": 0.5, "kind": "excess", "scale": Scale.points(3)}, "two ratings"),
     ],
 )

@@ -1,4 +1,4 @@
-"""``unheard minimax``: the best that anybody can do, certified."""
+"""``unheard minimax``: the smallest worst-case regret, certified."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ def minimax(values: Values) -> None:
             "average": game.average,
             "lower_bound": game.lower_bound,
             "bea_is_optimal": game.bea_is_optimal,
+            "ratings": list(game.ratings),
             "support": [
                 {"weight": weight, "p": list(one.p), "g": list(one.g)}
                 for weight, one in game.support
@@ -91,7 +92,11 @@ def _show(game: Minimax, table: bool) -> None:
     if game.bea_is_optimal:
         console.print("\n  BEA is optimal here: nothing can beat it by more than 0.1%.")
     if game.support:
-        console.print("\n  The adversary mixes, each with its mirror image:")
+        low, high = map(write_exactly, game.ratings)
+        console.print(
+            f"\n  The adversary mixes structures with shares p of people whose rating is {low} or "
+            f"{high},\n  who respond with probabilities g; each with its mirror image:"
+        )
         for weight, one in game.support[:8]:
             console.print(f"  {weight:>6.1%}  p = {vector(list(one.p))}  g = {vector(list(one.g))}")
     if table:

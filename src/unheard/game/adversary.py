@@ -1,9 +1,9 @@
-"""The worst case: the structure that hurts an aggregator most.
+"""The worst case: the structure with the largest regret of an aggregator.
 
 With g_r free in [lo_r, hi_r] the structures form a simplex: every person is of one of 2m types, a
-rating together with the one or the other end of its participation. The regret is a polynomial on
-that simplex. Given the chances of being seen, it is convex in how the unseen are dealt out, so at
-most one rating has a participation strictly inside its bounds.
+rating together with the lower or the upper end of its participation. The regret is a polynomial on
+that simplex. Given the probabilities of being seen, it is convex in how the unseen are divided, so
+at most one rating has a participation strictly inside its bounds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BATCH_CELLS = 200_000
 
 
 _SCREENED_CELLS = 4_000_000
-"""Histograms times structures that a screening goes through, at the most."""
+"""Most histograms times structures that a screening evaluates."""
 
 _HOPELESS = 0.5
 """Starts below this share of the best start are not followed."""
@@ -153,24 +153,24 @@ def find_worst_case(
     n
         Number of people.
     q
-        Least participation: what the aggregator is told and the adversary is bound by.
+        Least participation, which the aggregator is told and the adversary must respect.
     scale
         The rating values.
     kind
         ``gap`` or ``excess``.
     quiet
-        Direction that binds the adversary: ``any``, ``low``, ``high`` or ``middle``.
+        Who may respond less often under the adversary: ``any``, ``low``, ``high`` or ``middle``.
     participation
-        Instead of [q, 1], one pair (lo, hi) per rating that binds the adversary.
+        Instead of [q, 1], one pair (lo, hi) per rating that the adversary must respect.
     warm
         Further structures to start from, such as the worst case of a neighbouring q.
     screened
-        How many random structures are evaluated, in batches; by default 256, fewer where there are
-        so many histograms that it would take longer than all the rest.
+        How many random structures are evaluated, in batches; by default 256, and fewer where there
+        are so many histograms that this step would take the longest.
     followed
-        How many of the best of those are followed uphill, besides the known bad ones.
+        From how many of the best of those to climb, besides the structures known to be bad.
     rng
-        Source of the random structures.
+        Generator of the random structures.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def find_worst_case(
 def find_worst_cases(
     rule: Rule, n: int, qs: Iterable[float], scale: Scale, kind: str = "gap", quiet: str = "any"
 ) -> Iterator[WorstCase]:
-    """Find the worst case for one q after the other, each starting from the one before."""
+    """Find the worst case at each q, starting from that of the q before."""
     before: tuple[Structure, ...] = ()
     for q in qs:
         found = find_worst_case(
@@ -227,7 +227,7 @@ def find_worst_cases(
 
 
 def build_bad_structures(n: int, q: float, m: int) -> tuple[Structure, ...]:
-    """Structures that are worst for some aggregator of the paper."""
+    """Build structures that are worst for some aggregator of the paper."""
     a = float(bea_a_star(n, q))
     inner = (0.0,) * (m - 2)
     halves = (0.5, *inner, 0.5)
@@ -248,7 +248,7 @@ def _space(
         assumption = Assumption.box(*zip(*participation, strict=True))
         assumption.check_fits(m, 1)
         return _Types(np.array(assumption.lo), np.array(assumption.hi))
-    Assumption.bounded(q, quiet)  # refuses what is no assumption
+    Assumption.bounded(q, quiet)  # checks both
     lo, hi = np.full(m, q), np.ones(m)
     if quiet == "middle":
         lo[[0, -1]] = 1.0
@@ -277,7 +277,7 @@ def _starts(
 
 
 def _climb(regret: ExactRegret, space: _Types | _Ordered, starts: Floats) -> tuple[Floats, float]:
-    """Follow every start uphill and return the best point reached, with its value."""
+    """Climb from every start and return the best point reached, with its value."""
     best, best_value = starts[0], -np.inf
     constraints: list[Any] = [
         {"type": "eq", "fun": lambda x: space.equality @ x - 1, "jac": lambda _: space.equality},
@@ -292,7 +292,7 @@ def _climb(regret: ExactRegret, space: _Types | _Ordered, starts: Floats) -> tup
         value, slope = regret.value_and_slope(space.cells(point))
         return -float(value[0]) / unit, -space.pull(point, slope)[0] / unit
 
-    # The best starts first; one that begins far below has never ended on top.
+    # The best starts come first; one far below the best has never won.
     order = np.argsort(-values)
     for start in starts[order[values[order] >= _HOPELESS * values.max()]]:
         found = minimize(
@@ -312,7 +312,7 @@ def _climb(regret: ExactRegret, space: _Types | _Ordered, starts: Floats) -> tup
 
 
 def _feasible(space: _Types | _Ordered, x: Floats, lows: Floats, highs: Floats) -> Floats:
-    """Take rounding out of a solver's answer, so that its value is that of a real structure."""
+    """Remove rounding from a solver's answer, so that it is a valid structure."""
     point = np.clip(x, lows, highs)
     shares = space.equality[0] > 0
     point[shares & (point < 1e-12)] = 0.0
@@ -326,6 +326,6 @@ def _feasible(space: _Types | _Ordered, x: Floats, lows: Floats, highs: Floats) 
 def _structure(space: _Types | _Ordered, point: Floats) -> Structure:
     cells = space.cells(point[None, :])[0]
     seen, p = cells[: space.m], cells[: space.m] + cells[space.m :]
-    # Nobody holds a rating with p = 0; its participation does not matter.
+    # The participation of a rating with p = 0 does not matter.
     g = np.divide(seen, p, out=space.hi.copy(), where=p > 0)
     return Structure(p, np.clip(g, space.lo, space.hi))

@@ -1,14 +1,14 @@
-"""Regret as the number of people grows: noise is gone, and only the bias is left.
+"""Regret as the number of people grows: sampling error vanishes, and only bias remains.
 
-With endless people the shares of ratings seen are known exactly, so the regret of either kind is
+In the limit the shares of ratings seen are known exactly, so the regret of either kind is
 (f - mu)**2. For the box [q, 1] and width W of the scale
 
-    paa, bea, midpoint, minimax and everybody's lower bound:
+    paa, bea, midpoint, minimax, and the lower bound on every aggregator:
               (W (1-q) / (2 (1+q)))**2               [GKL25, proposition 4.3]
     average:  (W (1-sqrt(q)) / (1+sqrt(q)))**2
 
-and any other aggregator is searched. (The midpoint of what n and the shares leave open is the best
-answer to each of them, so nothing has a smaller worst case, and BEA has this one.)
+and the worst case of any other aggregator is found by a search. (The midpoint of the bounds is the
+best answer to n and the shares, so no aggregator has a smaller worst case, and BEA attains it.)
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MANY = 1e9
 
 @dataclass(frozen=True)
 class Limit:
-    """The worst case for endless people.
+    """The worst case as n grows.
 
     Attributes
     ----------
@@ -66,8 +66,8 @@ def find_asymptotic_worst_case(
     Parameters
     ----------
     rule
-        Name of a method, or a callable from (K, m) counts to K ratings; it is asked about counts
-        of a thousand million people.
+        Name of a method, or a callable from (K, m) counts to K ratings, which gets the counts of
+        10**9 people.
     q
         Least participation.
     scale
@@ -75,14 +75,14 @@ def find_asymptotic_worst_case(
     rng
         Source of the search's random starts.
     """
-    Assumption.bounded(q)  # refuses what is no q
+    Assumption.bounded(q)  # checks q
     bound = (scale.width * (1 - q) / (2 * (1 + q))) ** 2
     if rule in ("paa", "bea", "midpoint", "minimax"):
         return Limit(str(rule), q, bound, build_asymptotic_pair(q, scale.m)[0], bound, True)
     if rule == "average":
         root = float(np.sqrt(q))
         regret = (scale.width * (1 - root) / (1 + root)) ** 2
-        # A share of 1/(1 + sqrt q) at the quiet end pulls the average furthest away.
+        # A share of 1/(1 + sqrt q) at the end that responds less biases the average most.
         return Limit(
             "average", q, regret, build_lemma_pair(1 / (1 + root), q, scale.m)[0], bound, True
         )
@@ -93,7 +93,7 @@ def find_asymptotic_worst_case(
 def _search(
     rule: Rule, q: float, scale: Scale, rng: np.random.Generator
 ) -> tuple[float, Structure]:
-    """Follow the best of many structures uphill; shares of 2m types of people as in adversary."""
+    """Climb from the best of many structures, given as shares of 2m types as in the adversary."""
     m, values = scale.m, np.array(scale.values)
     answer = _limit_answers(rule, q, scale)
 
@@ -138,10 +138,12 @@ def _limit_answers(rule: Rule, q: float, scale: Scale) -> Callable[[Floats], Flo
     """Return the aggregator as a function of the shares of people seen with each rating."""
     if callable(rule):
         return lambda seen: check_answers(rule(seen * _MANY), seen, scale, rule_name(rule))
-    stated = state_assumption(rule, _MANY, q)
+    assumption = state_assumption(rule, _MANY, q)
 
     def named(seen: Floats) -> Floats:
-        question = build_question(seen * _MANY, **stated, scale=scale, level=None, effective=_MANY)
+        question = build_question(
+            seen * _MANY, **assumption, scale=scale, level=None, effective=_MANY
+        )
         return np.asarray(question.answer([rule])[0].estimate)
 
     return named

@@ -1,19 +1,19 @@
 """A proved upper bound on the regret over every structure with two ratings.
 
-On the scale {0, 1} a structure is a mixture of four types of people: low or high, each always or
-with probability q reporting. Fix the chances of being seen low and high. What is left is how the
-unseen are dealt out, and in that the regret (``gap`` and ``excess`` alike) is a parabola that
+On the scale {0, 1} a structure is a mixture of four types of people: low or high, each responding
+always or with probability q. Fix the probabilities of being seen low and high. What remains is how
+the unseen are divided, and in that the regret (``gap`` and ``excess`` alike) is a parabola that
 opens upwards. So its maximum over all structures lies on a face where one of the four types is
 absent: a triangle. Turning the scale over maps two of the four faces to the other two.
 
 On a triangle the regret is a polynomial of degree n (``excess``: n + 1) in the shares of the three
-types, and its Bernstein coefficients have a meaning: the expected loss given how many people there
-are of each type. A polynomial never exceeds its largest Bernstein coefficient. Halving the triangle
+types, and each of its Bernstein coefficients is the expected loss given the number of people of
+each type. A polynomial never exceeds its largest Bernstein coefficient. Halving the triangle
 (de Casteljau) brings the coefficients closer to the polynomial, quadratically in the diameter. The
 search keeps halving the triangles whose largest coefficient still exceeds the best value found by
-more than the tolerance. When none is left, the bound is proved, up to the rounding of floating
-point, for which :data:`ROUNDING` is added; every step is an average of numbers of size one with
-weights that add up to one, so errors grow no faster than n times the machine's precision.
+more than the tolerance. When none is left, the bound is proved, up to floating-point rounding, for
+which :data:`ROUNDING` is added. Every step averages numbers of size one with weights that add up
+to one, so errors grow no faster than n times the machine precision.
 """
 
 from __future__ import annotations
@@ -176,8 +176,10 @@ def _halve(faces: list[_Face], q: float, tolerance: float) -> Certificate:
         if total > _MOST_TRIANGLES:
             raise GameError(
                 "tolerance",
-                f"{total:,} triangles were not enough for a relative tolerance of {tolerance:g}",
-                "Ask for a larger tolerance or a smaller n",
+                problem="{triangles} triangles are not enough for this {argument}",
+                value=tolerance,
+                hint="Use a larger {argument} or a smaller {n}",
+                triangles=f"{total:,}",
             )
         peaks = [
             (float(v.max()), int(o), c[int(v.argmax())])

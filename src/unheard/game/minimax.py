@@ -1,19 +1,20 @@
 """The optimal aggregator for two ratings, with a certificate, and its extension to any scale.
 
-The game: an aggregator f (one number per histogram) against a structure. The regret is convex in f
-and linear in mixtures of structures, so there is a value. For a finite set of structures with
-weights the best f is the posterior mean, and its average regret is a lower bound on everybody's
-worst case. :mod:`unheard.game.bernstein` bounds that f's own worst case from above, over every
-structure. The structures it finds join the set, the weights are found anew, until the two meet.
+The game: an aggregator f (one number per histogram) plays against a structure. The regret is convex
+in f and linear in mixtures of structures, so the game has a value. For a finite set of structures
+with weights the best f is the posterior mean, and its average regret is a lower bound on the worst
+case of every aggregator. :mod:`unheard.game.bernstein` bounds the worst case of that f from above,
+over every structure. The structures it finds join the set and the weights are solved again, until
+the two bounds meet.
 
-What is proved: the value of the game lies between ``lower`` and ``upper``, and the table attains
-``upper``, up to floating point. What is not: that the table is the only optimum.
+Proved: the value of the game lies between ``lower`` and ``upper``, and the table attains ``upper``,
+up to floating point. Not proved: that the table is the only optimum.
 
 Any other scale: replace each rating x by a random end of the scale with mean x. That is a game
-with two ratings and participation still within [q, 1]; averaging the binary optimum's answer over
-the replacement only lowers the ``gap`` (Jensen). So the value on any scale is the binary one times
-the width squared. ``excess`` has no such reduction: replacing ratings raises the variance that it
-subtracts.
+with two ratings and participation still within [q, 1]; averaging the answers of the binary optimum
+over the replacement only lowers the ``gap`` (Jensen). So the value on any scale is the binary one
+times the squared width. ``excess`` has no such reduction: replacing ratings raises the variance
+that it subtracts.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Minimax:
     scale
         The rating values.
     lower, upper
-        The certified bracket of the smallest worst-case regret anybody can have.
+        The certified bracket of the smallest worst-case regret of any aggregator.
     table
         Shape (n+1, n+1): the optimal answer on {0, 1} for n_low and n_high ratings seen.
     bea, average
@@ -65,7 +66,7 @@ class Minimax:
         The lower bound of [GKL25, corollary 3.3], which is one for ``gap``.
     support
         The structures that the adversary mixes with a weight above 0.001, each standing for itself
-        and its mirror image.
+        and its mirror image. They are about the two :attr:`ratings`.
     """
 
     n: int
@@ -81,13 +82,18 @@ class Minimax:
     support: tuple[tuple[float, Structure], ...]
 
     @property
+    def ratings(self) -> tuple[float, float]:
+        """The ratings that p and g of the support refer to: the two ends of the scale."""
+        return self.scale.lowest, self.scale.highest
+
+    @property
     def gap(self) -> float:
         """Relative width of the bracket."""
         return (self.upper - self.lower) / self.lower if self.lower > 0 else 0.0
 
     @property
     def bea_is_optimal(self) -> bool:
-        """Whether it is proved that nothing beats BEA by more than 0.1%."""
+        """Whether it is proved that no aggregator beats BEA by more than 0.1%."""
         return self.bea <= self.lower * 1.001
 
     def answer(self, seen: Floats) -> Floats:
@@ -115,15 +121,23 @@ def solve_minimax(
     """
     scale = scale or Scale.points(2)
     regret_kind = check_kind(kind)
-    Assumption.bounded(q)  # refuses what is no q
+    Assumption.bounded(q)  # checks q
     reach = REACH if regret_kind == "gap" else EXCESS_REACH
     if not 1 <= n <= reach:
         raise GameError(
-            "n", f"{n} found", f"The game of kind {regret_kind} is solved for n from 1 to {reach}"
+            "n",
+            problem="{argument} must be from 1 to {reach} for {kind:{regret}}",
+            value=n,
+            hint="Use a smaller {argument}",
+            reach=reach,
+            regret=regret_kind,
         )
     if regret_kind == "excess" and scale.m > 2:
         raise GameError(
-            "kind", f"excess asked for on {scale.m} ratings", "Use gap, or a scale of two ratings"
+            "kind",
+            problem="{kind:excess} requires a scale of two ratings",
+            value=scale.m,
+            hint="Use {kind:gap}, or a scale of two ratings",
         )
     binary = _solve(n, float(q), regret_kind, tolerance)
     unit = scale.width**2
@@ -163,21 +177,21 @@ class _Solved:
 @lru_cache(maxsize=512)
 def _solve(n: int, q: float, kind: Kind, tolerance: float) -> _Solved:
     if q == 1:
-        # Everybody is seen; what to answer otherwise is never asked.
+        # Everybody is seen; the answers to other histograms never matter.
         bea = evaluate_rule("bea", list_outcomes(n, 2).seen, n, q, Scale((0, 1)))
         return _Solved(0.0, 0.0, _as_table(bea, n), ())
     mixture = _Mixture(n, kind, tolerance / 20)
     for structure in _first_structures(n, q):
         mixture.add(structure)
     weights = np.full(len(mixture.structures), 1 / len(mixture.structures))
-    # Nobody does better than the paper's bound allows, whatever mixture the rounds below arrive at.
+    # The paper's bound holds whatever mixture the rounds below arrive at.
     lower = float(regret_lower_bound(n, q)) if kind == "gap" else -np.inf
     upper, table = np.inf, np.zeros((n + 1, n + 1))
     for _ in range(_ROUNDS):
         weights = mixture.best_weights(weights)
         answers = mixture.posterior_mean(weights)
         lower = max(lower, float(weights @ mixture.regrets(answers)))
-        # A fine proof costs much; it waits until a rough one has nothing more to say.
+        # A fine proof is expensive, so it waits until a rough one adds nothing.
         distance = (upper - lower) / abs(lower)
         fine = min(max(distance / 8, tolerance / 4), 2e-3)
         proof = certify_worst_case(_as_table(answers, n), q, kind, fine)
@@ -196,7 +210,7 @@ def _solve(n: int, q: float, kind: Kind, tolerance: float) -> _Solved:
 
 
 def _first_structures(n: int, q: float) -> tuple[Structure, ...]:
-    """Where the adversary's mixtures usually live, and a scattering of everything else."""
+    """Build the structures that the adversary usually mixes, and a scattering of others."""
     shares = np.linspace(0.05, 0.95, 7)
     voices = ((q, 1.0), (1.0, q), (q, q), (1.0, 1.0), ((1 + q) / 2, 1.0), ((1 + q) / 2, q))
     return (
@@ -225,14 +239,14 @@ class _Mixture:
         self.mass = self.moment = self.target
 
     def add(self, structure: Structure) -> bool:
-        """Take a structure in, unless it is there already; return whether it was taken in."""
+        """Add a structure unless it is there already; return whether it was added."""
         if structure.p[0] < structure.p[1]:
             structure = Structure(structure.p[::-1], structure.g[::-1])
         cells = structure.cells()
         if any(np.allclose(cells, old.cells(), rtol=0, atol=1e-7) for old in self.structures):
             return False
         silent = cells[2] + cells[3]
-        # The mean of what is wanted given a histogram, and the variance that no answer removes.
+        # The mean of the target given a histogram, and the variance that no answer removes.
         if self.kind == "gap":
             unseen_mean = cells[3] / silent if silent > 0 else 0.5
             target = (self.high + self.unseen * unseen_mean) / self.n
@@ -251,15 +265,15 @@ class _Mixture:
         return True
 
     def posterior_mean(self, weights: Floats) -> Floats:
-        """Return the best answers to a mixture in which every structure brings its mirror image."""
+        """Return the best answers to a mixture of structures and their mirror images."""
         mass = weights @ self.mass
         return np.asarray((weights @ self.moment) / mass)
 
     def prepare(self) -> None:
-        """Work out what every structure with its mirror image adds to the posterior.
+        """Compute what every structure with its mirror image adds to the posterior.
 
-        Chances are relative to the largest of them, histogram by histogram, so that they do not
-        vanish where all are tiny.
+        Probabilities are relative to the largest of them, histogram by histogram, so that they do
+        not vanish where all are tiny.
         """
         mirrored = self.log_chance[:, self.mirror]
         largest = np.maximum(self.log_chance.max(axis=0), mirrored.max(axis=0))
@@ -272,10 +286,10 @@ class _Mixture:
         return np.asarray((self.chance * (answers - self.target) ** 2).sum(axis=1) + self.constant)
 
     def best_weights(self, start: Floats) -> Floats:
-        """Return the mixture that makes even the best answers regret most: a concave problem.
+        """Return the mixture with the largest regret of the best answers: a concave problem.
 
-        No structure is left out altogether: without a trace of it, what to answer where only it is
-        likely would be left to chance, and the adversary would go there next.
+        Every structure keeps a small weight: without it, the answers where only that structure is
+        likely would be arbitrary, and the adversary would go there next.
         """
         self.prepare()
         least = self.background / len(start)

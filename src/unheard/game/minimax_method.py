@@ -9,19 +9,19 @@ from unheard.formulas.operations import Column
 from unheard.model.scale import Scale
 
 REACH = 100
-"""Largest n for which estimates ask for the solved game; it takes a few seconds there."""
+"""Largest n for which estimates solve the game; it takes a few seconds there."""
 
 
 def minimax(given: Situation) -> Column:
-    """Return the answer with the smallest worst-case regret, game by game."""
-    # The solver needs optimisers that would slow down the import of the package.
+    """Return the estimate with the smallest worst-case regret, solving one game per n and floor."""
+    # The solver loads optimisers, which would slow down the import of the package.
     from unheard.game.minimax import solve_minimax
 
     seen = np.column_stack(given.counts)
     n, floor = (np.broadcast_to(np.asarray(x), len(seen)) for x in (given.n, given.floor))
     answers = np.full(len(seen), np.nan)
     for people, least in {*zip(n.tolist(), floor.tolist(), strict=True)}:
-        if least > 0:  # otherwise nobody rated, and nothing is asked
+        if least > 0:  # otherwise there are no ratings, and the answer is replaced
             rows = (n == people) & (floor == least)
             game = solve_minimax(int(people), least, Scale(given.values), tolerance=1e-3)
             answers[rows] = game.answer(seen[rows])
@@ -30,7 +30,7 @@ def minimax(given: Situation) -> Column:
 
 ESTIMATORS["minimax"] = Estimator(
     "minimax",
-    "smallest worst case of all",
+    "smallest worst-case regret",
     minimax,
     needs_n=True,
     kinds=("any", "floor"),

@@ -1,4 +1,4 @@
-"""All histograms of n people over m ratings and silence."""
+"""All outcomes of n people: histograms of the ratings seen, and the number of people unseen."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from unheard.errors import InputError
 from unheard.formulas.operations import Floats
 
 MOST_OUTCOMES = 3_000_000
-"""What fits: some 10 columns of this length, half a gigabyte."""
+"""The most that fit into memory: some 10 columns of this length take 240 megabytes."""
 
 _MOST_CELLS = 10 * MOST_OUTCOMES
 
 
 class GameError(InputError):
-    """A game that cannot be played as asked."""
+    """A game that cannot be played with these arguments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Outcomes:
     unseen
         Shape (K,): number of people unseen.
     log_ways
-        Shape (K,): logarithm of the number of ways to deal people out like this.
+        Shape (K,): logarithm of the number of ways to arrive at the outcome.
     """
 
     n: int
@@ -47,7 +47,7 @@ class Outcomes:
 
 
 def count_outcomes(n: int, m: int) -> int:
-    """Number of ways to deal n people out to m ratings and silence."""
+    """Return the number of outcomes of n people with m ratings."""
     return comb(n + m, m)
 
 
@@ -57,16 +57,20 @@ def _fits(n: int, m: int) -> bool:
 
 @lru_cache(maxsize=4)
 def list_outcomes(n: int, m: int) -> Outcomes:
-    """Return every outcome of n people, refusing politely when there are too many."""
+    """Return every outcome of n people; raise if there are too many."""
     if not _fits(n, m):
         size = count_outcomes(n, m)
         most = bisect_left(range(min(n, MOST_OUTCOMES)), True, key=lambda k: not _fits(k, m)) - 1
         shown = f"{size:,}" if size < 10**18 else "over 10**18"
         raise GameError(
             "n",
-            f"{n} people and {m} ratings make {shown} histograms; "
-            f"{min(MOST_OUTCOMES, _MOST_CELLS // m):,} fit",
-            f"Use n up to {most} for {m} ratings, or simulate (--draws, simulate_regret)",
+            problem="{people} people and {m} ratings have {size} histograms; {fit} fit into memory",
+            hint="Use {argument} up to {most}, or simulate with {draws} (simulate_regret)",
+            people=n,
+            m=m,
+            size=shown,
+            fit=f"{min(MOST_OUTCOMES, _MOST_CELLS // m):,}",
+            most=most,
         )
     columns: list[Floats] = []
     left = np.array([float(n)])
@@ -84,7 +88,7 @@ def list_outcomes(n: int, m: int) -> Outcomes:
 
 
 def tabulate_binomial(n: int, q: float) -> Floats:
-    """Return the chance of s successes in j tries, as entry (j, s) of an (n+1, n+1) table."""
+    """Return the probability of s successes in j trials as entry (j, s) of an (n+1, n+1) table."""
     tries, successes = np.mgrid[: n + 1, : n + 1].astype(np.float64)
     failures = np.maximum(tries - successes, 0.0)
     log_ways = gammaln(tries + 1) - gammaln(successes + 1) - gammaln(failures + 1)

@@ -1,18 +1,18 @@
-"""Regret of an aggregator against one information structure: exactly, in the limit, by simulation.
+"""Regret of an aggregator against one information structure: exact or by simulation.
 
-Two definitions. ``gap``: E[(f - xbar)**2], xbar being the mean of all n ratings, seen or not; the
-proofs and figures of [GKL25] use it. ``excess``: E[(f - mu)**2] - E[(xbar - mu)**2], as its
-introduction writes.
+There are two definitions. ``gap``: E[(f - xbar)**2], where xbar is the mean of all n ratings, seen
+or not; the proofs and figures of [GKL25] use it. ``excess``: E[(f - mu)**2] - E[(xbar - mu)**2],
+as in its introduction.
 
-Exactly: let pi_r = p_r g_r and o_r = p_r (1 - g_r) be the probabilities to be seen and unseen with
+Exact: let pi_r = p_r g_r and o_r = p_r (1 - g_r) be the probabilities to be seen and unseen with
 rating r, D the sum of the o_r, and e the error f(h) - (sum of the ratings seen)/n. Given a
 histogram h the n_u unseen are multinomial, and summing over them leaves
 
     gap    = E[e**2] - 2 M1 E[e n_u/n]/D + M1**2 (1 - 1/n) + M2/n,   M_k = sum of v_r**k o_r,
     excess = E[f**2] - 2 mu E[f] + mu**2 (1 + 1/n) - (sum of v_r**2 p_r)/n,
 
-with expectations over the multinomial h. Both are polynomials in the cells (pi, o), which is what
-the search for the worst case and its certificate build on.
+with expectations over the multinomial h. Both are polynomials in the cells (pi, o); the search for
+the worst case and its certificate build on that.
 """
 
 from __future__ import annotations
@@ -32,24 +32,29 @@ Kind: TypeAlias = Literal["gap", "excess"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _MOST_PEOPLE = 2**53
-"""Beyond it a count is not exact any more."""
+"""Counts beyond this are no longer exact."""
 
 _BLOCK_CELLS = 2**20
-"""Counts that are drawn at a time."""
+"""Counts drawn at a time."""
 
 _FLOOR = 1e-100
 """Stands for an empty cell: its powers vanish, and a slope at it is still exact."""
 
 _SMALLEST_LOG = -600.0
-"""Chances below exp of this count as this: arithmetic with denormal numbers is very slow."""
+"""Smaller log-probabilities are raised to this: arithmetic with denormal numbers is slow."""
 
 
 def check_kind(kind: str) -> Kind:
-    """Return the kind of regret, or say what kinds there are."""
+    """Return the kind of regret, or raise unless it is one."""
     for known in KINDS:
         if kind == known:
             return known
-    raise GameError("kind", f"{kind!r} found", f"Choose one of {', '.join(KINDS)}")
+    raise GameError(
+        "kind",
+        problem="{argument} must be 'gap' or 'excess'",
+        value=kind,
+        hint="Use {kind:gap}, as the paper does",
+    )
 
 
 class ExactRegret:
@@ -154,7 +159,7 @@ def compute_regret(
     rule
         Name of a method, or a callable from (K, m) counts to K ratings.
     structure
-        What people think and how likely they are to say it.
+        The shares of ratings, and the probability of responding with each.
     n
         Number of people.
     q
@@ -199,7 +204,13 @@ def simulate_regret(
 ) -> Simulated:
     """Estimate the regret against one structure by simulation, for any n up to 2**53 and any m."""
     if n > _MOST_PEOPLE:
-        raise GameError("n", f"{n:.4g} people found", f"Give at most {_MOST_PEOPLE:,} to simulate")
+        raise GameError(
+            "n",
+            problem="{argument} must be at most {most} to simulate",
+            value=n,
+            hint="Use a smaller {argument}",
+            most=f"{_MOST_PEOPLE:,}",
+        )
     check_kind(kind)
     values, mu = np.array(scale.values), structure.mean(scale)
     losses = np.empty(draws)

@@ -1,4 +1,4 @@
-"""Regrets as plain documents: the JSON that the command prints and the REST interface sends."""
+"""Regrets of several methods at several q, as the JSON documents of the command and the API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unheard.errors import AssumptionError, MethodError, OptionError
+from unheard.errors import AssumptionError, Given, MethodError, OptionError
 from unheard.formulas.bea import regret_lower_bound
 from unheard.formulas.estimators import ESTIMATORS
 from unheard.game.adversary import build_bad_structures, find_worst_cases
@@ -37,7 +37,12 @@ class RegretTable:
         """Find the worst case of each method at each q."""
         if math.isinf(self.n):
             if self.quiet != "any":
-                raise OptionError("quiet", f"{self.quiet!r} with --n inf", "Give a finite --n")
+                raise OptionError(
+                    "quiet",
+                    problem="{argument} does not apply to an infinite {n}",
+                    value=self.quiet,
+                    hint="Use a finite {n}, or leave {argument} out",
+                )
             for method in methods:
                 for q in qs:
                     limit = find_asymptotic_worst_case(method, q, self.scale)
@@ -59,7 +64,7 @@ class RegretTable:
     def simulate(
         self, methods: Sequence[str], qs: Sequence[float], draws: int, seed: int
     ) -> Iterator[dict[str, Any]]:
-        """Simulate the structures known to be bad and report the worst of them."""
+        """Simulate the structures known to be bad, and return the worst of them."""
         n = self._finite()
         for method in methods:
             for q in qs:
@@ -77,10 +82,14 @@ class RegretTable:
         draws: int | None,
         seed: int,
     ) -> Iterator[dict[str, Any]]:
-        """Find the regret in one structure: exactly, or by simulation if draws are given."""
+        """Compute the regret in one structure: exactly, or by simulation if draws are given."""
         if structure.m != self.scale.m:
             raise OptionError(
-                "p", f"{structure.m} entries for {self.scale.m} ratings", "Give one for each"
+                "p",
+                problem="{argument} must have one entry for each of the {m} ratings on the scale",
+                value=structure.m,
+                hint="Give one share per rating",
+                m=self.scale.m,
             )
         n = self._finite()
         for method in methods:
@@ -113,7 +122,13 @@ class RegretTable:
 
     def _finite(self) -> int:
         if math.isinf(self.n):
-            raise OptionError("n", "inf found", "Give a finite --n here")
+            raise OptionError(
+                "n",
+                problem="{argument} must be finite to simulate, and for given {p} and {g}",
+                value=Given("inf"),
+                hint="Use a whole number",
+                examples=(1000,),
+            )
         return int(self.n)
 
     def _lower_bound(self, q: float) -> float:
@@ -138,16 +153,28 @@ class RegretTable:
 
 
 def check_methods(methods: Sequence[str]) -> list[str]:
-    """Raise unless these are methods."""
+    """Return the names of methods, or raise unless all of them exist."""
     for name in methods:
         if name not in ESTIMATORS:
-            raise MethodError("method", f"{name!r} found", f"Choose from {', '.join(ESTIMATORS)}")
+            raise MethodError(
+                "method",
+                problem="{argument} must be one of {methods}",
+                value=name,
+                hint="Name one, or several separated by commas",
+                methods=", ".join(ESTIMATORS),
+            )
     return list(methods)
 
 
 def check_ratios(qs: Sequence[float]) -> list[float]:
-    """Raise unless all of these can be a least participation."""
+    """Return values of q, or raise unless all of them are in (0, 1]."""
     for q in qs:
         if not 0 < q <= 1:
-            raise AssumptionError("q", f"{q:g} found", "Give numbers above 0 and at most 1")
+            raise AssumptionError(
+                "q",
+                problem="{argument} must be in (0, 1]",
+                value=q,
+                hint="Use a number",
+                examples=(0.3,),
+            )
     return list(qs)

@@ -1,4 +1,4 @@
-"""Aggregators as players: a name or a callable, turned into one answer per histogram."""
+"""Aggregators by name or as a callable, evaluated on every histogram."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from unheard.errors import Given
 from unheard.formulas.estimators import ESTIMATORS
 from unheard.formulas.operations import Floats
 from unheard.game.outcomes import GameError
@@ -20,7 +21,7 @@ Rule: TypeAlias = str | Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 def rule_name(rule: Rule) -> str:
-    """Return what to call a rule in a report."""
+    """Return the name of a rule for reports."""
     return rule if isinstance(rule, str) else getattr(rule, "__name__", "your aggregator")
 
 
@@ -45,9 +46,9 @@ def evaluate_rule(rule: Rule, seen: Floats, n: int, q: float, scale: Scale) -> F
 
 
 def state_assumption(rule: Rule, n: float, q: float) -> dict[str, Any]:
-    """State the paper's assumption, g >= q, to a named method, as far as that uses it.
+    """Return the arguments that state the paper's assumption, g >= q, to a named method.
 
-    Without n only the ratio that it implies matters.
+    A method that does not use n gets the participation ratio that the assumption implies.
     """
     if rule in ESTIMATORS and ESTIMATORS[rule].needs_n:
         return {"floor": q, "n": n}
@@ -55,22 +56,38 @@ def state_assumption(rule: Rule, n: float, q: float) -> dict[str, Any]:
 
 
 def check_answers(answers: object, seen: Floats, scale: Scale, name: str) -> Floats:
-    """Return a callable's answers, or say which histogram it got wrong."""
-    remedy = f"{name} must return one rating on the scale for each histogram"
+    """Return a callable's answers, or raise unless they are ratings on the scale."""
     try:
         found = np.asarray(answers, np.float64)
     except (TypeError, ValueError):
-        raise GameError(name, f"{type(answers).__name__} returned", remedy) from None
+        raise GameError(
+            "rule",
+            problem="{name} must return numbers",
+            value=Given(type(answers).__name__),
+            hint="Return one rating on the scale for each row of counts",
+            name=name,
+        ) from None
     if found.shape != (len(seen),):
-        raise GameError(name, f"shape {found.shape} returned for {len(seen)} histograms", remedy)
+        raise GameError(
+            "rule",
+            problem="{name} must return one number for each of {size} histograms",
+            value=Given(f"an array of shape {found.shape}"),
+            hint="Return one rating on the scale for each row of counts",
+            name=name,
+            size=len(seen),
+        )
     slack = 1e-9 * scale.width
     good = (found >= scale.lowest - slack) & (found <= scale.highest + slack)
     if not good.all():
         row = int(np.argmin(good))
         counts = ", ".join(f"{c:g}" for c in seen[row])
         raise GameError(
-            name,
-            f"{float(found[row])!r} returned for the histogram ({counts})",
-            f"{remedy}, between {write_exactly(scale.lowest)} and {write_exactly(scale.highest)}",
+            "rule",
+            problem="{name} must return ratings from {lowest} to {highest}",
+            value=Given(f"{float(found[row])!r} for the histogram ({counts})"),
+            hint="Return one rating on the scale for each row of counts",
+            name=name,
+            lowest=write_exactly(scale.lowest),
+            highest=write_exactly(scale.highest),
         )
     return found

@@ -1,4 +1,4 @@
-"""Information structures: what people think, and how likely they are to say it."""
+"""Information structures: the shares of ratings, and the probability of responding with each."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unheard.errors import InputError
+from unheard.errors import Given, InputError
 from unheard.formulas.operations import Floats
 from unheard.model.scale import Scale
 
 
 class StructureError(InputError):
-    """An information structure that is none."""
+    """Not an information structure."""
 
 
 @dataclass(frozen=True)
@@ -26,26 +26,37 @@ class Structure:
     p
         Share of the people with each rating; adds up to 1.
     g
-        Probability that somebody with this rating reports it.
+        Probability that somebody with each rating responds.
     """
 
     p: tuple[float, ...]
     g: tuple[float, ...]
 
     def __init__(self, p: Sequence[float], g: Sequence[float]) -> None:
-        shares, voices = np.asarray(p, np.float64), np.asarray(g, np.float64)
-        if shares.ndim != 1 or shares.shape != voices.shape or len(shares) < 2:
+        shares, rates = np.asarray(p, np.float64), np.asarray(g, np.float64)
+        if shares.ndim != 1 or shares.shape != rates.shape or len(shares) < 2:
             raise StructureError(
-                "structure",
-                f"p of shape {shares.shape} and g of shape {voices.shape}",
-                "Give one p and one g for each of at least two ratings",
+                "p",
+                problem="{argument} and {g} must have one entry for each of at least two ratings",
+                value=Given(f"shapes {shares.shape} and {rates.shape}"),
+                hint="Give one number per rating in both",
             )
         if not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
-            raise StructureError("p", f"{p!r} found", "Give shares that add up to 1")
-        if not ((voices >= 0) & (voices <= 1)).all():
-            raise StructureError("g", f"{g!r} found", "Give probabilities between 0 and 1")
+            raise StructureError(
+                "p",
+                problem="{argument} must be shares that add up to 1",
+                value=p,
+                hint="Divide each by their sum",
+            )
+        if not ((rates >= 0) & (rates <= 1)).all():
+            raise StructureError(
+                "g",
+                problem="{argument} must be probabilities between 0 and 1",
+                value=g,
+                hint="Give the probability of responding, rating by rating",
+            )
         object.__setattr__(self, "p", tuple(map(float, shares / shares.sum())))
-        object.__setattr__(self, "g", tuple(map(float, voices)))
+        object.__setattr__(self, "g", tuple(map(float, rates)))
 
     @property
     def m(self) -> int:
@@ -64,7 +75,7 @@ class Structure:
     def draw_histograms(
         self, n: int, draws: int, rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Draw what n people hold: counts of ratings seen and unseen, shape (draws, m) each."""
+        """Draw n people: counts of the ratings seen and unseen, shape (draws, m) each."""
         counts = rng.multinomial(n, self.cells(), size=draws)
         return counts[:, : self.m], counts[:, self.m :]
 
@@ -77,7 +88,7 @@ class Structure:
 
 
 def build_lemma_pair(a: float, q: float, m: int) -> tuple[Structure, Structure]:
-    """Return the two structures of [GKL25, lemma 3.2]: a at the quiet end, 1 - a at the other."""
+    """Build the pair of [GKL25, lemma 3.2]: a share a at the end that responds less often."""
     inner, loud = (0.0,) * (m - 2), (1.0,) * (m - 1)
     return (
         Structure((a, *inner, 1 - a), (q, *loud)),
@@ -86,5 +97,5 @@ def build_lemma_pair(a: float, q: float, m: int) -> tuple[Structure, Structure]:
 
 
 def build_asymptotic_pair(q: float, m: int) -> tuple[Structure, Structure]:
-    """Return the worst pair for PAA as n grows [GKL25, proposition 4.3]."""
+    """Build the worst pair for PAA as n grows [GKL25, proposition 4.3]."""
     return build_lemma_pair(1 / (1 + q), q, m)
