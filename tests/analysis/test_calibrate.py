@@ -18,7 +18,7 @@ from unheard.analysis.assumption_file import (
     read_assumption_and_scale,
     write_assumption,
 )
-from unheard.analysis.calibrate import OPEN_END, calibrate
+from unheard.analysis.calibrate import LEAST_PARTICIPATION, calibrate
 from unheard.errors import AssumptionError, CountsError, InputError, OptionError, SourceError
 from unheard.present.estimate_json import numbers_document
 
@@ -89,13 +89,13 @@ def test_ratings_nobody_holds_or_nobody_gives_are_left_open() -> None:
     audit = calibrate([0, 5, 0, 20], [30, 20, 0, 50])
     assert audit.unaudited == (3.0,)
     assert np.isnan(audit.g[2])
-    assert audit.g_lower[2] == OPEN_END
+    assert audit.g_lower[2] == LEAST_PARTICIPATION
     assert audit.g_upper[2] == 1
-    assert audit.g_lower[0] == OPEN_END
+    assert audit.g_lower[0] == LEAST_PARTICIPATION
     # Of 30 people none answered: 1 - (0.05/8)**(1/30), the exact upper limit.
     assert audit.g_upper[0] == pytest.approx(1 - (0.05 / 8) ** (1 / 30), rel=1e-12)
-    assert "Nobody audited holds the rating 3" in audit.words
-    assert "Nobody with the rating 1 answered" in audit.words
+    assert "Nobody audited has the rating 3" in audit.words
+    assert "Nobody with the rating 1 responded" in audit.words
     assert audit.assumption.kind == "box"
     result = uh.estimate([1, 0, 0, 30], assumption=audit.assumption)
     # One person who gave a 1 may stand for any number.
@@ -132,19 +132,28 @@ def test_the_test_of_direction_keeps_its_level(paired: bool, items: int) -> None
 
 
 BAD: dict[str, tuple[dict[str, Any], type[InputError]]] = {
-    r"observed\[2\]: 9 answered with rating 3, and 4 hold it": (
+    r"observed\[2\] cannot exceed truth: 9 people with rating 3 responded, out of 4": (
         {"observed": [1, 2, 9], "truth": [5, 5, 4]},
         CountsError,
     ),
-    r"observed\[1, 0\]: 6 answered": (
+    r"observed\[1, 0\] cannot exceed truth: 6 people": (
         {"observed": [[1, 2], [6, 0]], "truth": [[5, 5], [4, 4]]},
         CountsError,
     ),
-    "truth: nobody audited": ({"observed": [0, 0], "truth": [0, 0]}, CountsError),
-    "observed: nobody answered": ({"observed": [0, 0], "truth": [3, 4]}, CountsError),
-    "truth: counts of shape": ({"observed": [1, 2, 3], "truth": [3, 4]}, CountsError),
+    "truth counts nobody": ({"observed": [0, 0], "truth": [0, 0]}, CountsError),
+    "observed counts nobody: an audit requires respondents. State q": (
+        {"observed": [0, 0], "truth": [3, 4]},
+        CountsError,
+    ),
+    "truth must have as many items and ratings as observed; got shapes": (
+        {"observed": [1, 2, 3], "truth": [3, 4]},
+        CountsError,
+    ),
     r"truth\[0\] must be .*; got -1": ({"observed": [0, 1], "truth": [-1, 4]}, CountsError),
-    "level: 95 found": ({"observed": [0, 1], "truth": [2, 4], "level": 95}, OptionError),
+    "level must be between 0 and 1; got 95": (
+        {"observed": [0, 1], "truth": [2, 4], "level": 95},
+        OptionError,
+    ),
 }
 
 
@@ -238,5 +247,5 @@ def test_a_rating_held_in_one_item_alone_is_open() -> None:
 
 
 def test_one_item_says_that_it_speaks_for_itself() -> None:
-    assert "at no stated level" in calibrate([5, 6, 20], [20, 20, 40]).words
-    assert "at no stated level" not in calibrate([[5, 6, 20]] * 2, [[20, 20, 40]] * 2).words
+    assert "not at a known level" in calibrate([5, 6, 20], [20, 20, 40]).words
+    assert "not at a known level" not in calibrate([[5, 6, 20]] * 2, [[20, 20, 40]] * 2).words

@@ -22,7 +22,7 @@ def build_audit_document(audit: Audit) -> dict[str, Any]:
         name: [None if np.isnan(x) else float(x) for x in getattr(audit, name)]
         for name in ("g", "g_lower", "g_upper")
     }
-    item_lower, item_upper = audit.item_box()
+    item_lower, item_upper = audit.find_item_box()
     return {
         "scale": list(audit.scale.values),
         **numbers,

@@ -38,7 +38,7 @@ from unheard.formulas.operations import (
 from unheard.model.arguments import SensitivityOptions
 from unheard.model.assumption import Assumption, fixed_box
 from unheard.model.histograms import CountsLike, Histograms
-from unheard.model.question import Question, build_question
+from unheard.model.question import Question, build_question, require_level
 from unheard.model.results import Numbers
 from unheard.model.scale import Scale
 from unheard.options.unknown import check_options
@@ -278,20 +278,9 @@ def find_breakdown(
     question = build_question_at_one(counts, n, **options)
     claim = Claim.read(above, below, question.counts.scale)
     if sampling_error:
-        check_level_given(question)
+        require_level(question.level)
     found = find_breakdown_by_row(question, claim, sampling_error)
     return float(found[0]) if question.counts.single else found
-
-
-def check_level_given(question: Question) -> None:
-    """Raise if a question that must allow for sampling error has no level."""
-    if question.level is None:
-        raise OptionError(
-            "level",
-            problem="Allowing for sampling error requires {argument}",
-            hint="Use a level",
-            examples=(0.95,),
-        )
 
 
 def build_question_at_one(

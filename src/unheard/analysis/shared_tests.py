@@ -42,7 +42,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import brentq
 
-from unheard.analysis.breakdown import check_level_given
 from unheard.analysis.dominance import Progress
 from unheard.analysis.mean_limits import find_lower_limits, find_upper_limits
 from unheard.analysis.ranking import adjust_level_for_items
@@ -56,7 +55,7 @@ from unheard.analysis.shared_criteria import (
 from unheard.analysis.shared_pairs import Index, SharedItems
 from unheard.errors import OptionError
 from unheard.formulas.operations import Floats
-from unheard.model.question import Question
+from unheard.model.question import Question, require_level
 
 MOST_LEVELS = 8
 """Largest number of levels, S above: more levels are sharper, but cost more."""
@@ -154,8 +153,7 @@ def choose_levels_for_all_pairs(
 
     ``claimed`` is the number of claims made so far.
     """
-    check_level_given(question)
-    assert question.level is not None
+    level = require_level(question.level)
     if question.counts.weighted:
         raise OptionError(
             "sampling_error",
@@ -164,7 +162,7 @@ def choose_levels_for_all_pairs(
         )
     rated = len(shared.items)
     all_claims = max(rated * (rated - 1), 1)
-    miss = 1 - split_level(question, question.level)
+    miss = 1 - split_level(question, level)
     many = choose_number_of_levels(miss / all_claims)
     return compute_limit_levels(miss / max(all_claims - claimed, 1), many)
 

@@ -286,6 +286,19 @@ def build_question(
     return Question(checked, assumption, level, covers)
 
 
+def require_level(level: float | None) -> float:
+    """Return the level, or raise if there is none."""
+    _check_level(level)
+    if level is None:
+        raise OptionError(
+            "level",
+            problem="Allowing for sampling error requires {argument}",
+            hint="Use a level",
+            examples=(0.95,),
+        )
+    return level
+
+
 def _check_level(level: object) -> None:
     if level is not None and not (isinstance(level, int | float) and 0 < level < 1):
         raise OptionError(
