@@ -23,9 +23,15 @@ from unheard.analysis.follow_up import (
     count_people_at_bounds,
     summarize_full_response,
 )
-from unheard.analysis.plan import _expected_limits, _find_smallest, _settles_claim, plan_follow_up
+from unheard.analysis.plan import (
+    _find_expected_limits,
+    _find_smallest,
+    _settles_claim,
+    plan_follow_up,
+)
 from unheard.cli.plan import plan as plan_command
 from unheard.formulas.confidence import critical_value
+from unheard.options.declarations import Covers
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -66,7 +72,7 @@ def share_covered(limits: tuple[Floats, Floats], truth: Any) -> float:
     return float(np.mean((limits[0] <= truth + 1e-9) & (limits[1] >= truth - 1e-9)))
 
 
-def in_hand(counts: Any, scale: Floats, n: int, covers: str) -> Respondents:
+def in_hand(counts: Any, scale: Floats, n: int, covers: Covers) -> Respondents:
     return Respondents(
         counts[None].astype(float), scale, n, critical_value(0.95), covers == "people"
     )
@@ -85,7 +91,7 @@ def between_the_ends(m: int) -> Floats:
 
 @given(surveys(), st.sampled_from(["mean", "people"]), st.integers(0, 2**32))
 def test_the_estimate_is_that_of_double_sampling(
-    survey: tuple[Histogram, Ints, int], covers: str, seed: int
+    survey: tuple[Histogram, Ints, int], covers: Covers, seed: int
 ) -> None:
     seen, silent, k = survey
     answers = np.random.default_rng(seed).multivariate_hypergeometric(silent, k)
@@ -112,7 +118,7 @@ def test_missing_answers_leave_the_interval_of_the_core(
 ) -> None:
     seen, answers, _ = survey
     assumption = data.draw(assumptions(seen.m))
-    covers = data.draw(st.sampled_from(["mean", "people"]))
+    covers: Covers = data.draw(st.sampled_from(["mean", "people"]))
     asked = int(answers.sum()) + data.draw(st.integers(1, 30))
     silent = asked + data.draw(st.integers(0, 30))
     n = int(seen.counts.sum()) + silent
@@ -264,7 +270,7 @@ def test_halving_finds_the_first(most: int, threshold: int) -> None:
 @settings(max_examples=15)
 @given(surveys(most_silent=12), st.sampled_from(["mean", "people"]), st.floats(0.02, 0.9))
 def test_the_plan_for_a_width_is_that_of_a_scan(
-    survey: tuple[Histogram, Ints, int], covers: str, share: float
+    survey: tuple[Histogram, Ints, int], covers: Covers, share: float
 ) -> None:
     seen, silent, _ = survey
     n_silent = int(silent.sum())
@@ -279,20 +285,20 @@ def test_the_plan_for_a_width_is_that_of_a_scan(
         return
     first = in_hand(seen.counts, scale, n, covers)
     for rows, ask in ((between_the_ends(seen.m), worst.ask), (silent[None] / n_silent, guess.ask)):
-        widths = [_expected_limits(first, rows, k) for k in range(1, n_silent + 1)]
+        widths = [_find_expected_limits(first, rows, k) for k in range(1, n_silent + 1)]
         assert ask == first_enough([bool((high - low).max() <= width) for low, high in widths])
 
 
 @settings(max_examples=50)
 @given(surveys(most_silent=40), st.sampled_from(["mean", "people"]), st.integers(0, 2**32))
 def test_no_answers_at_all_are_worse_than_the_worst_case(
-    survey: tuple[Histogram, Ints, int], covers: str, seed: int
+    survey: tuple[Histogram, Ints, int], covers: Covers, seed: int
 ) -> None:
     seen, silent, k = survey
     n, rng = int(seen.counts.sum() + silent.sum()), np.random.default_rng(seed)
     scale = np.array(seen.values)
     first = in_hand(seen.counts, scale, n, covers)
-    low, high = _expected_limits(first, between_the_ends(seen.m), k)
+    low, high = _find_expected_limits(first, between_the_ends(seen.m), k)
     answers = rng.multinomial(k, rng.dirichlet(np.full(seen.m, 0.3), size=50)).astype(float)
     lower, upper = first.combine(summarize_full_response(answers, first), k)[1]
     # The worst split is looked for in steps of half a percent.
@@ -305,7 +311,7 @@ def test_no_answers_at_all_are_worse_than_the_worst_case(
     surveys(most_silent=12), st.sampled_from(["mean", "people"]), st.floats(0.5, 0.99), st.data()
 )
 def test_the_plan_for_a_claim_is_that_of_a_scan(
-    survey: tuple[Histogram, Ints, int], covers: str, power: float, data: st.DataObject
+    survey: tuple[Histogram, Ints, int], covers: Covers, power: float, data: st.DataObject
 ) -> None:
     seen, silent, _ = survey
     n_silent = int(silent.sum())
@@ -351,7 +357,7 @@ def test_the_plan_for_a_claim_is_that_of_a_scan(
     ],
 )
 def test_the_power_is_there(
-    counts: list[int], silent: list[int], target: float, power: float, covers: str
+    counts: list[int], silent: list[int], target: float, power: float, covers: Covers
 ) -> None:
     n, rng = sum(counts) + sum(silent), np.random.default_rng(11)
     plan = plan_follow_up(
@@ -445,16 +451,24 @@ def test_a_billion_people() -> None:
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"n": None}, uh.PopulationError, "nobody knows how many are silent"),
+        ({"n": None}, uh.PopulationError, "A follow-up requires n, the number of people"),
         ({"n": 900}, uh.PopulationError, "at least the number of ratings, 1000; got 900"),
-        ({"counts": [0, 0, 0, 0, 0], "n": 0}, uh.PopulationError, "Without people"),
-        ({"counts": [HOTEL, HOTEL]}, uh.CountsError, "one at a time"),
-        ({"width": None}, uh.OptionError, "none given"),
-        ({"above": 4}, uh.OptionError, "width and above given together"),
-        ({"width": 0}, uh.OptionError, "width: 0 found"),
-        ({"width": float("nan")}, uh.OptionError, "width: nan found"),
-        ({"width": None, "above": 7}, uh.OptionError, "7 found on a scale from 1 to 5"),
-        ({"width": None, "below": 1}, uh.OptionError, "below: 1 found"),
+        ({"counts": [0, 0, 0, 0, 0], "n": 0}, uh.PopulationError, "n must be at least 1; got 0"),
+        (
+            {"counts": [HOTEL, HOTEL]},
+            uh.CountsError,
+            "counts must be one histogram; got 2 histograms",
+        ),
+        ({"width": None}, uh.OptionError, "A plan requires a goal: width, above or below"),
+        ({"above": 4}, uh.OptionError, "width, above and below cannot be combined"),
+        ({"width": 0}, uh.OptionError, "width must be above 0; got 0"),
+        ({"width": float("nan")}, uh.OptionError, "width must be above 0; got nan"),
+        (
+            {"width": None, "above": 7},
+            uh.OptionError,
+            "above must be between .* the scale, 1 and 5; got 7",
+        ),
+        ({"width": None, "below": 1}, uh.OptionError, "below must be between .*; got 1"),
         ({"power": 1}, uh.OptionError, "power"),
         ({"power": 0.2}, uh.OptionError, "at least 0.5"),
         ({"level": None}, uh.OptionError, "level"),
@@ -475,28 +489,32 @@ def test_plans_refused(changes: dict[str, Any], error: type[Exception], words: s
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"n": None}, uh.PopulationError, "nobody knows how many are silent"),
+        ({"n": None}, uh.PopulationError, "A follow-up requires n, the number of people"),
         ({"n": 900}, uh.PopulationError, "at least the number of ratings, 1000; got 900"),
-        ({"n": 1010}, uh.PopulationError, "16 answers from 10 silent people"),
-        ({"n": 1000}, uh.PopulationError, "16 answers from 0 silent people"),
-        ({"asked": 15}, uh.PopulationError, "asked: 15 asked, 16 answers"),
-        ({"asked": 1401}, uh.PopulationError, "1,400 silent people"),
+        ({"n": 1010}, uh.PopulationError, "more responses than the 10 non-respondents; got 16"),
+        ({"n": 1000}, uh.PopulationError, "more responses than the 0 non-respondents; got 16"),
+        ({"asked": 15}, uh.PopulationError, r"asked must be .* from 16 \(the resp.*; got 15"),
+        ({"asked": 1401}, uh.PopulationError, "to 1,400 .the non-respondents.; got 1401"),
         ({"asked": 20.5}, uh.PopulationError, "whole number"),
         ({"asked": float("nan")}, uh.PopulationError, "whole number"),
-        ({"answers": [0, 0, 0, 0, 0]}, uh.CountsError, "answers: nobody has answered"),
-        ({"answers": []}, uh.CountsError, "answers"),
+        ({"follow_up": [0, 0, 0, 0, 0]}, uh.CountsError, "follow_up has no responses"),
+        ({"follow_up": []}, uh.CountsError, "follow_up"),
         (
-            {"answers": [1, 2]},
+            {"follow_up": [1, 2]},
             uh.CountsError,
-            "answers must have one count per value .* 5 .*; got 2",
+            "follow_up must have one count per value .* 5 .*; got 2",
         ),
-        ({"answers": [1, 2, 3, 4, -1]}, uh.CountsError, r"answers\[4\] must be .*; got -1"),
-        ({"answers": [HOTEL, HOTEL]}, uh.CountsError, "several histograms"),
+        ({"follow_up": [1, 2, 3, 4, -1]}, uh.CountsError, r"follow_up\[4\] must be .*; got -1"),
+        (
+            {"follow_up": [HOTEL, HOTEL]},
+            uh.CountsError,
+            "follow_up must be one histogram; got 2 histograms",
+        ),
         ({"covers": "all"}, uh.OptionError, "covers"),
     ],
 )
 def test_follow_ups_refused(changes: dict[str, Any], error: type[Exception], words: str) -> None:
-    given: dict[str, Any] = {"counts": HOTEL, "answers": [3, 1, 4, 6, 2], "n": 2400} | changes
+    given: dict[str, Any] = {"counts": HOTEL, "follow_up": [3, 1, 4, 6, 2], "n": 2400} | changes
     with pytest.raises(error, match=words):
         combine_follow_up(**given)
 
@@ -581,7 +599,7 @@ def test_command_puts_answers_together() -> None:
         (["--q", "0.3", "--width", "0.3", "--asked", "3"], "--asked: given without answers"),
         (["--follow-up", "1,2,3,4,x"], r"--follow-up\[4\]: 'x' is not a number"),
         (["--follow-up", "1,2,3,4,-5"], r"follow_up\[4\] must be .*; got -5"),
-        (["--follow-up", "3,1,4,6,2", "--asked", "10"], "asked: 10 asked, 16 answers"),
+        (["--follow-up", "3,1,4,6,2", "--asked", "10"], "asked must be a whole number from 16"),
     ],
 )
 def test_command_refuses(words: list[str], message: str) -> None:
@@ -590,7 +608,7 @@ def test_command_refuses(words: list[str], message: str) -> None:
 
 
 def test_command_needs_the_number_of_people() -> None:
-    with pytest.raises(uh.PopulationError, match="Without the number of people nobody knows"):
+    with pytest.raises(uh.PopulationError, match="A follow-up requires n"):
         run(*WORDS[:5], "--q", "0.3", "--width", "0.3")
 
 

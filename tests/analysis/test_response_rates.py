@@ -65,15 +65,19 @@ def test_one_n_for_all() -> None:
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
-        ({"n": [1000, 79]}, PopulationError, r"n\[1\]: 79 people for 80 ratings"),
-        ({"n_ratings": 7, "n": 6}, PopulationError, "n: 6 people for 7 ratings"),
-        ({"n_ratings": 0, "n": 0}, PopulationError, "n: 0 people"),
+        ({"n": [1000, 79]}, PopulationError, r"n\[1\] must be .* number of ratings, 80; got 79"),
+        ({"n_ratings": 7, "n": 6}, PopulationError, "n must be .* number of ratings, 7; got 6"),
+        ({"n_ratings": 0, "n": 0}, PopulationError, "n must be at least 1"),
         ({"n_ratings": [-1, 3]}, PopulationError, "n_ratings"),
-        ({"n": [1000, float("nan")]}, PopulationError, "n: "),
-        ({"n": [1000, None]}, PopulationError, "n: "),
-        ({"n": ["many", 3]}, PopulationError, "n: .*not a number"),
-        ({"n": [1000, 1000, 1000]}, PopulationError, "n: 3 numbers for 2"),
-        ({"level": 1}, OptionError, "level: 1 found"),
+        ({"n": [1000, float("nan")]}, PopulationError, "n must be numbers of people"),
+        ({"n": [1000, None]}, PopulationError, "n must be numbers of people"),
+        ({"n": ["many", 3]}, PopulationError, "n must be numbers of people, 0 or more; got .'many"),
+        (
+            {"n": [1000, 1000, 1000]},
+            PopulationError,
+            "n must be one number, or one for each of the 2 items; got 3",
+        ),
+        ({"level": 1}, OptionError, "level must be between 0 and 1; got 1"),
     ],
 )
 def test_refused(words: dict[str, Any], error: type[InputError], message: str) -> None:

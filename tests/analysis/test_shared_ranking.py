@@ -331,7 +331,7 @@ def test_long_scales() -> None:
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"k": 4}, "k: 4 found, and there are 3 items"),
+        ({"k": 4}, "k must be at most the number of items, 3; got 4"),
         ({"similarity": 0.0}, r"similarity must be in \(0, 1\]; got 0"),
         ({"similarity": 1.5}, r"similarity must be in \(0, 1\]; got 1\.5"),
     ],

@@ -285,8 +285,8 @@ def test_long_lists_end_in_a_number(run: Any, tmp_path: Path) -> None:
     [
         (["--who", "alder"], "--who: {} has no item 'alder'. Did you mean 'Alder'? It has "),
         (["--who", "zzz"], "--who: {} has no item 'zzz'. It has "),
-        (["--k", "12"], "--k: 12 found, and there are 5 items. Give at most as many"),
-        (["--k", "0"], "--k: 0 found. Give a whole number, 1 or more."),
+        (["--k", "12"], "--k must be at most the number of items, 5; got 12."),
+        (["--k", "0"], "--k must be a whole number, at least 1; got 0."),
         (["--k", "two"], "--k: 'two' is not a number."),
         (["--above", "7"], "--above must be on the scale, from 1 to 5; got 7."),
         (["--above", "4,5"], "--above: '4,5' is not a number. Write a point for decimals"),

@@ -118,7 +118,7 @@ def test_passwords_stay_out_of_the_page(run: Typed, monkeypatch: pytest.MonkeyPa
         (["-o", "page.pdf"], "page.pdf has an unknown ending. Choose one of .html, .htm."),
         (["-o", "nowhere/page.html"], "there is no folder nowhere"),
         (["-o", "folder.html"], "folder.html is a folder"),
-        (["-o", "page.html", "--k", "6"], "--k: 6 found, and there are 5 items"),
+        (["-o", "page.html", "--k", "6"], "--k must be at most the number of items, 5; got 6"),
         (["-o", "page.html", "--k", "none"], "--k: 'none' is not a number"),
         (["-o", "page.html", "--above", "9"], "--above must be on the scale, from 1 to 5; got 9"),
         (

@@ -165,7 +165,7 @@ def test_order_with_strata(database: Bench) -> None:
 
 def test_order_refused(database: Bench) -> None:
     source, where = database.load(ratings(34))
-    with pytest.raises(uh.OptionError, match="k: 8 found, and there are 7 items"):
+    with pytest.raises(uh.OptionError, match="k must be at most the number of items, 7; got 8"):
         rank(source, "item", "rating", q=0.3, k=8, **where)
     with pytest.raises(uh.OptionError, match="above must be on the scale, from 1 to 5; got 6"):
         rank(source, "item", "rating", q=0.3, above=6, **where)

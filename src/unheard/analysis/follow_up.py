@@ -1,35 +1,37 @@
-"""Ask some of the silent: what is known once they have answered.
+"""The mean of everybody from the respondents and a follow-up of the non-respondents.
 
-The follow-up is double sampling [HH46]: k people drawn at random from those who said nothing stand
-for all of them, so what they say needs no assumption about who speaks up, as long as all of them
-answer. If only some do, the stated assumption is about those asked, and about nobody else.
+A follow-up is double sampling [HH46]: k people drawn at random from the non-respondents represent
+all of them, so no assumption about participation is needed, as long as all of them respond. If only
+some do, the stated assumption is about the people asked, and about nobody else.
 
-The confidence interval adds two distances as the sides of a right angle [ZD08]: from the mean
-of the silent to its limit, and, where the mean behind these people is wanted, from the mean of all
-n people to its limit. Both limits are the core's, so that few or equal answers keep the level.
+The confidence interval adds two distances in quadrature [ZD08]: that from the mean of the
+non-respondents to its limit and, if the interval is for the population mean, that from the mean of
+all n people to its limit. Both limits keep their level with few or equal responses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 
-from unheard.errors import CountsError, OptionError, PopulationError
+from unheard.errors import CountsError, Given, PopulationError
 from unheard.formulas import confidence
 from unheard.formulas.bounds import count_people_at, find_bounds_without_n, find_misfits
 from unheard.formulas.boxes import Box, build_boxes
 from unheard.formulas.operations import NUMPY, Floats, total
-from unheard.model.assumption import Assumption, fixed_box
+from unheard.model.arguments import QuestionOptions
+from unheard.model.assumption import fixed_box
 from unheard.model.histograms import CountsLike, Histograms
-from unheard.model.question import Question, build_question
+from unheard.model.question import Question, build_question, require_level
 from unheard.model.results import Numbers
 from unheard.model.scale import Scale
+from unheard.options.unknown import check_options
 
 Pair: TypeAlias = tuple[Floats, Floats]
-"""Something at the lower and at the upper end, one entry per row."""
+"""A quantity at the lower and at the upper bound, one entry per row."""
 
 
 @dataclass(frozen=True)
@@ -71,76 +73,62 @@ class FollowUp:
 
 def combine_follow_up(
     counts: CountsLike,
-    answers: CountsLike,
+    follow_up: CountsLike,
     n: int,
     *,
     asked: int | None = None,
-    scale: Scale | Sequence[float] | str | None = None,
-    q: float | str | None = None,
-    floor: float | None = None,
-    quiet: str = "any",
-    participation: Sequence[tuple[float, float]] | None = None,
-    g: Sequence[float] | None = None,
-    assumption: Assumption | None = None,
-    level: float = 0.95,
-    covers: str = "mean",
+    **options: Unpack[QuestionOptions],
 ) -> FollowUp:
-    """Estimate the mean rating of everybody once some of the silent have been asked.
+    """Estimate the mean rating of everybody from the respondents and a follow-up.
 
     Parameters
     ----------
     counts
-        How often each rating was given at first, lowest first.
-    answers
-        The same for the follow-up: people drawn at random from those who said nothing at first.
+        Counts per rating of the respondents, lowest first.
+    follow_up
+        The same for the follow-up of people drawn at random from the non-respondents.
     n
-        How many people there are, silent ones included.
+        Number of people, non-respondents included.
     asked
-        How many were drawn, if not all of them answered.
-    scale
-        As in :func:`unheard.estimate`.
-    q, floor, quiet, participation, g, assumption
-        The assumption about who of those asked has answered, as in :func:`unheard.estimate` with n
-        known. Not used, and not needed, if all of them did.
-    level, covers
-        Level of the confidence interval, and what it is for: ``mean``, the mean of the population
-        behind these people, or ``people``, the mean of exactly these n people.
+        Number of people drawn for the follow-up, if not all of them responded.
+    **options
+        ``scale``, ``level`` and ``covers`` as in :func:`unheard.estimate`. If not all of the people
+        asked responded, also the assumption about them: ``q``, ``floor``, ``quiet``,
+        ``participation``, ``g`` or ``assumption``, as in :func:`unheard.estimate` with n known.
 
     Examples
     --------
     >>> found = combine_follow_up([120, 30, 45, 200, 605], [30, 11, 14, 20, 25], n=2400)
-    >>> f"{found.estimate:.2f}, with noise {found.ci_lower:.2f} to {found.ci_upper:.2f}"
-    '3.47, with noise 3.27 to 3.67'
+    >>> f"{found.estimate:.2f}, with sampling error {found.ci_lower:.2f} to {found.ci_upper:.2f}"
+    '3.47, with sampling error 3.27 to 3.67'
     """
-    first = build_question_with_n(counts, n, q=1.0, scale=scale, level=level, covers=covers)
-    seen = Respondents.of(first)
-    rows = _answers(answers, first.counts.scale)
+    check_options(combine_follow_up, options, QuestionOptions)
+    first = build_question_with_n(
+        counts,
+        n,
+        q=1.0,
+        scale=options.get("scale"),
+        level=options.get("level", 0.95),
+        covers=options.get("covers", "mean"),
+    )
+    respondents = Respondents.of(first)
+    rows = _read_follow_up(follow_up, first.counts.scale)
     n_responses = int(rows.sum())
-    n_nonrespondents = int(seen.n_nonrespondents[0])
-    drawn = _number_asked(asked, n_responses, n_nonrespondents)
+    n_nonrespondents = int(respondents.n_nonrespondents[0])
+    drawn = _check_number_asked(asked, n_responses, n_nonrespondents)
     if drawn == n_responses:
-        silent, notes, words = summarize_full_response(rows, seen), (), ""
-        nonrespondent_mean = float(silent.interval[0][0])
+        sample, notes, words = summarize_full_response(rows, respondents), (), ""
+        nonrespondent_mean = float(sample.bounds[0][0])
     else:
-        question = build_question(
-            rows[0],
-            q,
-            floor=floor,
-            n=drawn,
-            scale=first.counts.scale,
-            quiet=quiet,
-            participation=participation,
-            g=g,
-            assumption=assumption,
-            level=level,
-        )
+        about_asked: QuestionOptions = {**options, "scale": first.counts.scale, "covers": "mean"}
+        question = build_question(rows[0], n=drawn, **about_asked)
         found = question.answer([question.middle_method()])[0]
-        silent, notes, words = _summarize_partial_response(question), found.notes, question.words
+        sample, notes, words = _summarize_partial_response(question), found.notes, question.words
         nonrespondent_mean = found.estimate
-    interval, limits = seen.combine(silent, drawn)
-    lower, upper, ci_lower, ci_upper = (float(end[0]) for end in (*interval, *limits))
+    bounds, limits = respondents.combine(sample, drawn)
+    lower, upper, ci_lower, ci_upper = (float(end[0]) for end in (*bounds, *limits))
     return FollowUp(
-        estimate=float(seen.mean(nonrespondent_mean)[0]),
+        estimate=float(respondents.compute_mean(nonrespondent_mean)[0]),
         lower=lower,
         upper=upper,
         ci_lower=ci_lower,
@@ -155,32 +143,32 @@ def combine_follow_up(
 
 
 class FollowUpSample(NamedTuple):
-    """What a follow-up says about those asked, one row per follow-up.
+    """What a follow-up says about the people asked, one row per follow-up.
 
     Attributes
     ----------
-    answers
-        How often each rating was given.
-    interval
-        What the mean of those asked can be.
+    counts
+        Counts per rating of those who responded to it.
+    bounds
+        Bounds of the mean of the people asked.
     asked_limits
-        Confidence limits for the mean of those asked.
-    behind_limits
-        Confidence limits for the mean of an endless population that they are drawn from.
+        Confidence limits of the mean of the people asked.
+    population_limits
+        Confidence limits of the mean of an infinite population that they are drawn from.
     shares
-        Share of those asked with each rating, at either end of the interval.
+        Share of the people asked with each rating, at either bound.
     """
 
-    answers: Floats
-    interval: Pair
+    counts: Floats
+    bounds: Pair
     asked_limits: Pair
-    behind_limits: Pair
+    population_limits: Pair
     shares: Pair
 
 
 @dataclass(frozen=True)
 class Respondents:
-    """The ratings in hand, one row per follow-up or one for all, and what is asked about them."""
+    """The first respondents, one row per follow-up or one for all, and the settings."""
 
     counts: Floats
     values: Floats
@@ -190,9 +178,9 @@ class Respondents:
 
     @classmethod
     def of(cls, question: Question) -> Respondents:
-        """Return what a question knows of those who rated."""
+        """Extract the respondents from a question."""
         counts = question.counts
-        assert counts.n is not None  # build_question_with_n insists on both
+        assert counts.n is not None  # build_question_with_n requires both
         assert question.level is not None
         return cls(
             counts.cells.astype(np.float64),
@@ -204,79 +192,75 @@ class Respondents:
 
     @property
     def n_nonrespondents(self) -> Floats:
-        """How many people said nothing."""
+        """Number of non-respondents."""
         return np.asarray(self.n - self.counts.sum(axis=1))
 
-    def mean(self, nonrespondent_mean: Numbers) -> Floats:
-        """Mean of everybody, from that of the silent."""
+    def compute_mean(self, nonrespondent_mean: Numbers) -> Floats:
+        """Return the mean of everybody, given that of the non-respondents."""
         return np.asarray(
             (self.counts @ self.values + self.n_nonrespondents * nonrespondent_mean) / self.n
         )
 
-    def combine(self, silent: FollowUpSample, asked: Numbers) -> tuple[Pair, Pair]:
-        """Return the interval and the confidence interval for everybody."""
-        interval, limits = [], []
+    def combine(self, sample: FollowUpSample, asked: Numbers) -> tuple[Pair, Pair]:
+        """Return the bounds and the confidence limits of the mean of everybody."""
+        bounds, limits = [], []
         for end, away in ((0, -1.0), (1, 1.0)):
-            mean, share = self.mean(silent.interval[end]), self.n_nonrespondents / self.n
-            reach = share * self._reach(silent, asked, end)
+            mean, share = self.compute_mean(sample.bounds[end]), self.n_nonrespondents / self.n
+            reach = share * self._find_distance(sample, asked, end)
             if not self.people:
-                # An end of the interval can be off by what those missing hide, which is no noise
-                # around it: that part adds up plainly, and vanishes if nobody is missing.
-                hidden = np.minimum(reach, share * self._farthest(silent, asked, end))
-                noise = self._noise(silent.shares[end], end)
-                reach = hidden + np.hypot(reach - hidden, noise)
-            interval.append(mean)
+                # A bound can be off by what the missing people hide, which is not sampling error:
+                # that part is added linearly, and vanishes if nobody is missing.
+                hidden = np.minimum(reach, share * self._find_extreme_distance(sample, asked, end))
+                error = self._find_sampling_error(sample.shares[end], end)
+                reach = hidden + np.hypot(reach - hidden, error)
+            bounds.append(mean)
             limits.append(np.clip(mean + away * reach, self.values[0], self.values[-1]))
-        return (interval[0], interval[1]), (limits[0], limits[1])
+        return (bounds[0], bounds[1]), (limits[0], limits[1])
 
-    def _reach(self, silent: FollowUpSample, asked: Numbers, end: int) -> Floats:
-        """How far the limit for the mean of the silent is from the end of its interval."""
-        point, extreme, n_nonrespondents = (
-            silent.interval[end],
-            self.values[-end],
-            self.n_nonrespondents,
-        )
-        # The variance of a draw without replacement lies between that of no draw at all and that
-        # of a draw from an endless population, as far as people are left.
-        left = 1 - asked / n_nonrespondents
+    def _find_distance(self, sample: FollowUpSample, asked: Numbers, end: int) -> Floats:
+        """Return the distance from a bound of the non-respondents' mean to its limit."""
+        point, extreme, size = sample.bounds[end], self.values[-end], self.n_nonrespondents
+        # The variance of a draw without replacement is between zero and that of a draw from an
+        # infinite population, in proportion to the people left.
+        left = 1 - asked / size
         reach = np.sqrt(
-            (1 - left) * (point - silent.asked_limits[end]) ** 2
-            + left * (point - silent.behind_limits[end]) ** 2
+            (1 - left) * (point - sample.asked_limits[end]) ** 2
+            + left * (point - sample.population_limits[end]) ** 2
         )
-        # Those left are whole people: a few of them may sit at the very end of the scale,
-        few = np.minimum(n_nonrespondents - asked, self.z**2 / 2 + 0.5)
-        reach = reach + few / n_nonrespondents * np.abs(point - extreme)
-        # and if all who have not answered do, that is as far as it goes.
-        return np.asarray(np.minimum(reach, self._farthest(silent, n_nonrespondents, end)))
+        # The people left are whole: a few of them may be at the very end of the scale,
+        few = np.minimum(size - asked, self.z**2 / 2 + 0.5)
+        reach = reach + few / size * np.abs(point - extreme)
+        # but the distance is at most that with everybody who has not responded at the end.
+        return np.asarray(np.minimum(reach, self._find_extreme_distance(sample, size, end)))
 
-    def _farthest(self, silent: FollowUpSample, people: Numbers, end: int) -> Floats:
-        """How far the mean of so many people is if all who have not answered sit at the end."""
-        missing = people - silent.answers.sum(axis=1)
-        mean = (silent.answers @ self.values + missing * self.values[-end]) / people
-        return np.asarray(np.abs(silent.interval[end] - mean))
+    def _find_extreme_distance(self, sample: FollowUpSample, people: Numbers, end: int) -> Floats:
+        """Return the distance of the mean of some people if all who did not respond are extreme."""
+        missing = people - sample.counts.sum(axis=1)
+        mean = (sample.counts @ self.values + missing * self.values[-end]) / people
+        return np.asarray(np.abs(sample.bounds[end] - mean))
 
-    def _noise(self, shares: Floats, end: int) -> Floats:
-        """How far the limit for the mean behind n people is from their own mean."""
+    def _find_sampling_error(self, shares: Floats, end: int) -> Floats:
+        """Return the distance from the mean of n people to the limit of the population mean."""
         everybody = self.counts + self.n_nonrespondents[:, None] * shares
         limit = find_average_limits(everybody, self.values, self.z)[end]
         return np.abs(everybody @ self.values / self.n - limit)
 
 
 def find_average_limits(rows: Floats, values: Floats, z: float) -> Pair:
-    """Confidence limits of the plain average of each row."""
+    """Return the confidence limits of the plain average of each row."""
     return confidence.find_limits_without_n(list(rows.T), values.tolist(), (None, None), z, NUMPY)
 
 
-def summarize_full_response(answers: Floats, seen: Respondents) -> FollowUpSample:
-    """Return what is known of the silent if everybody asked has answered."""
-    shares = answers / answers.sum(axis=1, keepdims=True)
-    mean = shares @ seen.values
-    behind = find_average_limits(answers, seen.values, seen.z)
-    return FollowUpSample(answers, (mean, mean), (mean, mean), behind, (shares, shares))
+def summarize_full_response(counts: Floats, respondents: Respondents) -> FollowUpSample:
+    """Summarize a follow-up to which everybody asked has responded."""
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    mean = shares @ respondents.values
+    limits = find_average_limits(counts, respondents.values, respondents.z)
+    return FollowUpSample(counts, (mean, mean), (mean, mean), limits, (shares, shares))
 
 
 def _summarize_partial_response(question: Question) -> FollowUpSample:
-    """Let the core say, under the assumption, what those asked are like."""
+    """Summarize a follow-up to which some of the people asked responded, under an assumption."""
     bounds = question.find_bounds()
     asked = replace(question, covers="people").find_bounds()
     low, high = (
@@ -291,64 +275,83 @@ def _summarize_partial_response(question: Question) -> FollowUpSample:
     )
 
 
-def build_question_with_n(counts: CountsLike, n: int | None, **rest: Any) -> Question:
-    """Check the first ratings: one histogram of a known number of people."""
+def build_question_with_n(
+    counts: CountsLike, n: int | None, **options: Unpack[QuestionOptions]
+) -> Question:
+    """Build the question about the first respondents: one histogram, with n and a level."""
     if n is None:
         raise PopulationError(
             "n",
-            "not given",
-            "Without the number of people nobody knows how many are silent; count everybody, those "
-            "who answered included",
+            problem="A follow-up requires {argument}, the number of people",
+            hint="Count everybody, respondents and non-respondents",
+            code="requires_n",
         )
-    if rest["level"] is None:
-        raise OptionError("level", "None found", "Give a number between 0 and 1, such as 0.95")
-    question = build_question(counts, n=n, **rest)
+    question = build_question(counts, n=n, **options)
+    require_level(question.level)
     if not question.counts.single:
-        raise CountsError("counts", "several histograms found", "Plan for one at a time")
+        raise CountsError(
+            "counts",
+            problem="{argument} must be one histogram",
+            value=Given(f"{question.counts.rows} histograms"),
+            hint="Plan one follow-up at a time",
+        )
     if n < 1:
-        raise PopulationError("n", "0 found", "Without people there is nothing to ask")
+        raise PopulationError("n", problem="{argument} must be at least 1", value=n)
     return question
 
 
-def _answers(answers: CountsLike, scale: Scale) -> Floats:
-    """Check the answers of a follow-up; return them as one row."""
+def _read_follow_up(counts: CountsLike, scale: Scale) -> Floats:
+    """Check the responses to a follow-up, and return them as one row."""
     try:
-        found = Histograms.of(answers, scale=scale)
+        responses = Histograms.of(counts, scale=scale)
     except CountsError as error:
-        raise error.about("answers") from None
-    if not found.single or not found.cells.any():
-        what = "nobody has answered" if found.single else "several histograms found"
+        raise error.about("follow_up") from None
+    if not responses.single:
         raise CountsError(
-            "answers", what, "Give how often each rating was given in the follow-up, lowest first"
+            "follow_up",
+            problem="{argument} must be one histogram",
+            value=Given(f"{responses.rows} histograms"),
         )
-    return found.cells.astype(np.float64)
+    if not responses.cells.any():
+        raise CountsError(
+            "follow_up",
+            problem="{argument} has no responses",
+            hint="Count the responses to the follow-up, lowest rating first",
+        )
+    return responses.cells.astype(np.float64)
 
 
-def _number_asked(asked: int | None, n_responses: int, n_nonrespondents: int) -> int:
-    if asked is None and n_responses > n_nonrespondents:
+def _check_number_asked(asked: int | None, n_responses: int, n_nonrespondents: int) -> int:
+    if n_responses > n_nonrespondents:
         raise PopulationError(
-            "answers",
-            f"{n_responses:,} answers from {n_nonrespondents:,} silent people",
-            "Count everybody in n; a follow-up asks only people who said nothing at first",
+            "follow_up",
+            problem="{argument} cannot have more responses than the {most:,} non-respondents",
+            value=Given(f"{n_responses:,} responses"),
+            hint="Count everybody in {n}, and only people who did not respond at first in "
+            "{follow_up}",
+            most=n_nonrespondents,
         )
     drawn = n_responses if asked is None else asked
     if not n_responses <= drawn <= n_nonrespondents or drawn != int(drawn):
         raise PopulationError(
             "asked",
-            f"{drawn:,} asked, {n_responses:,} answers, {n_nonrespondents:,} silent people",
-            "It is a whole number, at least that of the answers and at most that of the silent",
+            problem="{argument} must be a whole number from {fewest:,} (the responses to the "
+            "follow-up) to {most:,} (the non-respondents)",
+            value=drawn,
+            fewest=n_responses,
+            most=n_nonrespondents,
         )
     return int(drawn)
 
 
 def count_people_at_bounds(question: Question) -> Pair:
-    """How many people have each rating at the lower and at the upper end of the interval."""
+    """Return the number of people with each rating at the lower and at the upper bound."""
     counts, assumption = question.counts, question.assumption
-    assert counts.n is not None  # planning starts from the number of people
+    assert counts.n is not None  # build_question_with_n requires it
     values, m = counts.scale.values, counts.scale.m
     columns = list(counts.cells.T.astype(np.float64))
     ends = build_boxes(assumption.kind, assumption.q, fixed_box(assumption), m)
-    # An item without ratings divides nothing by nothing; its row is replaced at the end.
+    # An item without ratings divides 0 by 0; its row is replaced at the end.
     with np.errstate(divide="ignore", invalid="ignore"):
         lower, upper = find_bounds_without_n(columns, values, ends, NUMPY)
         beyond = [lower > v for v in values], [upper < v for v in values]
@@ -367,12 +370,12 @@ def _allocate_people(
     beyond: Sequence[Any],
     ratio: bool,
 ) -> Floats:
-    """Deal n people out to the ratings as they are at one end of the interval."""
+    """Allocate n people to the ratings as at one of the bounds."""
     rated = total(counts)
     if box is None:
         people = [count * n / np.maximum(rated, 1.0) for count in counts]
     else:
-        # As many as the boxes hold, or as the end needs; the others respond no more often.
+        # As many as the box allows, or as the bound needs; the others respond no more often.
         needed = count_people_at(counts, beyond, box, NUMPY)
         if ratio:
             needed = np.minimum(needed, n)

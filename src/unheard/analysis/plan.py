@@ -1,12 +1,12 @@
-"""How many of the silent to ask: until an interval is narrow enough, or a claim is settled."""
+"""How many non-respondents to ask, so that an interval is narrow enough or a claim is settled."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,34 +21,35 @@ from unheard.analysis.follow_up import (
 )
 from unheard.errors import CountsError, OptionError
 from unheard.formulas.operations import Floats
-from unheard.model.assumption import Assumption
+from unheard.model.arguments import QuestionOptions
 from unheard.model.histograms import CountsLike
 from unheard.model.question import Question
 from unheard.model.results import Estimate
 from unheard.model.scale import Scale
+from unheard.options.unknown import check_options
 from unheard.text import write_exactly
 
 _SPLITS = 0.5 + np.array([0, *(sign * step / 200 for step in range(1, 101) for sign in (1, -1))])
-"""Shares of the silent at the top of the scale, the others at the bottom, tried for the worst."""
+"""Shares of non-respondents at the top of the scale, others at the bottom, for the worst case."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What the silent people may be like, and how many of them to ask if they are.
+    """A possible distribution of the non-respondents, and how many of them to ask if it holds.
 
     Attributes
     ----------
     name
         ``worst``, ``lower``, ``estimate``, ``upper`` or ``given``.
     nonrespondents
-        Share of the silent people with each rating.
+        Share of the non-respondents with each rating.
     nonrespondent_mean, mean
-        Mean of the silent, and of everybody.
+        Mean of the non-respondents, and of everybody.
     shows
-        ``above`` or ``below``: on which side of the claimed value the mean lies here, which is what
-        the answers will show; None if it lies right on it, or no claim was made.
+        Which side of the threshold the mean is on in this scenario, ``above`` or ``below``, and
+        thus what the responses will show; None if it is at the threshold, or there is no claim.
     ask
-        How many people to ask; 0 if nobody needs to be; None if asking everybody is not enough.
+        Number of people to ask; 0 if none is needed, None if asking everybody is not enough.
     """
 
     name: str
@@ -96,41 +97,32 @@ def plan_follow_up(
     above: float | None = None,
     below: float | None = None,
     power: float = 0.8,
-    scale: Scale | Sequence[float] | str | None = None,
-    q: float | str | None = None,
-    floor: float | None = None,
-    quiet: str = "any",
-    participation: Sequence[tuple[float, float]] | None = None,
-    g: Sequence[float] | None = None,
-    assumption: Assumption | None = None,
-    level: float = 0.95,
-    covers: str = "mean",
     nonrespondents: ArrayLike | None = None,
+    **options: Unpack[QuestionOptions],
 ) -> Plan:
-    """Find how many of the silent must be asked, if all of those asked then answer.
+    """Find how many non-respondents to ask, if all of those asked then respond.
 
     Parameters
     ----------
     counts, n
-        How often each rating was given, lowest first, and how many people there are.
+        Counts per rating, lowest first, and the number of people, non-respondents included.
     width
-        The confidence interval shall be no wider than this. The answer is given for the worst that
-        the silent people can be like, and for what the estimate takes them to be like.
+        Goal: a confidence interval no wider than this. There are two scenarios: the worst possible
+        distribution of the non-respondents, and the one behind the estimate.
     above, below
-        Instead: the claim that the mean lies above (below) this value shall be settled, the whole
-        confidence interval lying on one side of it. The answer is given for silent people who
-        put the mean at the lower end of the interval that the assumption allows, at its middle,
-        and at its upper end (all of them at an end of the scale if the response rate refutes the
-        assumption). Where the claim is then false, its opposite shall be settled.
+        Goal: settle the claim that the mean is above (below) this threshold, with the whole
+        confidence interval on one side of it. There are three scenarios: the non-respondents put
+        the mean at the lower bound, at the middle of the bounds, and at the upper bound (they are
+        all at an end of the scale if the response rate refutes the assumption). Where the claim is
+        false, its opposite is to be settled.
     power
-        The probability with which that shall happen, from 0.5 up.
-    scale, q, floor, quiet, participation, g, assumption
-        Scale and assumption, as in :func:`unheard.estimate`.
-    level, covers
-        As in :func:`follow_up`.
+        Probability with which the responses settle the claim, at least 0.5.
     nonrespondents
-        Your own guess instead of what the assumption allows: how many of the silent, or which
-        share of them, have each rating.
+        Your own guess instead of these scenarios: the number or the share of the non-respondents
+        with each rating.
+    **options
+        ``q``, ``floor``, ``quiet``, ``participation``, ``g``, ``assumption``, ``scale``, ``level``
+        and ``covers``, as in :func:`unheard.estimate`.
 
     Examples
     --------
@@ -141,31 +133,28 @@ def plan_follow_up(
     >>> [(f"{one.mean:.2f}", one.shows, one.ask) for one in plan.scenarios]
     [('3.35', 'below', 28), ('4.00', 'above', 827), ('4.64', 'above', 10)]
     """
-    stated: dict[str, Any] = {
-        "q": q,
-        "floor": floor,
-        "quiet": quiet,
-        "participation": participation,
-        "g": g,
-        "assumption": assumption,
-    }
-    question = build_question_with_n(counts, n, scale=scale, level=level, covers=covers, **stated)
+    check_options(plan_follow_up, options, QuestionOptions)
+    question = build_question_with_n(counts, n, **options)
     goal, target = _read_goal(width, above, below, question.counts.scale)
     if not 0.5 <= power < 1:
         raise OptionError(
-            "power", f"{power!r} found", "Give a probability of at least 0.5 and below 1"
+            "power",
+            problem="{argument} must be at least 0.5 and below 1",
+            value=power,
+            hint="Use a probability",
+            examples=(0.8,),
         )
-    seen = Respondents.of(question)
-    n_nonrespondents = int(seen.n_nonrespondents[0])
+    respondents = Respondents.of(question)
+    n_nonrespondents = int(respondents.n_nonrespondents[0])
     now = question.answer([question.middle_method()])[0]
-    guesses = _list_guesses(question, seen, now)
+    guesses = _list_guesses(question, respondents, now)
     if nonrespondents is not None:
-        guesses = {"given": _read_guess(nonrespondents, len(seen.values))}
+        guesses = {"given": _read_guess(nonrespondents, len(respondents.values))}
     scenarios: Iterable[Scenario] = ()
     if n_nonrespondents and goal == "width":
-        scenarios = _plan_for_width(seen, guesses, target, now)
+        scenarios = _plan_for_width(respondents, guesses, target, now)
     elif n_nonrespondents:
-        scenarios = _plan_for_claim(seen, guesses, target, power, now)
+        scenarios = _plan_for_claim(respondents, guesses, target, power, now)
     return Plan(
         goal=goal,
         target=target,
@@ -177,95 +166,101 @@ def plan_follow_up(
     )
 
 
-def _list_guesses(question: Question, seen: Respondents, now: Estimate) -> dict[str, Floats]:
-    """What the silent may be like: shares per rating, at the ends of the interval and between."""
-    low, high = (np.maximum(end - seen.counts, 0.0)[0] for end in count_people_at_bounds(question))
+def _list_guesses(question: Question, respondents: Respondents, now: Estimate) -> dict[str, Floats]:
+    """Return possible shares of the non-respondents per rating, at the bounds and between them."""
+    low, high = (
+        np.maximum(end - respondents.counts, 0.0)[0] for end in count_people_at_bounds(question)
+    )
     found = {"lower": low, "estimate": (low + high) / 2, "upper": high}
     if not _is_trustworthy(now):
         found["lower"], found["upper"] = np.eye(len(low))[[0, -1]]
-    # With nobody silent there are no shares, and nobody will ask for them.
+    # Without non-respondents there are no shares, and none are used.
     return {name: people / max(people.sum(), 1e-300) for name, people in found.items()}
 
 
 def _plan_for_width(
-    seen: Respondents, guesses: dict[str, Floats], target: float, now: Estimate
+    respondents: Respondents, guesses: dict[str, Floats], target: float, now: Estimate
 ) -> Iterator[Scenario]:
-    """Plan for silent people split between the two ends, however is worst, and for a guess."""
-    ends = np.zeros((len(_SPLITS), len(seen.values)))
+    """Plan for the worst split of the non-respondents between the two ends, and for a guess."""
+    ends = np.zeros((len(_SPLITS), len(respondents.values)))
     ends[:, 0], ends[:, -1] = 1 - _SPLITS, _SPLITS
     guess = "given" if "given" in guesses else "estimate"
     done = _is_trustworthy(now) and now.ci_upper - now.ci_lower <= target
-    most = int(seen.n_nonrespondents[0])
+    most = int(respondents.n_nonrespondents[0])
     for name, rows in (("worst", ends), (guess, guesses[guess][None])):
 
         def widths(k: int, rows: Floats = rows) -> Floats:
-            lower, upper = _expected_limits(seen, rows, k)
+            lower, upper = _find_expected_limits(respondents, rows, k)
             return upper - lower
 
         ask = 0 if done else _find_smallest(lambda k: bool(widths(k).max() <= target), most)
         last_too_few = max((ask or most) - 1, 1)
-        yield _build_scenario(seen, name, rows[np.argmax(widths(last_too_few))], None, ask)
+        yield _build_scenario(respondents, name, rows[np.argmax(widths(last_too_few))], None, ask)
 
 
 def _plan_for_claim(
-    seen: Respondents, guesses: dict[str, Floats], target: float, power: float, now: Estimate
+    respondents: Respondents, guesses: dict[str, Floats], target: float, power: float, now: Estimate
 ) -> Iterator[Scenario]:
-    """Plan for each guess: settle on which side of the target the mean then lies."""
+    """Plan for each guess: settle which side of the target the mean is on."""
     settled = {"above": now.ci_lower > target, "below": now.ci_upper < target}
     for name, shares in guesses.items():
-        side = _find_side(float(seen.mean(shares @ seen.values)[0]), target, seen.values)
+        side = _find_side(
+            float(respondents.compute_mean(shares @ respondents.values)[0]),
+            target,
+            respondents.values,
+        )
         if side is None:
             ask = None
         elif settled[side] and _is_trustworthy(now):
             ask = 0
         else:
-            enough = partial(_settles_claim, seen, shares, side, target, power)
-            ask = _find_smallest(enough, int(seen.n_nonrespondents[0]))
-        yield _build_scenario(seen, name, shares, side, ask)
+            enough = partial(_settles_claim, respondents, shares, side, target, power)
+            ask = _find_smallest(enough, int(respondents.n_nonrespondents[0]))
+        yield _build_scenario(respondents, name, shares, side, ask)
 
 
 def _is_trustworthy(now: Estimate) -> bool:
-    # A refuted assumption settles nothing.
+    # An assumption that the response rate refutes settles nothing.
     return not {"low_response", "refuted"} & {*now.notes}
 
 
 def _find_side(mean: float, target: float, values: Floats) -> str | None:
-    # A scenario's mean is a sum of many numbers: a hair beside the target is on it.
+    # The mean of a scenario is a sum of many numbers: allow for rounding.
     if abs(mean - target) <= 1e-12 * (values[-1] - values[0]):
         return None
     return "above" if mean > target else "below"
 
 
 def _settles_claim(
-    seen: Respondents, shares: Floats, side: str, target: float, power: float, k: int
+    respondents: Respondents, shares: Floats, side: str, target: float, power: float, k: int
 ) -> bool:
-    """Whether k answers put the whole confidence interval on a side, with the power asked for.
+    """Tell whether k responses put the confidence interval on a side with the requested power.
 
-    With that probability the mean of the answers is no worse than some number of standard
-    errors off. The answers then expected, given that mean, must do.
+    With that probability, the mean of the responses is off by at most a number of standard errors.
+    The responses expected given that mean must suffice.
     """
-    away = seen.values - shares @ seen.values
+    away = respondents.values - shares @ respondents.values
     variance = float(shares @ away**2)
     unlucky = shares
     if variance > 0:
-        n_nonrespondents = int(seen.n_nonrespondents[0])
+        n_nonrespondents = int(respondents.n_nonrespondents[0])
         error = np.sqrt(variance / k * (n_nonrespondents - k) / max(n_nonrespondents - 1, 1))
         shift = float(ndtri(power)) * error * (1.0 if side == "below" else -1.0)
         unlucky = np.maximum(shares * (1 + shift * away / variance), 0.0)
         unlucky = unlucky / unlucky.sum()
-    lower, upper = _expected_limits(seen, unlucky[None], k)
+    lower, upper = _find_expected_limits(respondents, unlucky[None], k)
     return bool(lower[0] > target if side == "above" else upper[0] < target)
 
 
-def _expected_limits(seen: Respondents, rows: Floats, k: int) -> Pair:
-    """Confidence limits if k answers come in these shares, parts of people allowed."""
-    return seen.combine(summarize_full_response(k * rows, seen), k)[1]
+def _find_expected_limits(respondents: Respondents, rows: Floats, k: int) -> Pair:
+    """Return the confidence limits if k responses come in these shares, fractions included."""
+    return respondents.combine(summarize_full_response(k * rows, respondents), k)[1]
 
 
 def _find_smallest(enough: Callable[[int], bool], most: int) -> int | None:
     """Return the smallest number from 1 to ``most`` that is enough; None if none is.
 
-    More answers never do worse, so halving finds it.
+    More responses never do worse, so bisection finds it.
     """
     if not enough(most):
         return None
@@ -280,42 +275,54 @@ def _find_smallest(enough: Callable[[int], bool], most: int) -> int | None:
 
 
 def _build_scenario(
-    seen: Respondents, name: str, shares: Floats, side: str | None, ask: int | None
+    respondents: Respondents, name: str, shares: Floats, side: str | None, ask: int | None
 ) -> Scenario:
-    nonrespondent_mean = shares @ seen.values
-    mean = float(seen.mean(nonrespondent_mean)[0])
+    nonrespondent_mean = shares @ respondents.values
+    mean = float(respondents.compute_mean(nonrespondent_mean)[0])
     return Scenario(name, tuple(shares.tolist()), float(nonrespondent_mean), mean, side, ask)
 
 
 def _read_goal(
     width: float | None, above: float | None, below: float | None, scale: Scale
 ) -> tuple[str, float]:
-    """Return the one thing that is asked for."""
+    """Return the goal, of which exactly one must be given."""
     wanted = {"width": width, "above": above, "below": below}
     given = {name: float(x) for name, x in wanted.items() if x is not None}
-    if len(given) != 1:
+    if not given:
         raise OptionError(
-            "goal",
-            f"{' and '.join(given)} given together" if given else "none given",
-            "Say one: a width of the confidence interval, or a value that the mean lies above or "
-            "below",
+            "width",
+            problem="A plan requires a goal: {width}, {above} or {below}",
+            hint="State the width of a confidence interval, or a threshold that the mean is above "
+            "or below",
+        )
+    if len(given) > 1:
+        raise OptionError(
+            next(iter(given)),
+            problem="{width}, {above} and {below} cannot be combined",
+            hint="State one goal",
         )
     ((goal, target),) = given.items()
     if goal == "width" and not 0 < target < math.inf:
         raise OptionError(
-            "width", f"{write_exactly(target)} found", "Give a number above 0, such as 0.3"
+            "width",
+            problem="{argument} must be above 0",
+            value=target,
+            hint="Use a width",
+            examples=(0.3,),
         )
     if goal != "width" and not scale.lowest < target < scale.highest:
         raise OptionError(
             goal,
-            f"{write_exactly(target)} found on the scale {scale.describe()}",
-            "Claim something between its ends",
+            problem="{argument} must be between the ends of the scale, {lowest} and {highest}",
+            value=target,
+            lowest=write_exactly(scale.lowest),
+            highest=write_exactly(scale.highest),
         )
     return goal, target
 
 
 def _read_guess(nonrespondents: ArrayLike, m: int) -> Floats:
-    """Check a guess about the nonrespondents; return it as shares."""
+    """Check a guess at the ratings of the non-respondents, and return it as shares."""
     try:
         people = np.array(nonrespondents, dtype=np.float64)
     except (TypeError, ValueError):
@@ -323,7 +330,10 @@ def _read_guess(nonrespondents: ArrayLike, m: int) -> Floats:
     if people.shape != (m,) or not (np.isfinite(people) & (people >= 0)).all() or not people.any():
         raise CountsError(
             "nonrespondents",
-            f"{nonrespondents!r} found",
-            f"Give how many of them have each of the {m} ratings, or which share of them",
+            problem="{argument} must be one number for each of the {m} ratings, none of them "
+            "negative and not all of them 0",
+            value=nonrespondents,
+            hint="Give how many non-respondents, or which share of them, have each rating",
+            m=m,
         )
     return np.asarray(people / people.sum())

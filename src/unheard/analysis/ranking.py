@@ -1,8 +1,8 @@
-"""The order of items whose means are only known within intervals.
+"""Rank ranges and tiers of items whose means are known only within bounds.
 
-Intervals that do not overlap settle who comes first; those that do leave it open. So an item has
-not one rank but a best and a worst one, and the items fall into tiers: groups joined by overlaps,
-between which nothing can change places.
+Bounds that do not overlap settle the order of two items; those that overlap leave it open. So an
+item has a best and a worst rank, and the items form tiers: groups joined by overlaps, whose order
+is settled.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unheard.analysis.breakdown import find_largest_failing_q, find_largest_q, find_smallest_q
-from unheard.errors import OptionError
+from unheard.errors import Given, OptionError
 from unheard.formulas.operations import Floats
-from unheard.model.question import Question
+from unheard.model.question import Question, require_level
 
 Whole = NDArray[np.int64]
 
@@ -44,14 +44,14 @@ class Ranking:
 
 
 def rank_intervals(lower: ArrayLike, upper: ArrayLike, *, k: int | None = None) -> Ranking:
-    """Rank items whose means are only known within intervals, in O(N log N).
+    """Rank items whose means are known only within bounds, in O(N log N).
 
     Parameters
     ----------
     lower, upper
-        Ends of the interval of each item.
+        Bounds of each item.
     k
-        Also say who is surely, and who possibly, among the k best.
+        Also find which items are surely, and which possibly, among the k best.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def rank_intervals(lower: ArrayLike, upper: ArrayLike, *, k: int | None = None) 
     items = len(low)
     by_lower, by_upper = np.argsort(low), np.argsort(high)
     lows, highs = low[by_lower], high[by_upper]
-    # Looked up in order, the ends are found in the cache.
+    # Sorted lookups stay in the cache.
     best = _undo_sort(1 + items - np.searchsorted(lows, highs, side="right"), by_upper)
     worst = _undo_sort(items - np.searchsorted(highs, lows, side="left"), by_lower)
     tier = _assign_tiers(low, high, by_upper)
@@ -80,22 +80,23 @@ def _check_bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
     if low.ndim != 1 or low.shape != high.shape:
         raise OptionError(
             "upper",
-            f"ends of shapes {low.shape} and {high.shape}",
-            "Give one lower and one upper end for each item",
+            problem="{lower} and {argument} must have one bound for each item",
+            value=Given(f"shapes {low.shape} and {high.shape}"),
         )
     good = low <= high  # false for NaN
     if not good.all():
         i = int(np.argmin(good))
         raise OptionError(
-            f"lower[{i}]",
-            f"an interval from {low[i]:g} to {high[i]:g}",
-            "Give numbers, the lower end first",
+            "lower",
+            problem="{argument} must be a number, and at most the upper bound",
+            value=Given(f"bounds {low[i]:g} and {high[i]:g}"),
+            index=i,
         )
     return low, high
 
 
 def _assign_tiers(low: Floats, high: Floats, by_upper: NDArray[np.intp]) -> Whole:
-    """Go down by upper end: a tier opens where all intervals so far lie above the next one."""
+    """Go down by upper bound: a tier starts where all bounds so far are above the next ones."""
     down = by_upper[::-1]
     so_far = np.minimum.accumulate(low[down])
     opens = np.ones(len(low), np.int64)
@@ -104,39 +105,29 @@ def _assign_tiers(low: Floats, high: Floats, by_upper: NDArray[np.intp]) -> Whol
 
 
 def _undo_sort(values: Whole, order: NDArray[np.intp]) -> Whole:
-    """Undo a sorting."""
+    """Return values in the order before sorting."""
     placed = np.empty_like(values)
     placed[order] = values
     return placed
 
 
 def check_k(k: object, items: int | None = None) -> None:
-    """Raise unless one can ask for the k best, of so many items if that is known."""
+    """Raise unless k is a whole number from 1 to the number of items, if that is known."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise OptionError("k", f"{k!r} found", "Give a whole number, 1 or more")
+        raise OptionError("k", problem="{argument} must be a whole number, at least 1", value=k)
     if items is not None and k > items:
-        there = "there is 1 item" if items == 1 else f"there are {items:,} items"
-        raise OptionError("k", f"{k} found, and {there}", "Give at most as many as there are items")
-
-
-def average_rank(average: ArrayLike) -> Floats:
-    """Rank items by one number each, ties sharing the best rank; NaN gets no rank.
-
-    Examples
-    --------
-    >>> average_rank([4.5, 3.0, 4.5, float("nan")])
-    array([ 1.,  3.,  1., nan])
-    """
-    values = np.asarray(average, np.float64)
-    rated = np.sort(values[~np.isnan(values)])
-    rank = 1.0 + len(rated) - np.searchsorted(rated, values, side="right")
-    return np.where(np.isnan(values), np.nan, rank)
+        raise OptionError(
+            "k",
+            problem="{argument} must be at most the number of items, {items:,}",
+            value=k,
+            items=items,
+        )
 
 
 def adjust_level_for_items(level: float, items: int) -> float:
-    """Return the level at which all of so many confidence intervals hold together with ``level``.
+    """Return the level of each confidence interval so that all hold jointly at ``level``.
 
-    By Bonferroni's inequality, so whatever the items have to do with each other.
+    By Bonferroni's inequality, which needs no assumption about how the items depend on each other.
 
     Examples
     --------
@@ -149,19 +140,19 @@ def adjust_level_for_items(level: float, items: int) -> float:
 def find_top_k_breakdown(
     question: Question, item: int, k: int, *, sampling_error: bool = False
 ) -> float:
-    """Find how quiet people may be before an item is no longer surely among the k best.
+    """Find the breakdown q of an item's place among the k best, with separate participation.
 
     Parameters
     ----------
     question
-        All items; what it says about q is not used: one q holds for all items, and is sought.
+        All items. Its own q is ignored: the same q applies to all items, and is to be found.
     item
-        Which of them, from 0.
+        The item, numbered from 0.
     k
-        How many are the best.
+        The number of best items.
     sampling_error
-        Whether confidence intervals, which hold for all items together with the question's level,
-        and not only intervals, must settle it.
+        Whether to allow for sampling error: confidence intervals that hold jointly at the
+        question's level, and not only bounds, must settle the claim.
 
     Returns
     -------
@@ -181,17 +172,20 @@ def find_top_k_breakdown(
     items = question.counts.rows
     check_k(k, items)
     if not 0 <= item < items:
-        raise OptionError("item", f"{item} found", f"Give a number from 0 to {items - 1}")
-    if sampling_error and question.level is None:
-        raise OptionError("level", "None found, with noise", "Give a level, such as 0.95")
+        raise OptionError(
+            "item",
+            problem="{argument} must be a whole number from 0 to {last}",
+            value=item,
+            last=items - 1,
+        )
+    level = None
+    if sampling_error:
+        level = adjust_level_for_items(require_level(question.level), items)
     if k == items:
         return 0.0
-    level = (
-        adjust_level_for_items(question.level, items) if sampling_error and question.level else None
-    )
     least = 0.0
     if sampling_error and question.assumption.per_rating:
-        # These limits may move a little the wrong way as q rises, but lie outside the intervals.
+        # These limits may move outward a little as q rises, but they enclose the bounds.
         least = find_top_k_breakdown(question, item, k)
         if np.isnan(least):
             return least
@@ -200,7 +194,7 @@ def find_top_k_breakdown(
 
 def _search_breakdown_q(question: Question, item: int, k: int, least: Floats) -> float:
     def margin(q: Floats, _rows: NDArray[np.intp]) -> Floats:
-        """How far the item's lower end lies above the k-th highest upper end of the others."""
+        """Return the item's lower bound minus the k-th highest upper bound of the others."""
         lower, upper = question.at(q[0]).find_bounds().outermost
         others = np.delete(upper, item)
         place = len(others) - k

@@ -1,6 +1,6 @@
-"""What the response rate alone says, where the number of people is known: per item or window.
+"""What response rates alone say about participation, per item or window.
 
-Those who respond least often do so no more often than people do on average, so a floor on
+The people who respond least often do so at most as often as people do on average, so a floor on
 participation is at most the response rate: every larger one is ruled out. A participation ratio is
 compatible with any response rate.
 """
@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, chdtrc
 
-from unheard.errors import OptionError, PopulationError
+from unheard.errors import Given, PopulationError
 from unheard.formulas.operations import Floats
 from unheard.model.histograms import LARGEST_COUNT
+from unheard.model.question import require_level
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +45,12 @@ class ResponseRates:
 def check_response_rates(
     n_ratings: ArrayLike, n: ArrayLike, *, level: float = 0.95
 ) -> ResponseRates:
-    """Say which floors response rates rule out, and whether the rates are the same everywhere.
+    """Find the floors that response rates rule out, and test whether the rates are all the same.
 
     Parameters
     ----------
     n_ratings, n
-        How many people answered, of how many there are: one number each, or one per item or
-        window.
+        Number of respondents, and of people: one number each, or one per item or window.
     level
         Level at which a floor is ruled out.
 
@@ -60,50 +60,57 @@ def check_response_rates(
     >>> [round(float(floor), 3) for floor in found.largest_floor]
     [0.325, 0.096]
     """
-    seen, people = _sizes(n_ratings, "n_ratings"), _sizes(n, "n")
-    if 1 != len(people) != len(seen) != 1:
+    respondents, people = _read_sizes(n_ratings, "n_ratings"), _read_sizes(n, "n")
+    if 1 != len(people) != len(respondents) != 1:
         raise PopulationError(
-            "n", f"{len(people)} numbers for {len(seen)} of ratings", "Give one n, or one for each"
+            "n",
+            problem="{argument} must be one number, or one for each of the {items} items",
+            value=Given(f"{len(people)} numbers"),
+            items=len(respondents),
         )
-    seen, people = np.broadcast_arrays(seen, people)
-    short = people < np.maximum(seen, 1)
+    respondents, people = np.broadcast_arrays(respondents, people)
+    short = people < np.maximum(respondents, 1)
     if short.any():
         row = int(np.argmax(short))
         raise PopulationError(
-            f"n[{row}]" if len(people) > 1 else "n",
-            f"{people[row]:.15g} people for {seen[row]:.15g} ratings",
-            "Count everybody in n, those who answered included",
+            "n",
+            problem="{argument} must be at least 1 and at least the number of ratings, {ratings}",
+            value=float(people[row]),
+            hint="Count everybody, respondents included",
+            index=row if len(people) > 1 else (),
+            ratings=f"{respondents[row]:.15g}",
         )
-    if not 0 < level < 1:
-        raise OptionError("level", f"{level!r} found", "Give a number between 0 and 1")
-    rate = seen / people
-    unseen = people - seen
+    level = require_level(level)
+    rate = respondents / people
+    missing = people - respondents
     most = np.ones(len(rate))
-    silent = unseen > 0
-    most[silent] = betaincinv(seen[silent] + 1, unseen[silent], level)
-    return ResponseRates(seen, people, rate, most, _drift(seen, people))
+    some = missing > 0
+    most[some] = betaincinv(respondents[some] + 1, missing[some], level)
+    return ResponseRates(respondents, people, rate, most, _test_drift(respondents, people))
 
 
-def _sizes(values: ArrayLike, place: str) -> Floats:
+def _read_sizes(values: ArrayLike, argument: str) -> Floats:
     try:
         sizes = np.atleast_1d(np.asarray(values, np.float64))
     except (TypeError, ValueError):
-        raise PopulationError(
-            place, f"{values!r} is not a number", "Give numbers of people"
-        ) from None
+        sizes = np.array([np.nan])
     if sizes.ndim > 1:
         raise PopulationError(
-            place, f"an array of shape {sizes.shape} found", "Give one number for each item"
+            argument,
+            problem="{argument} must have one number for each item",
+            value=Given(f"an array of shape {sizes.shape}"),
         )
     if not ((sizes >= 0) & (sizes <= LARGEST_COUNT)).all():
-        raise PopulationError(place, "a negative or missing number found", "Give numbers of people")
+        raise PopulationError(
+            argument, problem="{argument} must be numbers of people, 0 or more", value=values
+        )
     return sizes
 
 
-def _drift(seen: Floats, people: Floats) -> float:
-    """Pearson's test that all rates are one."""
-    share = seen.sum() / people.sum()
-    if len(seen) < 2 or share in (0.0, 1.0):
+def _test_drift(respondents: Floats, people: Floats) -> float:
+    """Return the p-value of Pearson's test that all rates are the same."""
+    share = respondents.sum() / people.sum()
+    if len(respondents) < 2 or share in (0.0, 1.0):
         return 1.0
-    distance = ((seen - share * people) ** 2 / (people * share * (1 - share))).sum()
-    return float(chdtrc(len(seen) - 1, distance))
+    distance = ((respondents - share * people) ** 2 / (people * share * (1 - share))).sum()
+    return float(chdtrc(len(respondents) - 1, distance))

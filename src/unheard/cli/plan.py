@@ -13,7 +13,7 @@ from unheard.analysis.follow_up import FollowUp, combine_follow_up
 from unheard.analysis.plan import Plan, Scenario, plan_follow_up
 from unheard.cli.layout import aligned, paragraph
 from unheard.cli.options import Values, pick, read_counts, takes_options
-from unheard.errors import InputError, OptionError
+from unheard.errors import OptionError
 from unheard.model.notes import NOTE_TEXTS
 from unheard.model.scale import Scale
 from unheard.options.questions import ASSUMPTION, SETTINGS
@@ -46,7 +46,7 @@ def plan(values: Values, counts: tuple[str, ...]) -> None:
     seen = read_counts(counts)
     found: FollowUp | Plan
     if values["follow_up"] is not None:
-        found = _combine(seen, values["follow_up"], values["asked"], shared)
+        found = combine_follow_up(seen, values["follow_up"], asked=values["asked"], **shared)
     else:
         goal = {name: values[name] for name in (*_GOALS, "power") if values[name] is not None}
         found = plan_follow_up(seen, nonrespondents=values["nonrespondents"], **shared | goal)
@@ -64,16 +64,6 @@ def plan(values: Values, counts: tuple[str, ...]) -> None:
 
 
 _GOALS = ("width", "above", "below")
-
-
-def _combine(
-    seen: Sequence[float], answers: Sequence[float], asked: int | None, shared: Values
-) -> FollowUp:
-    try:
-        return combine_follow_up(seen, answers, asked=asked, **shared)
-    except InputError as error:
-        # The library calls them answers, the command line --follow-up.
-        raise (error.about("follow_up") if error.argument == "answers" else error) from None
 
 
 def _check_together(values: Values) -> None:
