@@ -258,7 +258,7 @@ def test_plan(run: Any, stored: uh.Assumption) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--scale", "0:4"], "--scale differs from the scale of --assumption, 1, 2, 3, 4,"),
+        (["--scale", "0:4"], "--scale differs from the scale of --assumption, 1 to 5."),
         (["--q", "0.3"], "Only one assumption can be stated; got q and assumption"),
         (["--quiet", "low"], "--quiet applies only together with --q; got 'low' together"),
         (["--assumption", "no.json"], "no.json cannot be read: No such file"),
@@ -361,7 +361,7 @@ def test_presets(run: Any, preset: str, q: float) -> None:
         ([*PEOPLE, "-o", "no/audit.json"], "--output: there is no folder no"),
         ([*PEOPLE, "-o", "audit.csv"], "--output: audit.csv is read as a table"),
         ([*PEOPLE, "-o", "new.csv"], "A .csv file requires --segment; got 'new.csv'."),
-        ([*PEOPLE, "--level", "2"], "--level: 2.0 found"),
+        ([*PEOPLE, "--level", "2"], "--level must be between 0 and 1; got 2."),
         ([*PEOPLE, "--scale", "1:4"], "ratings are not on the scale 1 to 4"),
         ([*PEOPLE[:-1], "publik"], "Did you mean 'public'?"),
         ([*PEOPLE[:-1], "region"], "--answered: 'north, upper' found in column 'region'"),
@@ -379,7 +379,10 @@ def test_presets(run: Any, preset: str, q: float) -> None:
             ["--response-rate", *TABLE, "--segment", "x"],
             "--segment does not apply to --response-rate.",
         ),
-        (["--response-rate", *TYPED, "--n", "199"], "--n: 199 people for 200 ratings"),
+        (
+            ["--response-rate", *TYPED, "--n", "199"],
+            "--n must be at least 1 and at least the number of ratings, 200; got 199",
+        ),
         (["--response-rate", *TYPED, "--n", "x"], "--n is not a number; got 'x'."),
         (
             ["--response-rate", *TYPED, "--n", "900", "-o", "q.csv"],

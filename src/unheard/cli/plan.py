@@ -42,7 +42,8 @@ def plan(values: Values, counts: tuple[str, ...]) -> None:
     """
     _check_together(values)
     shared = pick(values, ("n", *(one.name for one in (*ASSUMPTION, *SETTINGS))))
-    shared["n"] = tidy(shared["n"])
+    if shared["n"] is not None:
+        shared["n"] = tidy(shared["n"])
     seen = read_counts(counts)
     found: FollowUp | Plan
     if values["follow_up"] is not None:
