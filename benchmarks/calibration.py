@@ -1,4 +1,4 @@
-"""How near the means of music tracks an audit of a few of them brings us; see docs/calibrate.md.
+"""How near an audit of a few music tracks brings the other means; see docs/howto/choose-q.md.
 
 CM100k: everybody's ratings are known, and who had heard the track before. An estimate sees the
 ratings of those who had; the truth is the mean of all. Scored on tracks with ten ratings or more

@@ -41,6 +41,7 @@ autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_use_legacy_class_based = False
 napoleon_google_docstring = False
+napoleon_custom_sections = [("Attributes", "params_style")]
 napoleon_use_rtype = False
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 80
@@ -58,7 +59,7 @@ html_theme_options = {
     "show_prev_next": True,
     "navigation_with_keys": False,
     "navbar_align": "left",
-    "show_toc_level": 2,
+    "show_toc_level": 3,
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],

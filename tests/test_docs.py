@@ -105,3 +105,10 @@ def test_files_exist(page: Path) -> None:
     for link in re.findall(r"\]\(([\w./-]+\.(?:md|cff|svg|csv))[)#]", TEXTS[page]):
         if page.parent != Path("docs/project"):
             assert (ROOT / page.parent / link).exists() or "reference/" in link, link
+
+
+def test_code_names_pages_that_exist() -> None:
+    for folder in ("src", "tests", "benchmarks"):
+        for module in (ROOT / folder).rglob("*.py"):
+            for page in re.findall(r"\bdocs/[\w/-]+\.(?:md|csv)", module.read_text("utf-8")):
+                assert (ROOT / page).exists(), f"{module.name}: {page}"

@@ -27,14 +27,20 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n"
 
 
+def definitions(entries: list[tuple[str, str]]) -> str:
+    """Write a list of terms with their meaning, which fits a phone better than a table."""
+    return "".join(f"{term}\n: {meaning or '–'}\n\n" for term, meaning in entries)
+
+
 def cell(text: str) -> str:
-    """Write a text as one cell of a Markdown table."""
-    return re.sub(r"\s+", " ", text).strip().replace("|", r"\|").replace("<", "&lt;")
+    """Write a text on one line, as a cell of a table or a definition, with options as code."""
+    line = re.sub(r"\s+", " ", text).strip().replace("|", r"\|").replace("<", "&lt;")
+    return re.sub(r"(?<![\w`-])(--[a-z][\w-]*)", r"`\1`", line)
 
 
 def code(text: str) -> str:
-    """Write a text as code within a cell."""
-    return f"`{text}`".replace("|", r"\|")
+    """Write a text as code."""
+    return f"`{text}`"
 
 
 # Commands
@@ -52,12 +58,14 @@ standard output holds one JSON document and nothing else; messages go to standar
 def commands_page() -> str:
     """Write the reference of the commands from the tree of click."""
     from unheard.cli.main import cli
+    from unheard.options.questions import GROUPS
 
     context = click.Context(cli, info_name="unheard")
-    commands = [(name, cli.get_command(context, name)) for name in cli.list_commands(context)]
-    return _COMMANDS + "".join(
-        command_section(name, command, context) for name, command in commands if command
-    )
+    text = _COMMANDS
+    for group in GROUPS:
+        text += f"## {group.title}\n\n"
+        text += "".join(command_section(one, cli.commands[one], context) for one in group.names)
+    return text
 
 
 def command_section(name: str, command: click.Command, parent: click.Context) -> str:
@@ -65,9 +73,9 @@ def command_section(name: str, command: click.Command, parent: click.Context) ->
     context = click.Context(command, info_name=name, parent=parent)
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     options = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
-    rows = [option_row(one, context) for one in options]
-    text = f"## unheard {name}\n\n```text\n{usage}\n```\n\n{help_text(command)}"
-    return text + (table(["option", "meaning"], rows) if rows else "")
+    entries = [option_entry(one, context) for one in options]
+    text = f"### unheard {name}\n\n```text\n{usage}\n```\n\n{help_text(command)}"
+    return text + definitions(entries)
 
 
 def help_text(command: click.Command) -> str:
@@ -79,16 +87,16 @@ def help_text(command: click.Command) -> str:
             heading, examples = lines[0], inspect.cleandoc("\n".join(["", *lines[1:]]))
             text += f"{heading}\n\n```sh\n{examples}\n```\n\n"
         else:
-            text += paragraph.replace("\n", " ") + "\n\n"
+            text += cell(paragraph) + "\n\n"
     return text
 
 
-def option_row(option: click.Option, context: click.Context) -> list[str]:
-    """Write one option as a row: its names and value, and its help with the default."""
+def option_entry(option: click.Option, context: click.Context) -> tuple[str, str]:
+    """Write one option: its names and value, and its help with the default."""
     record = option.get_help_record(context)
     assert record is not None
     names, meaning = record
-    return [code(names), cell(meaning)]
+    return code(names), cell(meaning)
 
 
 # REST
@@ -103,40 +111,39 @@ def rest_page() -> str:
     app = FastAPI()
     app.include_router(routes.router, prefix="/api/v1")
     schema = app.openapi()
-    text = (
+    operations = {
+        f"{method.upper()} {path}": operation
+        for path, methods in schema["paths"].items()
+        for method, operation in methods.items()
+    }
+    answers = [operation["responses"] for operation in operations.values()]
+    common = {k: v for k, v in answers[0].items() if all(one.get(k) == v for one in answers)}
+    errors = [(code(status), cell(answer["description"])) for status, answer in common.items()]
+    return (
         "# REST interface\n\n"
         "`unheard serve` answers these requests; the schema itself is at `/api/v1/openapi.json`. "
-        "[Use the REST interface](../howto/serve.md) has examples, errors and limits.\n\n"
-    )
-    for path, methods in schema["paths"].items():
-        for method, operation in methods.items():
-            text += operation_section(method, path, operation)
-    return text + "".join(
-        schema_section(name, part) for name, part in schema["components"]["schemas"].items()
+        "[Run the server](../howto/serve.md) has examples and limits.\n\n"
+        "## Errors\n\nEvery request may be answered by `application/problem+json` with one of:\n\n"
+        + definitions(errors)
+        + "".join(operation_section(*one, common) for one in operations.items())
+        + "".join(schema_section(*one) for one in schema["components"]["schemas"].items())
     )
 
 
-def operation_section(method: str, path: str, operation: Any) -> str:
-    """Write one request: what it does, its parameters, its body and its answers."""
-    text = f"## {method.upper()} {path}\n\n"
-    text += "\n\n".join(
-        part for part in (operation.get("summary"), operation.get("description")) if part
-    )
-    text += "\n\n"
+def operation_section(name: str, operation: Any, common: Any) -> str:
+    """Write one request: what it does, its parameters, its body and its own answers."""
+    text = f"## {name}\n\n{operation.get('description') or operation['summary']}\n\n"
     if parameters := operation.get("parameters"):
-        rows = [
-            [code(one["name"]), type_text(one["schema"]), meaning_text(one, one["schema"])]
-            for one in parameters
-        ]
-        text += table(["query", "type", "meaning"], rows)
+        text += "Query:\n\n" + definitions(
+            [field_entry(p["name"], p, p["schema"]) for p in parameters]
+        )
     if body := operation.get("requestBody"):
-        text += "The body is " + " or ".join(code(kind) for kind in body["content"]) + ".\n\n"
-        text += "".join(fields_table(part["schema"]) for part in body["content"].values())
-    rows = [
-        [code(status), cell(answer.get("description", "")), answer_text(answer)]
-        for status, answer in operation["responses"].items()
-    ]
-    return text + table(["status", "meaning", "content"], rows)
+        text += "Body: " + " or ".join(code(kind) for kind in body["content"]) + "\n\n"
+        text += "".join(fields(part["schema"]) for part in body["content"].values())
+    for status, answer in operation["responses"].items():
+        if status not in common:
+            text += f"Answer {code(status)}: {answer_text(answer)}\n\n"
+    return text
 
 
 def answer_text(answer: Any) -> str:
@@ -144,30 +151,33 @@ def answer_text(answer: Any) -> str:
     parts = []
     for kind, part in answer.get("content", {}).items():
         what = type_text(part.get("schema", {}))
-        parts.append(f"{code(kind)}: {what}" if what != "any" else code(kind))
-    return "; ".join(parts)
+        parts.append(f"{code(kind)}, {what}" if what != "any" else code(kind))
+    return "; ".join(parts) or cell(answer["description"])
 
 
 def schema_section(name: str, schema: Any) -> str:
     """Write one schema by its fields."""
     text = f"(schema-{name.lower()})=\n## Schema: {name}\n\n"
     if "description" in schema:
-        text += schema["description"].replace("\n", " ") + "\n\n"
-    return text + fields_table(schema)
+        text += cell(schema["description"]) + "\n\n"
+    return text + fields(schema)
 
 
-def fields_table(schema: Any) -> str:
-    """Write the fields of an object as a table; nothing if it has none."""
+def fields(schema: Any) -> str:
+    """Write the fields of an object; nothing if it has none."""
     required = schema.get("required", [])
-    rows = [
+    return definitions(
         [
-            code(name) + (" (required)" if name in required else ""),
-            type_text(one),
-            meaning_text(one, one),
+            field_entry(name, one, one, name in required)
+            for name, one in schema.get("properties", {}).items()
         ]
-        for name, one in schema.get("properties", {}).items()
-    ]
-    return table(["field", "type", "meaning"], rows) if rows else ""
+    )
+
+
+def field_entry(name: str, described: Any, schema: Any, required: bool = False) -> tuple[str, str]:
+    """Write one field: its name and type, and what it means."""
+    kind = type_text(schema) + (", required" if required else "")
+    return f"{code(name)} ({kind})", meaning_text(described, schema)
 
 
 def meaning_text(described: Any, schema: Any) -> str:

@@ -19,7 +19,7 @@ def render_inline(writer: Any, node: nodes.Element) -> None:
 
 def render_block(writer: Any, node: nodes.Element) -> None:
     """Write a formula that stands on a line of its own."""
-    writer.body.append(f'<div class="math">{convert(node, as_block=True)}</div>')
+    writer.body.append(f'<div class="formula">{convert(node, as_block=True)}</div>')
     raise nodes.SkipNode
 
 

@@ -195,7 +195,7 @@ def test_two_ratings_keep_the_level_for_every_truth(silent: int, asked: int, lev
 def coverage(
     shape: str, n: int, asked: int | str, q: float | None, runs: int, seed: int = 5
 ) -> tuple[float, float]:
-    """Share of runs in which the mean and these people are covered; docs/plan.md shows it.
+    """Share of runs in which the mean and these people are covered; docs/howto/plan.md shows it.
 
     With a q, the happiest of those asked answer with probability 1 and all others with q, or the
     reverse, and the worse of the two is returned.

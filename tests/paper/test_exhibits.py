@@ -309,7 +309,7 @@ def test_scores_of_real_tracks() -> None:
     if not file.exists():
         pytest.skip("the CM100k ratings are not beside this checkout (../shared/data)")
     errors = {row["method"]: row["rmse"] for row in tracks.scores(tracks.read_tracks(file), 0)}
-    # As in docs/calibrate.md, to all the digits that were written down.
+    # As in docs/howto/choose-q.md, to all the digits that were written down.
     assert errors["average"] == pytest.approx(0.623, abs=5e-4)
     assert errors["paa, q = 0.3"] == pytest.approx(0.610, abs=5e-4)
     assert errors["paa, q = 0.1, low quieter"] == pytest.approx(0.318, abs=5e-4)

@@ -15,7 +15,7 @@ at random, whether or not the model behind the formula is right. Of items unlike
 they promise nothing. How unlike an item is shows in its ratings, if it shows at all: those further
 out than nearly all audited items get a flag.
 
-docs/calibrate.md has the derivation; :mod:`unheard.analysis.pool_fit` fits the numbers.
+docs/howto/choose-q.md has the derivation; :mod:`unheard.analysis.pool_fit` fits the numbers.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ PRESETS = {"survey": 0.5, "reviews": 0.3, "media": 0.1}
 """Values of q where nothing better is known: surveys people were asked to take, open review sites,
 media that people choose themselves.
 
-docs/calibrate.md has the evidence."""
+docs/howto/choose-q.md has the evidence."""
 
 _SMALLEST = 1e-100
 """Below this, 1/q overflows the squares that the confidence interval needs."""

@@ -1,7 +1,7 @@
 """One participation shared by all items, or one for each: what a report ranks by.
 
-By default a report assumes shared participation where it can. docs/decide.md has the evidence: on
-real tables separate participation settles almost nothing, and what shared participation settles
+By default a report assumes shared participation where it can. docs/howto/rank.md has the evidence:
+on real tables separate participation settles almost nothing, and what shared participation settles
 holds where the truth is known.
 """
 
