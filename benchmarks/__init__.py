@@ -1,1 +1,1 @@
-"""Speed as ratios, each against its peer in the same run; coverage by simulation."""
+"""Benchmarks: speed relative to a peer in the same run, and coverage of the intervals."""

@@ -1,11 +1,11 @@
-"""A minute of hostile clients against the server, on loopback, beside honest ones.
+"""A minute of hostile clients attacking the server on loopback, alongside honest clients.
 
-Endless heads, pipelines and trailers, bodies that are all mistakes, clients that send or read a
-byte a second, and uploads that are large, wide, endless or given up. Reported are the most memory
-that the server and its workers use together, the worst answer of ``/healthz``, and how many
-honest requests were answered; beside it, the worst answer of a bare server that nobody attacks, and
-how long the attacked one was kept waiting for a processor in its own worst one. Needs Linux,
-whose /proc tells both.
+Attacks are endless headers, pipelines and trailers, malformed bodies, clients that send or read one
+byte per second, and uploads that are large, wide, endless or abandoned. The report has the peak
+memory of the server and its workers, the slowest response of ``/healthz``, and how many honest
+requests succeeded; for comparison, the slowest response of a bare server that is not attacked, and
+how long the attacked server waited for a processor during its own slowest response. Requires Linux,
+for /proc.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ GOAL_BYTES, GOAL_SECONDS = 1024 * MIB, 1.0
 Attack = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-# What is sent.
+# Requests.
 
 
 def _post(path: str, kind: str, length: int | None) -> bytes:
@@ -50,7 +50,7 @@ def _question(path: str, body: bytes) -> bytes:
 
 
 def _table(rounds: int) -> bytes:
-    """A table that is as much work as the server takes: 100,000 items, rated once a round."""
+    """Return the largest table the server accepts: 100,000 items, each rated once per round."""
     draw = random.Random(1)
     lines = "".join(f"h{item},{draw.randrange(1, 6)}\n" for item in range(100_000))
     return b"hotel,stars\n" + lines.encode() * rounds
@@ -142,7 +142,7 @@ def _uploading(content: bytes, kind: str = "text/csv", path: str = _RATE) -> Att
     async def attack(answers: asyncio.StreamReader, out: asyncio.StreamWriter) -> None:
         out.write(_post(path, kind, len(content)) + content)
         await out.drain()
-        # The answer is large, and read slowly.
+        # The response is large, and is read slowly.
         while await answers.read(65536):
             await asyncio.sleep(0.05)
 
@@ -162,7 +162,7 @@ async def given_up(_: asyncio.StreamReader, out: asyncio.StreamWriter) -> None:
 
 
 def _attacks() -> list[tuple[Attack, int]]:
-    """What is tried, and by how many at once."""
+    """Return the attacks, and the number of clients for each."""
     large = _table(45)
     wide = json.dumps([{f"c{i}": 1 for i in range(50_000)}]).encode()
     return [
@@ -186,7 +186,7 @@ async def _again_and_again(attack: Attack, port: int, until: float) -> None:
 
 
 def assail(port: int, seconds: float) -> None:
-    """Attack a server with everything at once."""
+    """Attack a server in every way at once."""
 
     attacks = [attack for attack, many in _attacks() for _ in range(many)]
 
@@ -197,12 +197,12 @@ def assail(port: int, seconds: float) -> None:
     asyncio.run(everything())
 
 
-# Who is watched.
+# Observations.
 
 
 @dataclass
 class Honest:
-    """What honest clients met with."""
+    """The experience of honest clients."""
 
     answered: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
@@ -211,7 +211,7 @@ class Honest:
     waited: float = 0.0
 
     def ask(self, pid: int, port: int, name: str) -> None:
-        """Ask once, and again a second later if the server says that it is busy."""
+        """Send a request, and again a second later if the server is busy."""
         start, waited, request = time.monotonic(), _waited(pid), HONEST[name]
         for _ in range(20):
             status = _status(port, *request)
@@ -250,7 +250,7 @@ HONEST = {
 
 
 def _memory(pid: int) -> int:
-    """Bytes that a process and all below it use, what they share counted once."""
+    """Return the memory of a process and its descendants in bytes, counting shared memory once."""
     total = 0
     with suppress(OSError):
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
@@ -261,7 +261,7 @@ def _memory(pid: int) -> int:
 
 
 def _waited(pid: int) -> float:
-    """Seconds for which a process was ready to run and other processes ran."""
+    """Return the seconds for which a process was ready to run but other processes ran."""
     try:
         return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[1]) / 1e9
     except OSError:
@@ -288,7 +288,7 @@ def _serving() -> Iterator[tuple[int, subprocess.Popen[str]]]:
 
 
 def idle(taken: socket.socket) -> None:
-    """Answer every request with nothing."""
+    """Answer every request with an empty response."""
 
     async def answer(asked: asyncio.StreamReader, out: asyncio.StreamWriter) -> None:
         with suppress(OSError, asyncio.IncompleteReadError):
@@ -317,7 +317,7 @@ def _idling() -> Iterator[int]:
 
 
 def measure(seconds: float) -> tuple[Honest, int]:
-    """Attack a server; return what honest clients met with, and the most memory used."""
+    """Attack a server; return the experience of honest clients, and the peak memory."""
     found, most = Honest(), 0
     with _idling() as peer, _serving() as (port, process):
         _status(port, "GET", "/static/vega.js", None, "")  # until all libraries are loaded
@@ -346,11 +346,11 @@ def measure(seconds: float) -> tuple[Honest, int]:
 
 def run() -> None:
     if sys.platform != "linux":
-        print("the attack needs Linux")
+        print("The attack requires Linux.")
         return
     found, most = measure(SECONDS)
     print(f"{SECONDS:.0f} s of attack, {sum(many for _, many in _attacks())} hostile clients")
-    print(f"most memory {most / MIB:,.0f} MiB (goal: below {GOAL_BYTES / MIB:,.0f})")
+    print(f"peak memory {most / MIB:,.0f} MiB (goal: below {GOAL_BYTES / MIB:,.0f})")
     print(
         f"slowest healthz {found.slowest['healthz']:.2f} s (goal: below {GOAL_SECONDS:g}), "
         f"of which {found.waited:.2f} s without a processor"

@@ -1,4 +1,4 @@
-"""BEA's a*, against the paper's double sum on a grid with a minimiser on top."""
+"""BEA's a*, compared with the paper's double sum on a grid, refined by a minimiser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.timing import report, seconds
 
 
 class DoubleSum:
-    """LB(a) of [GKL25, lemma 3.2] for one n and q, the terms that do not change kept."""
+    """LB(a) of [GKL25, lemma 3.2] for one n and q, with the constant terms precomputed."""
 
     def __init__(self, n: int, q: float) -> None:
         s, t = (x.ravel() for x in np.mgrid[: n + 1, : n + 1])

@@ -1,8 +1,8 @@
-"""How near an audit of a few music tracks brings the other means; see docs/howto/choose-q.md.
+"""Accuracy of estimates for music tracks after an audit of some; see docs/howto/choose-q.md.
 
-CM100k: everybody's ratings are known, and who had heard the track before. An estimate sees the
-ratings of those who had; the truth is the mean of all. Scored on tracks with ten ratings or more
-that were not audited.
+In CM100k, everybody's rating is known, and who had heard the track before. Estimates use the
+ratings of those who had; the truth is the mean of everybody. Tracks with ten ratings or more that
+were not audited are scored.
 """
 
 from __future__ import annotations

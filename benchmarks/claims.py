@@ -1,8 +1,8 @@
-"""How often a claim about an order under one participation is wrong; see docs/confidence.md.
+"""How often claims about the order of items under shared participation are wrong.
 
-Course sections in which nearly everybody responded are a truth: thinned by one participation, does
-anything that is claimed contradict it? And where all items are equal, so that every claim is wrong,
-how often is any made?
+Course sections in which nearly everybody responded serve as the truth: if one participation thins
+them, does any claim contradict it? And if all items are equal, so that every claim is wrong, how
+often is any made? See docs/confidence.md.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ QS = (0.5, 0.3, 0.1)
 LEVEL = 0.95
 GROUP = 1000
 EXPECTED_OF = 10**12
-"""Expected counts are those of so many times the people, rounded."""
+"""Expected counts are computed for this many times the people, and rounded."""
 
 SLACK = 1e-9
-"""By how much rounding may carry a participation beyond q."""
+"""How far rounding may move participation beyond q."""
 
 SHAPES = {
     "J": [0.4, 0.2, 0.5, 1.5, 3.0],
@@ -62,29 +62,29 @@ def run() -> None:
         replace_table(PAGE, "books", _books(rng))
 
 
-# Sections thinned by one participation.
+# Sections thinned by shared participation.
 
 
 @dataclass(frozen=True)
 class Thinning:
-    """A participation within a stated assumption."""
+    """A participation that an assumption allows."""
 
     g: Floats
     q: float
     quiet: str
 
     def expected(self, cells: Histograms) -> Question:
-        """Ask about the counts that are seen on average."""
+        """Build the question about the expected counts."""
         seen = np.rint(cells * self.g * EXPECTED_OF)
         return build_question(seen, self.q * (1 - SLACK), quiet=self.quiet)
 
     def drawn(self, cells: Histograms, rng: np.random.Generator) -> Question:
-        """Ask about counts in which each person is seen or not, by chance."""
+        """Build the question about random counts, in which each person responds or not."""
         return build_question(rng.binomial(cells, self.g), self.q, quiet=self.quiet, level=LEVEL)
 
 
 def thinnings(q: float, rng: np.random.Generator, each: int) -> Iterator[Thinning]:
-    """Participations of every kind with ratio q: so many at corners of the set, so many inside."""
+    """Yield participations of every kind with ratio q, at corners of the set and inside."""
     corners, inside = rng.choice([q, 1.0], (each, 5)), rng.uniform(q, 1, (each, 5))
     for g in (*corners, *inside):
         yield Thinning(g, q, "any")
@@ -94,16 +94,16 @@ def thinnings(q: float, rng: np.random.Generator, each: int) -> Iterator[Thinnin
 
 
 def wrong_claims(cells: Histograms, found: SharedRanking) -> int:
-    """Count settled pairs whose true order is another."""
+    """Return the number of settled pairs whose true order is different."""
     assert found.pairs is not None
-    # As whole numbers, so that equal means are equal.
+    # In whole numbers, so that equal means compare equal.
     people, points = cells.sum(axis=1), cells @ np.arange(5)
     i, j = found.pairs.T
     return int((points[i] * people[j] <= points[j] * people[i]).sum())
 
 
 def _expected(cells: Histograms, rng: np.random.Generator) -> None:
-    """Expected counts: no claim may be wrong."""
+    """Test expected counts: no claim may be wrong."""
     groups = np.array_split(rng.permutation(len(cells)), len(cells) // GROUP)
     for q in QS:
         said = wrong = 0
@@ -119,7 +119,7 @@ def _expected(cells: Histograms, rng: np.random.Generator) -> None:
 
 
 def _thinned(cells: Histograms, rng: np.random.Generator) -> str:
-    """Chance on top: how often any claim is wrong, and how many are made."""
+    """Test random counts: how often any claim is wrong, and how many are made."""
     lines = ["| items | people in each | q | runs | any claim wrong | pairs settled | Bonferroni |"]
     lines.append("|---" * 7 + "|")
     for items, runs in ((20, 160), (200, 32)):
@@ -149,7 +149,7 @@ def _one_run(
 
 
 def settled_by_limits(question: Question) -> float:
-    """Share of pairs settled by limits that hold for all items at all weights: Bonferroni."""
+    """Return the share of pairs settled by limits for all items at all weights, by Bonferroni."""
     crowd = SharedItems.of(question, unobserved=True)
     trials = PairTests.of(crowd, 1.0)
     rows = np.arange(len(crowd.items))
@@ -167,7 +167,7 @@ def settled_by_limits(question: Question) -> float:
 def equal_items(
     rng: np.random.Generator, items: int, shape: list[float], g: Floats, mean: float
 ) -> Floats:
-    """Shares of five ratings, unlike each other, whose means are equal if g is allowed for."""
+    """Return different shares of five ratings whose means are equal once g is corrected for."""
     places = np.linspace(0, 1, 5)
 
     def tilted(share: Floats) -> Floats:
@@ -243,7 +243,7 @@ def _books(rng: np.random.Generator) -> str:
 
 
 def _settled_apart(question: Question) -> float:
-    """Share of pairs settled if each item has a participation of its own, with sampling error."""
+    """Return the share of pairs settled with separate participation and sampling error."""
     items = question.counts.rows
     cells, q = np.asarray(question.counts.cells), question.assumption.q
     found = uh.estimate(cells, q, level=adjust_level_for_items(LEVEL, items))

@@ -1,8 +1,8 @@
-"""One crowd or one for each item: what they settle, and how often that is right, on known truth.
+"""Shared or separate participation: how many pairs each settles, and how often correctly.
 
 CM100k has for every track the ratings of people who knew it before, and those of everybody who was
-asked. A participation of 0.1 or more of the largest covers what is found there for all tracks
-together; from track to track it differs, which neither ranking knows.
+asked. A participation ratio of 0.1 holds for all tracks together; it varies from track to track,
+which neither ranking takes into account.
 """
 
 from __future__ import annotations
@@ -35,17 +35,20 @@ def run() -> None:
     for q in (0.3, 0.1):
         question = build_question(seen, q, scale=(1, 2, 3, 4), level=_LEVEL)
         for sampling_error in (False, True):
-            error = "allowing for sampling error" if sampling_error else "ignoring sampling error"
+            error = "with sampling error" if sampling_error else "ignoring sampling error"
             for way, sure in (
-                ("one crowd", _one_crowd(question, sampling_error=sampling_error)),
-                ("separate crowds", _separate(question, sampling_error=sampling_error)),
+                ("shared participation", _rank_shared(question, sampling_error=sampling_error)),
+                (
+                    "separate participation",
+                    _rank_separately(question, sampling_error=sampling_error),
+                ),
             ):
                 share = sure.sum() / (len(seen) * (len(seen) - 1) / 2)
                 print(f"q = {q}, {error}, {way}: {share:.1%} settled, {_wrong(sure, truth)} wrong")
 
 
 def read_tracks(fewest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Counts of those who knew a track, if there are enough of them, and of everybody."""
+    """Return counts of people who knew a track, if there are enough, and of everybody."""
     with TRACKS.open(newline="") as file:
         rows = list(csv.DictReader(file))
     seen, everybody = (
@@ -60,7 +63,7 @@ def read_tracks(fewest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.array([seen[i] for i in chosen]), np.array([everybody[i] for i in chosen])
 
 
-def _one_crowd(question: Question, *, sampling_error: bool) -> NDArray[np.bool_]:
+def _rank_shared(question: Question, *, sampling_error: bool) -> NDArray[np.bool_]:
     pairs = rank_shared(question, sampling_error=sampling_error, pairs=True).pairs
     assert pairs is not None  # asked for
     sure = np.zeros((question.counts.rows,) * 2, bool)
@@ -68,7 +71,7 @@ def _one_crowd(question: Question, *, sampling_error: bool) -> NDArray[np.bool_]
     return sure
 
 
-def _separate(question: Question, *, sampling_error: bool) -> NDArray[np.bool_]:
+def _rank_separately(question: Question, *, sampling_error: bool) -> NDArray[np.bool_]:
     level = adjust_level_for_items(_LEVEL, question.counts.rows) if sampling_error else None
     lower, upper = replace(question, level=level).find_bounds().outermost
     return _above(lower, upper)
@@ -79,7 +82,7 @@ def _above(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np
 
 
 def _wrong(sure: NDArray[np.bool_], truth: NDArray[np.float64]) -> str:
-    """Say which share of the ordered pairs everybody's means order the other way."""
+    """Write the share of the settled pairs that the means of everybody contradict."""
     first, second = np.nonzero(sure)
     if not len(first):
         return "none"

@@ -1,4 +1,4 @@
-"""A million items ranked, with the breakdown q of each, against working out their intervals."""
+"""Ranking a million items and finding the breakdown q of each, compared with estimating them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def run() -> None:
     for sampling_error in (False, True):
         level = adjust_level_for_items(0.95, len(cells)) if sampling_error else None
         what = "with sampling error" if sampling_error else "ignoring sampling error"
-        peer = "working out the intervals"
+        peer = "estimating them"
         theirs = seconds(_intervals(cells, level), 3)
         ranked = seconds(_ranked(cells, level), 3)
-        report(f"10^6 items ranked, intervals included, {what}", ranked, peer, theirs, "no goal")
+        report(f"10^6 items estimated and ranked, {what}", ranked, peer, theirs, "no goal")
         broken = seconds(_broken(cells, sampling_error), 2)
         report(f"breakdown q of 10^6 items, {what}", broken, peer, theirs, "no goal")
         both = ranked + broken
@@ -33,7 +33,7 @@ def run() -> None:
 
 
 def _items(size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Counts of items that differ: 20 to 200 ratings each, from bad to good."""
+    """Return counts of items from bad to good, with 20 to 200 ratings each."""
     shares = rng.dirichlet([0.6, 0.3, 0.5, 1.2, 2.5], size=size)
     return rng.multinomial(rng.integers(20, 201, size), shares)
 
@@ -43,7 +43,7 @@ def _intervals(cells: NDArray[np.int64], level: float | None) -> Callable[[], ob
 
 
 def _ranked(cells: NDArray[np.int64], level: float | None) -> Callable[[], object]:
-    """Work out the intervals, and the order that they settle."""
+    """Estimate the items, and rank them."""
 
     def work() -> object:
         found = uh.estimate(cells, _Q, level=level)

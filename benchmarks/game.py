@@ -1,4 +1,4 @@
-"""The worst case, against a plain multi-start search with numerical gradients."""
+"""The search for the worst case, compared with a plain multi-start search."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STARTS = 12
 
 
 class PlainSearch:
-    """What one would write first: the formula of the regret, SLSQP, random starts."""
+    """The straightforward search: the formula of the regret, SLSQP and random starts."""
 
     def __init__(self, answers: Floats) -> None:
         table = list_outcomes(N, M)
@@ -31,10 +31,10 @@ class PlainSearch:
 
     def regret(self, x: Floats) -> float:
         p, g = x[:M], x[M:]
-        silent = float(p @ (1 - g))
+        missing = float(p @ (1 - g))
         log_p = gammaln(N + 1) - gammaln(self.seen + 1).sum(axis=1) - gammaln(self.unseen + 1)
-        log_p = log_p + xlogy(self.seen, p * g).sum(axis=1) + xlogy(self.unseen, silent)
-        hidden = p * (1 - g) / max(silent, 1e-300)
+        log_p = log_p + xlogy(self.seen, p * g).sum(axis=1) + xlogy(self.unseen, missing)
+        hidden = p * (1 - g) / max(missing, 1e-300)
         mean = float(hidden @ self.values)
         spread = float(hidden @ self.values**2) - mean**2
         error = self.answers - (self.seen @ self.values + self.unseen * mean) / N
@@ -98,4 +98,4 @@ def _bracket(n: int) -> None:
         for q in (0.05, 0.3, 0.6, 0.8, 0.9, 0.95, 0.99)
     )
     widest = max(game.gap for game in games)
-    print(f"  minimax, n={n}: bracket within {widest:.1e}, {slowest:.2f} s at the most")
+    print(f"  minimax, n={n}: bracket within {widest:.1e}, {slowest:.2f} s at most")

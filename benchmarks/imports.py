@@ -1,4 +1,4 @@
-"""What ``import unheard`` costs, against importing NumPy and scipy.special."""
+"""The time of ``import unheard``, compared with importing NumPy and scipy.special."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CODE = "import time; t = time.perf_counter(); {}; print(time.perf_counter() - t
 
 
 def import_seconds(statement: str, repeats: int = 15) -> float:
-    """Median time of an import in a fresh interpreter, which is already up."""
+    """Return the median time of an import in a fresh interpreter, after it has started."""
     command = [sys.executable, "-c", _CODE.format(statement)]
     return median(
         float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -1,4 +1,4 @@
-"""Many histograms at once, against the plain mean of the same matrix with NumPy."""
+"""Estimating many histograms at once, compared with their plain means in NumPy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def run() -> None:
         mean = seconds(lambda cells=cells: (cells @ values) / cells.sum(axis=1))  # type: ignore[misc]
         peer = "the plain mean of the same matrix"
         ours = seconds(lambda cells=cells: uh.estimate(cells, 0.3, level=None))  # type: ignore[misc]
-        report(f"paa with interval, 10^6 x 5 {name}", ours, peer, mean, "goal: at most 5")
+        report(f"paa with bounds, 10^6 x 5 {name}", ours, peer, mean, "goal: at most 5")
         ours = seconds(lambda cells=cells: uh.estimate(cells, 0.3), 2)  # type: ignore[misc]
         report(f"with confidence interval, 10^6 x 5 {name}", ours, peer, mean, "no goal")
         ours = seconds(lambda cells=cells: uh.estimate(cells, 0.3, n=200), 2)  # type: ignore[misc]
@@ -37,7 +37,7 @@ def _growth(rng: np.random.Generator) -> None:
         per_row[size] = seconds(lambda c=cells: uh.estimate(c, 0.3, level=None), repeats) / size  # type: ignore[misc]
     for size, cost in per_row.items():
         report(
-            f"paa with interval, per row of {size:,}",
+            f"paa with bounds, per row of {size:,}",
             cost,
             "per row of 10^4",
             per_row[10**4],

@@ -1,12 +1,12 @@
-"""Coverage of confidence intervals, exactly, in the structures that are worst for them.
+"""Exact coverage of confidence intervals, in the structures that are worst for them.
 
-For every question each outcome is enumerated, the intervals are worked out once,
-and the structure (who rates what, who responds) is searched that is covered least. Where there are
-too many outcomes, they are drawn instead, in the structures that were worst among those enumerated.
+For every question all outcomes are enumerated, the intervals are computed once, and a search finds
+the structure (shares of the ratings, participation) with the least coverage. Where there are too
+many outcomes, they are simulated instead, in the structures that were worst among those enumerated.
 ``UNHEARD_SECONDS=60`` gives each search a minute instead of ten seconds.
 
-To add a kind of statement, append to :data:`QUESTIONS` a function that makes questions:
-whatever has a name and a ``search``.
+To add a kind of statement, append to :data:`QUESTIONS` a function that yields questions: objects
+with a name and a ``search``.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Floats = NDArray[np.float64]
 
 SECONDS = float(os.environ.get("UNHEARD_SECONDS", "10"))
 LEAST = 0.949
-"""The coverage that must be found at a nominal 0.95."""
+"""The coverage required at a nominal 0.95."""
 
 TINY = 1e-9
 
 
 class Structure(NamedTuple):
-    """Shares of the ratings among all people, and how likely each is to be given."""
+    """Shares of the ratings among all people, and participation."""
 
     p: Floats
     g: Floats
@@ -44,18 +44,18 @@ class Structure(NamedTuple):
 
 
 class Question(Protocol):
-    """Something that states a level."""
+    """A statement at a level."""
 
     @property
     def name(self) -> str:
-        """What is asked."""
+        """A description of the question."""
 
     def search(self, rng: np.random.Generator, seconds: float) -> tuple[float, str]:
-        """Return the least coverage found, and the structure in words."""
+        """Return the least coverage, and its structure in words."""
 
 
 def outcomes(n: int, cells: int) -> Floats:
-    """Every way in which n people divide into so many cells."""
+    """Return all ways to divide n people among a number of cells."""
     if cells == 1:
         return np.array([[float(n)]])
     parts = [
@@ -67,7 +67,7 @@ def outcomes(n: int, cells: int) -> Floats:
 
 
 def probabilities(rows: Floats, shares: Floats) -> Floats:
-    """Probability of every row of counts, for each row of shares."""
+    """Return the probability of every row of counts, for each row of shares."""
     ways = gammaln(rows[0].sum() + 1) - gammaln(rows + 1).sum(axis=1)
     logs = sum(xlogy(row[:, None], share) for row, share in zip(rows.T, shares.T, strict=True))
     return np.asarray(np.exp(ways[:, None] + logs))
@@ -104,7 +104,7 @@ class OneHistogram:
     level: float = 0.95
 
     def search(self, rng: np.random.Generator, seconds: float) -> tuple[float, str]:
-        """Search p and g against the interval."""
+        """Search for the p and g with the least coverage."""
         rows = outcomes(self.size, len(self.values) + self.n_known)
         low, high = self.limits(rows)
         best, found, end = 2.0, None, time.monotonic() + seconds
@@ -129,7 +129,7 @@ class OneHistogram:
         return best, str(self._structures(found[0][None], found[1][None])[0])
 
     def limits(self, rows: Floats) -> tuple[Floats, Floats]:
-        """Work out the intervals, once for all structures."""
+        """Compute the intervals, once for all structures."""
         stated = dict(self.stated)
         if self.n_known:
             rows, stated["n"] = rows[:, :-1], self.size
@@ -139,7 +139,7 @@ class OneHistogram:
     def coverage(
         self, rows: Floats, low: Floats, high: Floats, structures: list[Structure]
     ) -> Floats:
-        """Probability that the interval holds the truth, structure by structure."""
+        """Return the probability that the interval covers the truth, for each structure."""
         seen = np.array([s.p * s.g for s in structures])
         truth = np.array([s.p @ self.values for s in structures])
         if self.n_known:
@@ -153,7 +153,7 @@ class OneHistogram:
     def simulate(
         self, structure: Structure, rng: np.random.Generator, draws: int = 200_000
     ) -> float:
-        """Share of draws in which the interval holds the truth."""
+        """Return the share of draws in which the interval covers the truth."""
         shares = np.append(structure.p * structure.g, 0.0)
         shares[-1] = max(1 - shares.sum(), 0.0)
         if not self.n_known:
@@ -201,7 +201,7 @@ class OneHistogram:
 
 
 def ratio(q: float, quiet: str = "any", level: bool = False) -> Callable[[Floats], Floats]:
-    """Participations with a ratio of at least q, in the direction stated."""
+    """Return participations with a ratio of at least q, in a direction."""
 
     def allowed(y: Floats) -> Floats:
         g = q ** y[:-1]
@@ -217,7 +217,7 @@ def ratio(q: float, quiet: str = "any", level: bool = False) -> Callable[[Floats
 
 
 def within(lo: list[float], hi: list[float]) -> Callable[[Floats], Floats]:
-    """Participations in a box per rating."""
+    """Return participations within bounds per rating."""
     return lambda y: np.asarray(lo) ** y[:-1] * np.asarray(hi) ** (1 - y[:-1])
 
 
@@ -229,7 +229,7 @@ TIED = ([0.181, 0.0125, *[0.02] * 9], [0.653, 0.263, *[0.047] * 9])
 
 
 def one_histogram() -> Iterator[OneHistogram]:
-    """Intervals of one histogram, by kind."""
+    """Yield questions about one histogram, by kind."""
     scales = {"0 1": [0.0, 1.0], "0 .9 1": [0.0, 0.9, 1.0], "0 1 2": [0.0, 1.0, 2.0]}
     five = np.arange(1.0, 6.0)
     for name, values in scales.items():
@@ -263,18 +263,18 @@ def one_histogram() -> Iterator[OneHistogram]:
 
 
 class Known(NamedTuple):
-    """A structure that was once the worst, in a size that only chance can fill."""
+    """A structure that was once the worst, at a size that must be simulated."""
 
     question: OneHistogram
     structure: Structure
 
     @property
     def name(self) -> str:
-        """What is asked."""
+        """A description of the question."""
         return self.question.name
 
     def search(self, rng: np.random.Generator, seconds: float) -> tuple[float, str]:
-        """Draw; there is nothing to search."""
+        """Simulate; there is nothing to search."""
         draws = 200_000
         found = self.question.simulate(self.structure, rng, draws)
         error = np.sqrt(found * (1 - found) / draws)
@@ -282,7 +282,7 @@ class Known(NamedTuple):
 
 
 def large_sizes() -> Iterator[Known]:
-    """Structures that were the worst, or are like them, at sizes beyond enumeration."""
+    """Yield structures that were the worst, or similar, at sizes beyond enumeration."""
     lo, hi = TIED
     box = {"participation": list(zip(lo, hi, strict=True))}
     tied = Structure(np.array([0.378, 0.622, *[0.0] * 9]), np.array([0.181, 0.263, *[0.02] * 9]))
@@ -314,7 +314,7 @@ class OneSided(OneHistogram):
     """
 
     def limits(self, rows: Floats) -> tuple[Floats, Floats]:
-        """Work out the intervals, once for all structures."""
+        """Compute the intervals, once for all structures."""
         scale, level = self.values.tolist(), self.level
         both = uh.estimate(rows, scale=scale, level=level, **self.stated)
         one = uh.estimate(rows, scale=scale, level=2 * level - 1, **self.stated)
@@ -334,7 +334,7 @@ class OneSided(OneHistogram):
 
 
 def one_sided() -> Iterator[OneHistogram]:
-    """Ask what one end at the whole miss probability would cover."""
+    """Yield questions about one-sided limits at the whole miss probability."""
     for values, sizes in (([0.0, 1.0], (3, 10, 30, 100, 300)), ([0.0, 0.9, 1.0], (10, 30, 100))):
         for size in sizes:
             for q in (0.97, 0.9, 0.6, 0.3, 0.1):
@@ -344,7 +344,7 @@ def one_sided() -> Iterator[OneHistogram]:
 
 
 QUESTIONS: list[Callable[[], Iterator[Question]]] = [one_histogram, large_sizes, one_sided]
-"""What is searched; each makes questions of one kind."""
+"""What is searched; each function yields questions of one kind."""
 
 
 def run() -> None:

@@ -1,9 +1,9 @@
-"""How often combined confidence statements hold, against the worst structures that were found.
+"""Coverage of combined confidence statements, in the worst structures found.
 
-Comparisons of two ratings are enumerated, outcome by outcome, and p is searched; the rest is
-simulated from structures made to break it (rare ratings all heard or all quiet, items and strata
-alike and unlike), which are drawn anew with ``SEED``. Each line has the least coverage of a 95%
-interval and the structure that it was found at. docs/confidence.md has what older methods covered.
+For comparisons of two ratings all outcomes are enumerated and p is searched; the rest is simulated
+from structures made to break it (rare ratings with full or no participation, similar and different
+items and strata), drawn anew with ``SEED``. Each line has the least coverage of a 95% interval and
+its structure. docs/confidence.md has the coverage of other methods.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TINY = 1e-9
 
 
 class Found(NamedTuple):
-    """Coverage of one structure, in words, and how far luck may have moved it."""
+    """Coverage of one structure, its standard error, and the structure in words."""
 
     coverage: float
     error: float
@@ -64,7 +64,7 @@ def _inside(lower: Any, upper: Any, truth: Any) -> Any:
 
 
 def separate() -> Iterator[Found]:
-    """Every outcome of two ratings; both ends of the difference, for every p of a grid."""
+    """Enumerate the outcomes of two ratings, for both limits and every p of a grid."""
     share = np.concatenate([np.geomspace(1e-4, 0.1, 25), np.linspace(0.12, 0.5, 20)])
     share = np.unique(np.concatenate([[0.0, 1.0], share, 1 - share]))
     for (a, b), q in product([(3, 3), (5, 5), (3, 30), (10, 20)], [1.0, 0.3, 0.1]):
@@ -81,13 +81,13 @@ def separate() -> Iterator[Found]:
             wrong = lower[:, :, None] > truth - most + TINY
             miss = np.einsum("a,abp,bp->p", chances[0][:, i], wrong, chances[1])
             j = int(miss.argmax())
-            # The upper end may miss as often, elsewhere: both are counted.
+            # The upper limit may miss as often, elsewhere: both are counted.
             words = f"{a} and {b} ratings, q={q:g}, shares {share[i]:.4f} and {share[j]:.4f}"
             yield Found(float(1 - 2 * miss[j]), 0.0, words)
 
 
 def shared() -> Iterator[Found]:
-    """Every likely outcome of two or three ratings, at the least favourable weights."""
+    """Enumerate the likely outcomes of two or three ratings, at the least favourable weights."""
     known = [
         ((0.9983, 0.0017), (0.9788, 0.0212), (3, 30), 0.1, "any"),
         ((0.9983, 0.0017), (0.9788, 0.0212), (30, 30), 0.1, "any"),
@@ -138,7 +138,7 @@ def _chances(cells: Floats, p: Floats) -> Floats:
 
 
 def searched() -> Iterator[Found]:
-    """Every outcome of few ratings; p searched at random, then uphill, for the most misses."""
+    """Enumerate the outcomes of few ratings; search p at random, then uphill, for most misses."""
     rng = np.random.default_rng(SEED)
     cases: list[tuple[DifferenceSolver, tuple[int, int], float, tuple[float, ...]]] = [
         (SEPARATE, (4, 4), 0.3, (0, 0.5, 1)), (SEPARATE, (3, 7), 0.3, (0, 0.9, 1)),
@@ -190,7 +190,7 @@ def _worst(
 
 
 def separate_with_n() -> Iterator[Found]:
-    """Every outcome of two ratings and silence, for some p and all extreme participations."""
+    """Enumerate outcomes of two ratings and nonresponse, for some p and extreme participation."""
     share = np.array([0.02, 0.05, 0.1, 0.15, 0.3, 0.5, 0.7, 0.85, 0.9, 0.95, 0.98])
     for n, stated, q in ((6, "floor", 0.5), (6, "q", 0.5), (6, "floor", 0.8)):
         cells = [(a, b) for a, b in product(range(n + 1), repeat=2) if 0 < a + b <= n]
@@ -204,17 +204,17 @@ def separate_with_n() -> Iterator[Found]:
                 for x in cells
             ]
         )
-        voices = [(q, 1.0), (1.0, q), (q, q), (1.0, 1.0), (q / 2, 0.5), (0.5, q / 2)]
+        participation = [(q, 1.0), (1.0, q), (q, q), (1.0, 1.0), (q / 2, 0.5), (0.5, q / 2)]
         if stated == "floor":
-            voices = voices[:4]
-        chances = {(p, g): _with_silence(cells, n, p, g) for p in share for g in voices}
+            participation = participation[:4]
+        chances = {(p, g): _with_nonresponse(cells, n, p, g) for p in share for g in participation}
         for one, other in product(chances, repeat=2):
             wrong = lower > one[0] - other[0] + TINY
             miss = float(chances[one] @ wrong @ chances[other])
             yield Found(1 - 2 * miss, 0.0, f"{n} and {n} people, {stated}={q:g}, {one}, {other}")
 
 
-def _with_silence(cells: Any, n: int, p: float, g: tuple[float, float]) -> Floats:
+def _with_nonresponse(cells: Any, n: int, p: float, g: tuple[float, float]) -> Floats:
     seen = np.array([(1 - p) * g[0], p * g[1]])
     outcomes = [(*cell, n - sum(cell)) for cell in cells]
     return np.asarray(multinomial.pmf(outcomes, n, [*seen, max(1 - seen.sum(), 0.0)]))
@@ -237,7 +237,7 @@ def shared_with_n() -> Iterator[Found]:
 
 
 def together(cells: Any, sizes: Floats, **stated: Any) -> Answer:
-    """Put strata together; ``cells`` has the axes draw, stratum and rating."""
+    """Combine strata; the axes of ``cells`` are draw, stratum and rating."""
     draws, parts, m = cells.shape
     question = uh.build_question(cells.reshape(-1, m), n=np.tile(sizes, draws), **stated)
     bounds = question.find_bounds()
@@ -256,7 +256,7 @@ def together(cells: Any, sizes: Floats, **stated: Any) -> Answer:
 
 
 def strata() -> Iterator[Found]:
-    """Alike: one rating rare and all heard or all quiet. Unlike: shapes and sizes drawn."""
+    """Simulate similar strata with a rare rating, and strata of random shapes and sizes."""
     rng = np.random.default_rng(SEED)
     shapes = [(5, 100, 5.0), (10, 100, 5.0), (30, 10, 1.5), (100, 10, 2.0), (2, 10, 1.0)]
     shapes += [(parts, n, rare) for parts in (5, 100) for n in (10, 100) for rare in (0.1, 0.5, 3)]
@@ -264,10 +264,10 @@ def strata() -> Iterator[Found]:
         p = np.array([rare / n, 1 - rare / n])
         for turned, heard in product((False, True), repeat=2):
             g = np.array([1.0, q] if heard else [q, 1.0])
-            shares, voices = (p[::-1], g[::-1]) if turned else (p, g)
-            cells = rng.binomial(rng.multinomial(n, shares, size=(2000, parts)), voices)
+            shares, participation = (p[::-1], g[::-1]) if turned else (p, g)
+            cells = rng.binomial(rng.multinomial(n, shares, size=(2000, parts)), participation)
             found = together(cells, np.full(parts, float(n)), **{stated: q}, scale=[0, 1])
-            words = f"{parts} strata of {n}, {stated}={q:g}, p={shares.tolist()}, g={voices}"
+            words = f"{parts} strata of {n}, {stated}={q:g}, p={shares.tolist()}, g={participation}"
             yield _share(_inside(found.ci_lower, found.ci_upper, shares[1]), words)
     for _ in range(30):
         yield _unlike_strata(rng)
@@ -295,8 +295,8 @@ def _unlike_strata(rng: np.random.Generator) -> Found:
 
 
 def _rows(sizes: Any, p: Floats, g: Floats, draws: int) -> Iterator[tuple[Any, Any, Any]]:
-    for k, row, voice in zip(sizes, p, g, strict=True):
-        yield k, (row, draws), voice
+    for k, row, one in zip(sizes, p, g, strict=True):
+        yield k, (row, draws), one
 
 
 # Weights, audits, ranks, follow-ups.
@@ -328,16 +328,16 @@ def weights() -> Iterator[Found]:
 
 def audits() -> Iterator[Found]:
     rng = np.random.default_rng(SEED)
-    voice = np.array([-1.5, -1.0, -0.5, 0.0, 0.5])
+    log_odds = np.array([-1.5, -1.0, -0.5, 0.0, 0.5])
     nodes, weigh = np.polynomial.hermite_e.hermegauss(60)
     for items, spread, uneven in product((2, 3, 4, 8, 20), (0.0, 0.6, 1.2), (0.0, 1.0)):
-        truth = expit(voice[:, None] + spread * nodes) @ (weigh / weigh.sum())
+        truth = expit(log_odds[:, None] + spread * nodes) @ (weigh / weigh.sum())
         inside = []
         for _ in range(400):
             sizes = 5 + rng.lognormal(np.log(100), uneven, items).round().astype(int)
             shares = rng.dirichlet([2, 3, 4, 5, 6], items)
             people = np.array([rng.multinomial(k, p) for k, p in zip(sizes, shares, strict=True)])
-            moved = voice + spread * rng.standard_normal((items, 1))
+            moved = log_odds + spread * rng.standard_normal((items, 1))
             found = uh.calibrate(rng.binomial(people, expit(moved)), people)
             inside.append(bool(_inside(found.g_lower, found.g_upper, truth).all()))
         words = f"{items} items, effects of sd {spread}, sizes by a log-normal of sd {uneven}"
@@ -386,7 +386,7 @@ def follow_ups() -> Iterator[Found]:
         )
         truth = held @ values / n if people else float(np.dot(p, values))
         words = (
-            f"{asked} of the silent of {n}, {'these people' if people else 'mean'}, p={p}, g={g}"
+            f"{asked} non-respondents of {n}, {'these people' if people else 'mean'}, p={p}, g={g}"
         )
         yield _share(_inside(low, high, truth), words)
 

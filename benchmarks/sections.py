@@ -1,7 +1,8 @@
-"""What n is worth on real tables: course sections with their enrolment; see docs/mathematics.md.
+"""What a known n adds on real data: course sections with their enrolment; see docs/mathematics.md.
 
-USF's public evaluations, 2005 to 2024: counts of five ratings for each section, and how many were
-enrolled. Bounds with n stand beside those without, by response rate and number of ratings.
+USF's public evaluations, 2005 to 2024: counts of five ratings for each section, and the number of
+people enrolled. Bounds with n are compared with those without, by response rate and number of
+ratings.
 """
 
 from __future__ import annotations
@@ -63,13 +64,13 @@ class Sections:
         return np.asarray(self.seen / np.maximum(self.enrolled, 1))
 
     def near_census(self, fewest: int = 1) -> NDArray[np.int64]:
-        """Counts of sections in which nine in ten or more responded."""
+        """Return counts of sections in which at least 90% responded."""
         return self.cells[(self.response >= 0.9) & (self.seen >= fewest)]
 
 
 @dataclass(frozen=True)
 class Worth:
-    """Widths of the bounds with and without n, and what they say."""
+    """Widths of the bounds with and without n."""
 
     sections: Sections
     free: Floats
@@ -83,7 +84,7 @@ class Worth:
 
     @property
     def settled_by_n(self) -> NDArray[np.bool_]:
-        """Sections whose bounds have no width with n, and have one without."""
+        """Return the sections whose bounds have zero width only with n."""
         return (self.known <= 1e-12) & (self.free > 1e-12)
 
 
@@ -105,7 +106,7 @@ def run() -> None:
 
 
 def _table(worth: Worth) -> str:
-    """Mean widths, by response rate downwards and number of ratings across."""
+    """Return a table of mean widths, by response rate (rows) and number of ratings (columns)."""
     seen, response = worth.sections.seen, worth.sections.response
     across = list(zip(RATINGS, (*(most - 1 for most in RATINGS[1:]), None), strict=True))
     names = [f"{least} to {most}" if most else f"{least} or more" for least, most in across]
@@ -128,7 +129,7 @@ def _cell(worth: Worth, rows: NDArray[np.bool_]) -> str:
 
 
 def _time(rows: int) -> None:
-    """Time the command on all sections, with n, ranks, messages and confidence limits."""
+    """Time the command on all sections, with n, ranks, notes and confidence limits."""
     with TemporaryDirectory() as folder:
         table, rated = Path(folder, "sections.csv"), Path(folder, "rated.parquet")
         numbered = f"select row_number() over () as section, * from '{SECTIONS}' where {_KNOWN}"

@@ -1,4 +1,4 @@
-"""Ranking under one shared participation, against ranking the same items each with its own."""
+"""Ranking with shared participation, compared with separate participation."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def run() -> None:
     rng = np.random.default_rng(14)
     cells = _items(10**5, rng)
     _exact(cells)
-    _with_noise(cells)
+    _measure_with_sampling_error(cells)
     _pairs(cells[:300])
     _too_many(np.tile(cells, (10, 1)))
 
 
 def _items(size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Counts of items that differ: 20 to 2,000 ratings each, from bad to good."""
+    """Return counts of items from bad to good, with 20 to 2,000 ratings each."""
     shares = rng.dirichlet([0.6, 0.3, 0.5, 1.2, 2.5], size=size)
     return rng.multinomial(np.exp(rng.uniform(3, 7.6, size)).astype(int), shares)
 
 
 def _exact(cells: NDArray[np.int64]) -> None:
-    """Cost against the number of items, without sampling error; the top 100 come with it."""
+    """Measure the cost by number of items, ignoring sampling error, with the top 100."""
     for quiet in ("any", "low"):
         for items, goal in (
             (1_000, "goal: at most 20, plus 2 s"),
@@ -55,11 +55,11 @@ def _exact(cells: NDArray[np.int64]) -> None:
 
 def _report(what: str, ours: Cost, theirs: Cost, goal: str) -> None:
     ratio = ours.processor / theirs.processor
-    print(f"{what}: {ours}; {ratio:.3g} times their separate ranking ({goal})", flush=True)
+    print(f"{what}: {ours}; {ratio:.3g} times separate ranking ({goal})", flush=True)
 
 
 def _too_many(cells: NDArray[np.int64]) -> None:
-    """More items than can be compared pair by pair are ranked apart, with a note that says so."""
+    """Check that too many items to compare pair by pair are ranked separately, with a message."""
     table = pa.table({"item": np.arange(len(cells))} | {f"n{r}": cells[:, r] for r in range(5)})
     request = read_request(item="item", counts=[f"n{r}" for r in range(5)], q=_Q, shared=True)
     found: list[Job] = []
@@ -74,7 +74,7 @@ def _too_many(cells: NDArray[np.int64]) -> None:
     print(*found[0].messages, sep="\n", flush=True)
 
 
-def _with_noise(cells: NDArray[np.int64]) -> None:
+def _measure_with_sampling_error(cells: NDArray[np.int64]) -> None:
     for items, quiet in ((200, "any"), (1_000, "any"), (200, "low"), (4_000, "any")):
         some = cells[:items]
         theirs = Cost.of(_separate(some, quiet, adjust_level_for_items(0.95, items)), 3)
@@ -83,7 +83,7 @@ def _with_noise(cells: NDArray[np.int64]) -> None:
 
 
 def _pairs(cells: NDArray[np.int64]) -> None:
-    """Breakdown q of all pairs of some items."""
+    """Measure the cost of the breakdown q of all pairs of some items."""
     i, j = np.nonzero(~np.eye(len(cells), dtype=bool))
     for quiet in ("any", "low"):
         question = build_question(cells, _Q, quiet=quiet)

@@ -1,7 +1,7 @@
-"""Rating a table, against `select item, avg(rating), count(*) ... group by item` on the same file.
+"""Rating a table, compared with `select item, avg(rating), count(*) ... group by item` on the file.
 
-Each measurement runs in a process of its own, which reports its best time and its peak memory;
-ours and the peer's take turns. ``UNHEARD_ROWS=1000000`` makes a quick run.
+Each measurement runs in its own process, which reports its best time and its peak memory; ours and
+the peer's alternate. ``UNHEARD_ROWS=1000000`` makes a quick run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def run() -> None:
 
 
 def _generate(folder: Path, rows: int, items: int, m: int, text: bool = False) -> Path:
-    """Write ratings with a lopsided histogram; the items come in no order."""
+    """Write ratings with a skewed histogram, and items in random order."""
     import duckdb
 
     path = folder / f"ratings_{rows}_{items}_{m}_{text}.parquet"

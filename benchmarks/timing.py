@@ -1,4 +1,4 @@
-"""How benchmarks measure and report."""
+"""Measuring and reporting the cost of work."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 @dataclass(frozen=True, order=True)
 class Cost:
-    """What some work took: seconds on the wall, and of processors, child processes included.
+    """The cost of some work: wall time, and processor time including that of child processes.
 
-    On a busy machine the first depends on what else runs; the second hardly does.
+    On a busy machine, wall time depends on what else runs; processor time hardly does.
     """
 
     wall: float
@@ -21,7 +21,7 @@ class Cost:
 
     @classmethod
     def of(cls, work: Callable[[], object], repeats: int = 1) -> Cost:
-        """Least cost of several runs: the one that was disturbed least."""
+        """Return the smallest cost of several runs, which was disturbed least."""
         return min(cls._once(work) for _ in range(repeats))
 
     @classmethod
@@ -31,7 +31,7 @@ class Cost:
         return cls(time.perf_counter() - start, _used() - used)
 
     def __str__(self) -> str:
-        return f"{self.wall:.3g} s, {self.processor:.3g} s of processors"
+        return f"{self.wall:.3g} s, {self.processor:.3g} s of processor time"
 
 
 def _used() -> float:
@@ -40,7 +40,7 @@ def _used() -> float:
 
 
 def seconds(work: Callable[[], object], repeats: int = 5) -> float:
-    """Best time of several runs: the one that was disturbed least."""
+    """Return the shortest time of several runs, which was disturbed least."""
     best = float("inf")
     for _ in range(repeats):
         start = time.perf_counter()
@@ -50,7 +50,7 @@ def seconds(work: Callable[[], object], repeats: int = 5) -> float:
 
 
 def report(what: str, ours: float, peer: str, theirs: float, goal: str) -> None:
-    """Print one ratio."""
+    """Print a ratio, with its goal."""
     print(
         f"{what}: {ours / theirs:.3g} times {peer} ({ours:.3g} s against {theirs:.3g} s; {goal})",
         flush=True,
@@ -58,7 +58,7 @@ def report(what: str, ours: float, peer: str, theirs: float, goal: str) -> None:
 
 
 def replace_table(page: Path, name: str, table: str) -> None:
-    """Put a table in its place on a page of the docs, between two comments with its name."""
+    """Replace a table on a page of the documentation, between two comments with its name."""
     start, end = f"<!-- {name} -->", f"<!-- end {name} -->"
     before, rest = page.read_text().split(start)
     page.write_text(f"{before}{start}\n{table}\n{end}{rest.split(end)[1]}")

@@ -1,6 +1,6 @@
-"""How many estimates a second the server answers, beside a bare FastAPI that echoes its input.
+"""Estimates per second of the server, compared with a bare FastAPI that echoes its input.
 
-Both run in a process of their own, one after the other, and wrk asks them from a third.
+Each runs in its own process, one after the other, and wrk sends requests from a third.
 """
 
 from __future__ import annotations

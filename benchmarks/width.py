@@ -1,8 +1,8 @@
-"""Width of the confidence interval, beside the exact interval of Gaffke's test and hedged betting.
+"""Width of the confidence interval, compared with exact Gaffke intervals and hedged betting.
 
-The same histograms for all three, in the same run. Gaffke's probability is found by inverting its
-characteristic function; betting is the hedged capital process of Waudby-Smith and Ramdas (2024)
-with the bets that they recommend for a fixed number of ratings, whose order is random.
+All three use the same histograms. Gaffke's probability is computed by inverting its characteristic
+function; betting is the hedged capital process of Waudby-Smith and Ramdas (2024) with the bets that
+they recommend for a fixed number of ratings, in random order.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ def run() -> None:
 
 
 def gaffke_width(counts: Floats, q: float) -> Floats:
-    """Width of the exact interval."""
+    """Return the width of the exact interval."""
     top = gaffke_limit(counts[:, ::-1], (VALUES[-1] - VALUES)[::-1], q)
     bottom = gaffke_limit(counts, VALUES - VALUES[0], q)
     return np.asarray(VALUES[-1] - VALUES[0] - top - bottom)
 
 
 def gaffke_limit(counts: Floats, places: Floats, q: float, miss: float = MISS) -> Floats:
-    """Distance of the exact lower limit from the near end, by bisection."""
+    """Return the distance of the exact lower limit from the near end, by bisection."""
     low, high = np.zeros(len(counts)), np.full(len(counts), places[-1])
     for _ in range(34):
         t = (low + high) / 2
@@ -71,7 +71,7 @@ def gaffke_limit(counts: Floats, places: Floats, q: float, miss: float = MISS) -
 
 
 def _not_positive(y: Floats, people: Floats) -> Floats:
-    """Probability that the sum of y times gamma variables is at most 0 (Imhof 1961)."""
+    """Return the probability that the sum of y times gamma variables is at most 0 (Imhof 1961)."""
     step = 0.12 / (1 + np.sqrt(people.sum(axis=1).max()) / 8)
     u = np.exp(np.arange(-26, 14, step))
     y = y / np.sqrt((people * y * y).sum(axis=1, keepdims=True))
@@ -84,7 +84,7 @@ def _not_positive(y: Floats, people: Floats) -> Floats:
 
 
 def betting_width(counts: Floats, rng: np.random.Generator, grid: int = 1001) -> Floats:
-    """Width of the hedged capital interval for the plain mean."""
+    """Return the width of the hedged capital interval for the plain mean."""
     places = (VALUES - VALUES[0]) / (VALUES[-1] - VALUES[0])
     means = np.linspace(0, 1, grid)
     widths = []

@@ -50,7 +50,7 @@ def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -
     if len(truth) < FEWEST_POOLED_ITEMS:
         return None
 
-    def silent(o: Floats, t: Floats) -> NonrespondentPool:
+    def fit_nonrespondents(o: Floats, t: Floats) -> NonrespondentPool:
         return _fit_silent(o, t, values)
 
     means = truth @ values / truth.sum(axis=1)
@@ -63,7 +63,13 @@ def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -
     if not paired:
         return Pool(seen, None)
     known = _fit_with_validation(
-        silent, _predict_with_n, _standardize_errors_with_n, observed, truth, values, means
+        fit_nonrespondents,
+        _predict_with_n,
+        _standardize_errors_with_n,
+        observed,
+        truth,
+        values,
+        means,
     )
     people = truth.sum(axis=1)
     unlike = measure_unlikeness_with_n(list(observed.T), values.tolist(), people, known, NUMPY)
@@ -120,10 +126,10 @@ def _predict_with_n(
     """Predict the means of the non-respondents of infinitely large items."""
     n = truth.sum(axis=1)
     many = list(observed.T * (_MANY / n))
-    silent, _ = predict_nonrespondent_mean(
+    means, _ = predict_nonrespondent_mean(
         many, values.tolist(), np.full(len(n), _MANY), pool, NUMPY
     )
-    return np.asarray(silent)
+    return np.asarray(means)
 
 
 def _standardize_errors_without_n(
@@ -160,15 +166,15 @@ def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> Nonresponden
     g = expit(log_odds + spread * rng.standard_normal((_DRAWS, 1)))
     shares, unseen = p * g, p * (1 - g)
     unseen /= unseen.sum(axis=1, keepdims=True)
-    silent = unseen @ values
-    noise = np.diag(shares.mean(axis=0)) - shares.T @ shares / _DRAWS
+    nonrespondent_means = unseen @ values
+    error = np.diag(shares.mean(axis=0)) - shares.T @ shares / _DRAWS
     around = shares - shares.mean(axis=0)
-    strengths, modes = _decorrelate_shares(around.T @ around / _DRAWS, noise)
-    gains = modes.T @ (around.T @ (silent - silent.mean())) / _DRAWS
+    strengths, modes = _decorrelate_shares(around.T @ around / _DRAWS, error)
+    gains = modes.T @ (around.T @ (nonrespondent_means - nonrespondent_means.mean())) / _DRAWS
     return NonrespondentPool(
-        mean=float(silent.mean()),
-        variance=float(silent.var()),
-        within=float((unseen @ values**2 - silent**2).mean()),
+        mean=float(nonrespondent_means.mean()),
+        variance=float(nonrespondent_means.var()),
+        within=float((unseen @ values**2 - nonrespondent_means**2).mean()),
         people=float((p @ values**2 - (p @ values) ** 2).mean()),
         spread=spread,
         shares=tuple(shares.mean(axis=0).tolist()),
@@ -181,13 +187,13 @@ def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> Nonresponden
     )
 
 
-def _decorrelate_shares(between: Floats, noise: Floats) -> tuple[Floats, Floats]:
+def _decorrelate_shares(between: Floats, error: Floats) -> tuple[Floats, Floats]:
     """Return combinations of shares uncorrelated both between items and in their sampling error."""
     from scipy.linalg import eigh
 
     # A rating that never occurs has no sampling error; a trace of it keeps the system solvable.
-    floor = 1e-9 * np.trace(noise) / len(noise)
-    strengths, modes = eigh(between, noise + floor * np.eye(len(noise)))
+    floor = 1e-9 * np.trace(error) / len(error)
+    strengths, modes = eigh(between, error + floor * np.eye(len(error)))
     return np.asarray(strengths), np.asarray(modes)
 
 
