@@ -1,4 +1,4 @@
-r"""How BEA weighs the two ends: lambda and a* for every number of people n and every q.
+r"""The weights of BEA: lambda and a* for every number of people n and every q.
 
 [GKL25, section 3] defines a* as the maximiser of a double sum over the counts s, t at the two
 ends. With lambda = log(a q/(1-a)), the number u of unseen people is binomial with probability
@@ -16,15 +16,17 @@ sech(pi y) cos(lambda y)**N over y, and the sum over u becomes a binomial theore
 The integrand is analytic and decays like exp(-pi |y|), so the trapezoidal rule with some 200 nodes
 gives the paper's double sum to rounding error, at a cost that does not depend on n.
 
-For large n, expanding the slope in lambda (moments of sech(pi y): 1, 1/4, 5/16) gives the limit
+For large n, an expansion of the slope in lambda (moments of sech(pi y): 1, 1/4, 5/16) gives
 
     lambda_0 = (2r + 1)/((n-2) r + n - 1),   r = (n-1)(1-q)/(1+q),
 
-which is 2/n unless q is so close to 1 that hardly anybody is unseen, where it falls to 1/n; one
-Newton step on the next order leaves an error in n*lambda of about 4/n**2.
+which is 2/n, and falls to 1/n where q is so close to 1 that hardly anybody is unseen. One Newton
+step on the next order leaves an error in n*lambda of about 4/n**2.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,7 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 from unheard.formulas.operations import Column, Floats, Operations
 
 LARGE_N = 3000
-"""From here on the large-n form is used: n*lambda is then within 4e-7, BEA within 1e-7 of W."""
+"""From this n on the large-n form is used: n*lambda is within 4e-7, and BEA within 1e-7 of W."""
 
 _STEP = 1 / 16
 _NODES = np.arange(0, 12 + _STEP / 2, _STEP)
@@ -42,8 +44,8 @@ _WEIGHTS = _STEP * np.where(_NODES == 0, 1.0, 2.0) / np.cosh(np.pi * _NODES)
 def bea_lambda(n: ArrayLike, q: ArrayLike) -> Floats:
     """Return lambda = log(a* q/(1 - a*)), elementwise.
 
-    For one person BEA never needs it (an unseen person leaves both end counts at zero), and a* = 1
-    would make it infinite: 0 is returned.
+    For one person BEA never uses it (an unseen person leaves both end counts at zero), and a* = 1
+    would make it infinite, so 0 is returned.
 
     Parameters
     ----------
@@ -58,25 +60,25 @@ def bea_lambda(n: ArrayLike, q: ArrayLike) -> Floats:
     2.0005
     """
     people, least = np.asarray(n, np.float64), np.asarray(q, np.float64)
-    # Equal questions are asked once. A complex number is a pair that NumPy sorts.
+    # Each pair of n and q is solved once. A complex number is a pair that NumPy can sort.
     keys = people if least.ndim == 0 else people + 1j * least
     distinct = np.unique(keys)
     q_of = np.full(distinct.shape, least) if least.ndim == 0 else np.imag(distinct).copy()
-    found = _solve_lambda(np.real(distinct).copy(), q_of)
-    return np.asarray(found[np.searchsorted(distinct, keys)])
+    solved = _solve_lambda(np.real(distinct).copy(), q_of)
+    return np.asarray(solved[np.searchsorted(distinct, keys)])
 
 
 def implied_floor(q: Column, seen: Column, n: Column, ops: Operations) -> Column:
     """Return the least participation that a participation ratio q implies, over columns.
 
-    The greatest participation is at least the response rate, so the least is at least q times it,
-    sampling error aside.
+    The greatest participation is at least the response rate, so the least is at least q times the
+    response rate, ignoring sampling error.
     """
     return ops.divide(q * seen, n)
 
 
 def bea_a_star(n: ArrayLike, q: ArrayLike) -> Floats:
-    """Return a*, the mass on the quiet end in the worst pair of structures of [GKL25, lemma 3.2].
+    """Return a*, the share at the end that responds less often, in [GKL25, lemma 3.2].
 
     Examples
     --------
@@ -88,7 +90,9 @@ def bea_a_star(n: ArrayLike, q: ArrayLike) -> Floats:
 
 
 def regret_lower_bound(n: ArrayLike, q: ArrayLike) -> Floats:
-    """Return the least worst-case regret anybody can have on {0, 1} [GKL25, corollary 3.3].
+    """Return a lower bound on the worst-case regret of any aggregator on {0, 1}.
+
+    See [GKL25, corollary 3.3].
 
     Multiply by the squared width of the scale for any other scale.
 
@@ -100,14 +104,15 @@ def regret_lower_bound(n: ArrayLike, q: ArrayLike) -> Floats:
     people, least = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(q, np.float64))
     single = people <= 1
     value = regret_bound_at(np.where(single, 2.0, people), least, bea_lambda(people, least))
-    # One person: unseen with probability 1 - q at a = 1, and then nothing is known.
+    # One person is unseen with probability 1 - q at a = 1; then nothing is known.
     return np.where(single, (1 - least) / 4, value)
 
 
 def regret_bound_at(n: Floats, q: Floats, lam: Floats) -> Floats:
     """Return LB for a given lambda and n of at least 2, by the integral above."""
     n, q, lam = (np.asarray(x, np.float64)[..., None] for x in (n, q, lam))
-    rho, _, missed, _ = _ingredients(q, lam)
+    terms = _integrand_terms(q, lam)
+    rho, missed = terms.rho, terms.missed
     integrand = (n - 1) * rho**2 * _power(missed, n - 2) + rho * _power(missed, n - 1)
     return np.asarray((_WEIGHTS * integrand).sum(axis=-1) / (4 * n[..., 0]))
 
@@ -149,20 +154,20 @@ def _solve_lambda_of_two(q: Floats) -> Floats:
 
 
 def _solve_lambda_by_root(n: Floats, q: Floats) -> Floats:
-    # Imported here: loading scipy.optimize takes longer than all the rest of the package.
+    # Imported here because loading scipy.optimize takes longer than the rest of the package.
     from scipy.optimize import elementwise
 
     # The slope is positive at 0; lambda n lies between 1 and 3.3 for every n > 2 and q.
     found = elementwise.find_root(_slope, (np.zeros(n.shape), 3.6 / n), args=(n, q))
     if not np.all(found.success):
-        raise ArithmeticError("no maximiser found for BEA; please report n and q")
+        raise ArithmeticError("BEA has no maximiser for this n and q; please report them")
     return np.asarray(found.x)
 
 
 def _slope(lam: Floats, n: Floats, q: Floats) -> Floats:
-    """Derivative of LB by lambda, up to a positive factor."""
+    """Return the derivative of LB by lambda, up to a positive factor."""
     lam, n, q = lam[..., None], n[..., None], q[..., None]
-    rho, gone, missed, turn = _ingredients(q, lam)
+    rho, gone, missed, turn = _integrand_terms(q, lam)
     r = (n - 1) * rho
     change = rho * gone + (1 + np.exp(lam)) * turn
     base = 1 - missed
@@ -172,14 +177,22 @@ def _slope(lam: Floats, n: Floats, q: Floats) -> Floats:
     return np.asarray((_WEIGHTS * integrand).sum(axis=-1))
 
 
-def _ingredients(q: Floats, lam: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return rho, 1-c, 1-A and dc/dlambda, where c = cos(lambda y)/cosh(lambda/2)."""
-    silent = np.exp(-lam)
-    rho = (1 - q) / (1 + q * silent)
+class _IntegrandTerms(NamedTuple):
+    """rho, 1-c, 1-A and dc/dlambda, where c = cos(lambda y)/cosh(lambda/2)."""
+
+    rho: Floats
+    gone: Floats
+    missed: Floats
+    turn: Floats
+
+
+def _integrand_terms(q: Floats, lam: Floats) -> _IntegrandTerms:
+    odds = np.exp(-lam)
+    rho = (1 - q) / (1 + q * odds)
     height = np.cosh(lam / 2)
     gone = 2 * (np.sinh(lam / 4) ** 2 + np.sin(lam * _NODES / 2) ** 2) / height
     turn = -(_NODES * np.sin(lam * _NODES) + np.cos(lam * _NODES) * np.tanh(lam / 2) / 2) / height
-    return rho, gone, q * (1 + silent) / (1 + q * silent) * gone, turn
+    return _IntegrandTerms(rho, gone, q * (1 + odds) / (1 + q * odds) * gone, turn)
 
 
 def _power(missed: Floats, exponent: Floats) -> Floats:
@@ -187,7 +200,7 @@ def _power(missed: Floats, exponent: Floats) -> Floats:
     size = np.abs(1 - missed)
     with np.errstate(divide="ignore"):
         logs = np.where(missed < 0.5, np.log1p(-np.minimum(missed, 0.5)), np.log(size))
-    # 0**0 is 1: at exponent 0 the logarithm of zero must not count.
+    # 0**0 is 1: at exponent 0 the logarithm of zero must be ignored.
     value = np.exp(np.where(exponent == 0, 0.0, exponent * logs))
     odd: NDArray[np.bool_] = (missed > 1) & (exponent % 2 == 1)
     return np.where(odd, -value, value)

@@ -1,8 +1,8 @@
-"""Bounds (the identified set): everything the mean can still be, whatever the sample size.
+"""Bounds (the identified set): every mean that the assumption allows, ignoring sampling error.
 
-[GKL25, section 4 and appendix A] for the box [q, 1] and an unknown number of people; boxes per
-rating, directions and the known number of people are this package's. Written over columns, so
-that the same lines run on NumPy arrays and as SQL.
+[GKL25, section 4 and appendix A] derive them for the box [q, 1] and an unknown number of people;
+boxes per rating, directions and a known number of people are additions of this package. The same
+lines run on NumPy arrays and as SQL.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from unheard.formulas.operations import Column, Operations, total, weighted_sum
 
 
 def average(counts: Sequence[Column], values: Sequence[float], ops: Operations) -> Column:
-    """Mean of the ratings seen."""
+    """Return the mean of the ratings seen."""
     return ops.divide(weighted_sum(values, counts), total(counts))
 
 
@@ -25,11 +25,11 @@ def find_bounds_without_n(
     ends: tuple[Box | None, Box | None],
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Interval for the mean when the number of people is unknown.
+    """Return the bounds of the mean when the number of people is unknown.
 
     A ratio of sums with one free weight per rating is smallest when all ratings below some
-    threshold get their largest weight and all others their smallest. Scanning the m+1 thresholds
-    needs no rule for ties; [GKL25, definition 4.1] gives the same one by its index k_1, k_2.
+    threshold get their largest weight and all others their smallest. A scan over the m+1 thresholds
+    needs no rule for ties; [GKL25, definition 4.1] gives the same bound by its index k_1, k_2.
     """
     low, high = ends
     lower = upper = None
@@ -49,16 +49,16 @@ def find_bounds_with_n(
     ratio: bool,
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Interval for the mean when n is known, never wider than the one without n.
+    """Return the bounds of the mean when n is known, never wider than the bounds without n.
 
-    If the boxes state participation itself, the people who did not respond are dealt out to the
-    lowest (highest) ratings first, as many to each as its box allows: a fractional knapsack. If n
-    does not fit into a box the assumption is wrong, and n must not be used to narrow anything: the
-    box is then read as a statement about ratios alone, which is the interval without n.
+    If the boxes state participation itself, non-respondents are assigned to the lowest (highest)
+    ratings first, as many to each as its box allows: a fractional knapsack. If n does not fit into
+    a box, the assumption is wrong and n must not narrow anything: the box is then read as a
+    statement about ratios alone, which gives the bounds without n.
 
-    If they state ratios, the people dealt out may be fewer than n: the greatest participation is
+    If the boxes state ratios, they may hold fewer than n people: the greatest participation is
     some s <= 1, and the ratings stand for s n people in the boxes. So n matters only where the
-    weights that attain the interval without n stand for more than n people; then s is 1.
+    weights that attain the bounds without n stand for more than n people; then s is 1.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def find_bounds_with_n(
     n
         Number of people.
     free
-        The interval without n.
+        The bounds without n.
     ratio
         Whether the boxes state only ratios of participation.
     """
@@ -84,7 +84,7 @@ def find_bounds_with_n(
 def count_people_at(
     counts: Sequence[Column], beyond: Sequence[Column], box: Box, ops: Operations
 ) -> Column:
-    """How many people the ratings stand for if those beyond an end have their largest weight."""
+    """Return how many people the ratings stand for if those beyond an end have their top weight."""
     moved = [ops.where(out, count, 0.0) for out, count in zip(beyond, counts, strict=True)]
     return weighted_sum(box.fewest, counts) + weighted_sum(box.room, moved)
 
@@ -98,7 +98,7 @@ def _with_n(
     used: Column | None,
     ops: Operations,
 ) -> Column:
-    """Return one end; ``used`` is how many people the end without n needs, None if that is n."""
+    """Return one bound; ``used`` is how many people the bound without n takes, None for n."""
     filled = _fill(counts, values, box, n, ops)
     if used is not None:
         return ops.where(used > n, filled, free)
@@ -107,7 +107,7 @@ def _with_n(
 
 
 def find_misfits(counts: Sequence[Column], box: Box, n: Column) -> tuple[Column, Column]:
-    """Whether n people are more, and whether they are fewer, than a box allows."""
+    """Return whether n people are more, and whether they are fewer, than a box allows."""
     slack = 1e-12 * n
     return n > weighted_sum(box.most, counts) + slack, weighted_sum(box.fewest, counts) - slack > n
 
@@ -119,7 +119,7 @@ def find_extreme_mean(
     pick: Callable[[Column, Column], Column],
     ops: Operations,
 ) -> Column:
-    """Return the extreme mean, with the largest weights on the first so many of the ratings."""
+    """Return the extreme mean: the largest weights on a first part of the ratings, whichever."""
     people = WeightedMoments(accumulate_moments, values, counts, 1)
     factor, (masses, firsts) = people.by(box.fewest, 1)
     mass, first = factor * masses[-1], factor * firsts[-1]
@@ -133,10 +133,10 @@ def find_extreme_mean(
 def _fill(
     counts: Sequence[Column], values: Sequence[float], box: Box, n: Column, ops: Operations
 ) -> Column:
-    """Return the mean after dealing n people out, to the first ratings first.
+    """Return the mean after assigning n people, to the first ratings first.
 
-    After each rating there are as many left as the room so far does not hold; they all move on by
-    the step to the next one.
+    After each rating, the people that the room so far does not hold all move on by the step to the
+    next rating.
     """
     left = n - weighted_sum(box.fewest, counts)
     people = WeightedMoments(accumulate_moments, values, counts, 0)
@@ -156,7 +156,7 @@ def _complete(
     values: Sequence[float],
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Put the average at an end without a box; keep rounding from crossing ends or the scale's."""
+    """Put the average at an end without a box, and undo crossings that rounding causes."""
     if lower is None or upper is None:
         mean = average(counts, values, ops)
         lower = mean if lower is None else lower

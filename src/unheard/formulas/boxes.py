@@ -1,7 +1,7 @@
-"""Boxes: between how few and how many people one seen rating may stand for.
+"""Boxes: the fewest and the most people that one seen rating may stand for.
 
-Every assumption comes down to one or two of them: between 1/hi and 1/lo, if people with that rating
-respond with a probability between lo and hi.
+Every assumption comes down to one or two of them: from 1/hi to 1/lo people, if people with that
+rating respond with a probability between lo and hi.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Box:
     fewest, most
         One column per rating: 1/hi and 1/lo.
     gives
-        Which sides give way as q falls.
+        Which upper sides grow as q falls.
     """
 
     fewest: tuple[Column, ...]
@@ -34,12 +34,12 @@ class Box:
 
     @classmethod
     def elastic(cls, fewest: tuple[Column, ...], most: tuple[Column, ...]) -> Box:
-        """Build a box of which all sides give way."""
+        """Build a box whose upper sides all grow as q falls."""
         return cls(fewest, most, (True,) * len(most))
 
     @property
     def rigid(self) -> bool:
-        """Whether it is known for every rating how many people it stands for."""
+        """Whether the number of people that each rating stands for is known."""
         return all(
             isinstance(few, float) and isinstance(many, float) and few == many
             for few, many in zip(self.fewest, self.most, strict=True)
@@ -47,35 +47,34 @@ class Box:
 
     @property
     def room(self) -> tuple[Column, ...]:
-        """One column per rating: how many more than the fewest it may stand for."""
+        """How many more people than the fewest each rating may stand for."""
         return map_distinct(sub, self.most, self.fewest)
 
     def reversed(self) -> Box:
-        """The same box seen from the other end of the scale."""
+        """Return the same box seen from the other end of the scale."""
         return Box(self.fewest[::-1], self.most[::-1], self.gives[::-1])
 
 
 def build_boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, Box | None]:
-    """Return the boxes that rule the lower and the upper end of the interval.
+    """Return the boxes that determine the lower and the upper bound.
 
     Parameters
     ----------
     kind
-        Kind of participation.
+        Kind of assumption.
     q
-        Participation ratio or floor, a number or a column; where ``fixed`` is given, what it is
-        loosened by, or None.
+        Participation ratio or floor, a number or a column; where ``fixed`` is given, the factor
+        that loosens it, or None.
     fixed
-        The box of the kinds stated per rating.
+        The box of the kinds that state one per rating.
     m
         Number of ratings.
 
     Returns
     -------
     tuple
-        None for an end means that it is the plain average: with g rising in the rating, the mean
-        is largest when g does not vary, and the greedy choice of the other end is itself
-        monotone.
+        None for a bound means that it is the plain average: with g rising in the rating, the mean
+        is largest when g does not vary, and the greedy choice at the other end is itself monotone.
     """
     if fixed is not None:
         if q is not None:

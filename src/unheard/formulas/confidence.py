@@ -1,23 +1,23 @@
-"""Confidence intervals: sampling noise on top of what the assumption leaves open.
+"""Confidence intervals: the bounds of the assumption with sampling error added.
 
-What is covered: with probability ``level`` or more, whatever participation in the stated set is
-the real one, the mean rating mu of the population that the people are drawn from; with n known,
-if so asked, the mean of exactly those n people.
+Coverage: with probability ``level`` or more, whichever participation in the stated set is the true
+one, the interval contains the mean rating mu of the population that the people are drawn from; or,
+with n known and on request, the mean of exactly those n people.
 
-How: a lower limit is every value t that a one-sided test does not rule out, the test that gives
-seen ratings the weights least favourable to t. Without n that is Gaffke's test
+Method: the interval contains every value t that a one-sided test does not reject, where the test
+gives seen ratings the weights least favourable to t. Without n that is Gaffke's test
 (:mod:`unheard.formulas.gaffke`). With n every rating is a threshold, at which a mean over all n
 people is tested; there
 
 - the test compares a sum of (y - t) with z times its root mean square *around t*, so that it never
-  trusts a spread that came out small by luck (inverting it is the idea of [W27] and [F54], and
-  gives a quadratic equation, so the limit is closed-form);
+  relies on a spread that is small by chance (inverting it follows [W27] and [F54] and gives a
+  quadratic equation, so the limit has a closed form);
 - z**2/2 pseudo-ratings at the near end of the scale [AC98] stand for rare ratings that the sample
-  happened to miss, so that equal ratings do not give an interval of no width;
-- two thresholds tie under the worst participation, so that each has half the miss probability.
+  may have missed, so that equal ratings do not give an interval of zero width;
+- two thresholds may tie under the worst participation, so each gets half the miss probability.
 
-As q falls the limits only move outwards: every one of the tests then rejects less.
-docs/confidence.md says what is proved about the level, and what is measured.
+As q falls the limits only move outwards, because every one of the tests then rejects less.
+docs/confidence.md says what is proved about the level and what is measured.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ def critical_value(level: float) -> float:
     return float(ndtri((1 + level) / 2))
 
 
-_Found: TypeAlias = tuple[Column, Moments]
-"""Moments at every threshold, and the factor before them."""
+_Scaled: TypeAlias = tuple[Column, Moments]
+"""A factor, and the moments at every threshold that it multiplies."""
 
 
 class _End(NamedTuple):
-    """One end of the scale, seen from it.
+    """The ratings as seen from one end of the scale.
 
     Attributes
     ----------
     counts, distances, box
-        How often each rating was given, how far it lies from the end, and what it may stand for,
-        nearest first.
+        Count of each rating, its distance from the end, and how many people it may stand for,
+        nearest rating first.
     nearer, further
-        Moments of the people nearer than each rating, and of those further away (these furthest
-        first), around it.
+        Moments, around each rating, of the people nearer than it, and of those further away
+        (furthest rating first).
     """
 
     counts: Sequence[Column]
@@ -73,7 +73,7 @@ class _End(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    """What the test needs of the weighted ratings: sums of w, w d, w**2, w**2 d, w**2 d**2."""
+    """Sums over the weighted ratings that the test uses: w, w d, w**2, w**2 d, w**2 d**2."""
 
     mass: Column
     first: Column
@@ -89,9 +89,9 @@ def find_limits_without_n(
     z: float,
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Confidence limits for the mean mu when the number of people is unknown."""
-    low, high = _both_ends(counts, values, ends)
-    # Rows with no choice of t divide nothing by nothing; their limit is the end of the scale.
+    """Return the confidence limits for the mean mu when the number of people is unknown."""
+    low, high = _view_from_both_ends(counts, values, ends)
+    # Rows that reject no t divide zero by zero; their limit is the end of the scale.
     with np.errstate(divide="ignore", invalid="ignore"):
         return values[0] + _free_limit(low, z, ops), values[-1] - _free_limit(high, z, ops)
 
@@ -106,18 +106,18 @@ def find_limits_with_n(
     ratio: bool,
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Confidence limits when n is known: for mu, or (``people``) the mean of those n people.
+    """Return the confidence limits when n is known: for mu, or (``people``) the n people's mean.
 
     ``ratio`` says whether the boxes state only ratios of participation.
     """
     low, high = (
         _limit_with_n(end, box, n, z, people, ratio, ops)
-        for end, box in zip(_both_ends(counts, values, ends), ends, strict=True)
+        for end, box in zip(_view_from_both_ends(counts, values, ends), ends, strict=True)
     )
     return values[0] + low, values[-1] - high
 
 
-def one_limit(
+def find_one_limit(
     counts: Sequence[Column],
     values: Sequence[float],
     ends: tuple[Box | None, Box | None],
@@ -128,9 +128,9 @@ def one_limit(
     upper: bool,
     ops: Operations,
 ) -> Column:
-    """One of the two limits alone, at half the cost."""
+    """Return one of the two limits alone, at half the cost."""
     side = 1 if upper else 0
-    end = _both_ends(counts, values, ends)[side]
+    end = _view_from_both_ends(counts, values, ends)[side]
     if n is None:
         distance = _free_limit(end, z, ops)
     else:
@@ -141,23 +141,27 @@ def one_limit(
 def _limit_with_n(
     end: _End, box: Box | None, n: Column, z: float, people: bool, ratio: bool, ops: Operations
 ) -> Column:
-    """Distance from the near end to the limit, n known.
+    """Return the distance from the near end to the limit when n is known.
 
-    The limit without n is valid here too, and n only sharpens it.
+    The limit without n is valid too, and n only sharpens it.
     """
     free = _free_limit(end, z, ops)
-    # Everybody who did not respond counts for no less than the end of the scale.
+    # Every non-respondent counts for at least the end of the scale.
     certain = ops.divide(weighted_sum(end.distances, end.counts), n)
     if box is None:
         return ops.greatest(free, _average_limit(end, n, free, z, ops)) if people else free
     if end.box.rigid and not ratio:
         if not people:
             return free
-        fitted = end._replace(box=_holding(end, n, ops))
+        fitted = end._replace(box=_scale_box_to_n(end, n, ops))
         return _greatest(free, _known_limit(fitted, n, z, _PEOPLE, ratio, ops), certain, ops=ops)
-    limit = ops.greatest(free, _known_limit(end, n, _guarded(z, _PARTS), _MEAN, ratio, ops))
+    limit = ops.greatest(
+        free, _known_limit(end, n, _split_critical_value(z, _PARTS), _MEAN, ratio, ops)
+    )
     if people and not ratio:
-        limit = ops.greatest(limit, _known_limit(end, n, _guarded(z, _PARTS), _PEOPLE, ratio, ops))
+        limit = ops.greatest(
+            limit, _known_limit(end, n, _split_critical_value(z, _PARTS), _PEOPLE, ratio, ops)
+        )
     if people:
         limit = ops.greatest(limit, certain)
     if ratio:
@@ -167,29 +171,29 @@ def _limit_with_n(
 
 
 _PARTS = 2
-"""The miss probability of a test with n, in parts of that of a limit: two thresholds may tie."""
+"""Tests with n that share the miss probability of a limit, because two thresholds may tie."""
 
 
 def _greatest(*columns: Column, ops: Operations) -> Column:
     return reduce(ops.greatest, columns)
 
 
-def _guarded(z: float, parts: int) -> float:
-    """Critical value at one of so many parts of the miss probability."""
+def _split_critical_value(z: float, parts: int) -> float:
+    """Return the critical value for an equal part of the miss probability."""
     return float(-ndtri(ndtr(-z) / parts))
 
 
-def _holding(end: _End, n: Column, ops: Operations) -> Box:
-    """Scale a box without room so that it holds n people, as it does but for chance."""
+def _scale_box_to_n(end: _End, n: Column, ops: Operations) -> Box:
+    """Scale a box of known weights so that it holds n people, as it does up to sampling error."""
     factor = ops.divide(n, weighted_sum(end.box.fewest, end.counts))
     sides = map_distinct(lambda w: w * factor, end.box.fewest)
     return Box.elastic(sides, sides)
 
 
-def _both_ends(
+def _view_from_both_ends(
     counts: Sequence[Column], values: Sequence[float], ends: tuple[Box | None, Box | None]
 ) -> tuple[_End, _End]:
-    """Look at the scale from its bottom and from its top, so that one formula serves both."""
+    """View the scale from either end, so that one formula serves both limits."""
     flat = Box.elastic((1.0,) * len(values), (1.0,) * len(values))
     low, high = (flat if end is None else end for end in ends)
     up, down = [v - values[0] for v in values], [values[-1] - v for v in values[::-1]]
@@ -205,8 +209,8 @@ def _both_ends(
 def _smallest_not_rejected(sums: _Sums, otherwise: Column, z: float, ops: Operations) -> Column:
     """Solve (first - mass t)**2 = z**2 (square_2 - 2 square_1 t + square_0 t**2) for the smaller t.
 
-    Written around the weighted mean so that nothing cancels. Where the effective sample size
-    mass**2/square_0 is at most z**2 no t is rejected and the answer is ``otherwise``.
+    It is written around the weighted mean so that nothing cancels. Where the effective sample size
+    mass**2/square_0 is at most z**2, no t is rejected and the result is ``otherwise``.
     """
     center = ops.divide(sums.first, sums.mass)
     tilt = sums.square_1 - sums.square_0 * center
@@ -218,16 +222,16 @@ def _smallest_not_rejected(sums: _Sums, otherwise: Column, z: float, ops: Operat
 
 
 def _free_limit(end: _End, z: float, ops: Operations) -> Column:
-    """Distance from the near end to the confidence limit that does without n."""
+    """Return the distance from the near end to the confidence limit without n."""
     return find_lower_limit(end.distances, end.counts, end.box, z, ops)
 
 
 def _average_limit(end: _End, n: Column, limit: Column, z: float, ops: Operations) -> Column:
-    """Sharpen the limit of the plain average for these people: those seen are a sample of n."""
+    """Sharpen the limit of the plain average for the n people, of whom those seen are a sample."""
     seen, sum_seen = total(end.counts), weighted_sum(end.distances, end.counts)
     mean = ops.divide(sum_seen, seen)
     unseen_share = ops.greatest(1.0 - ops.divide(seen, n), 0.0)
-    # The unseen are whole people: a few of them may sit at the very end.
+    # The unseen are whole people, and a few of them may be at the very end.
     caution = ops.divide((z * z / 2 + 0.5) * mean, n)
     return ops.greatest(
         mean - ops.sqrt(unseen_share) * (mean - limit) - caution, ops.divide(sum_seen, n)
@@ -235,18 +239,18 @@ def _average_limit(end: _End, n: Column, limit: Column, z: float, ops: Operation
 
 
 class _Threshold(NamedTuple):
-    """What a test needs to know at one threshold.
+    """The quantities of a test at one threshold.
 
     Attributes
     ----------
     place, far
-        How far the threshold and the far end of the scale lie from the near end.
+        Distances of the threshold and of the far end of the scale from the near end.
     near, top
         The largest weights nearer than the threshold, and from it on.
     first
-        Sum over those seen of w d, with d by how much the rating exceeds the threshold.
+        Sum over those seen of w d, where d is how far the rating exceeds the threshold.
     second
-        Sum of w u d**2, with u what goes with w in the test.
+        Sum of w u d**2, where u is the second factor of the test's variance.
     """
 
     place: float
@@ -258,38 +262,40 @@ class _Threshold(NamedTuple):
 
 
 class _Test(NamedTuple):
-    """A limit for every threshold, and what goes with the weights in its variance."""
+    """The limit at a threshold, and the second factor of each weight in its variance."""
 
-    beside: Callable[[Column, Operations], Column]
+    second_factor: Callable[[Column, Operations], Column]
     limit: Callable[[_Threshold, Column, float, Operations], Column]
 
 
 def _known_limit(
     end: _End, n: Column, z: float, test: _Test, ratio: bool, ops: Operations
 ) -> Column:
-    """Distance from the near end to the confidence limit that n gives.
+    """Return the distance from the near end to the confidence limit that n gives.
 
     For a threshold t on the scale let  y = t + w (rating - t)  for those seen, with w the largest
     weight below t and the smallest above, and  y = t  for those unseen. The mean of y over all n
-    people is at most mu, and the largest of these means over all thresholds is the end of the
-    identified interval. So each threshold gives a limit, and the largest is taken. As the box
-    widens y falls, and with it every one of them.
+    people is at most mu, and the largest of these means over all thresholds is the bound. So each
+    threshold gives a limit, and the largest is taken. As the box widens y falls, and every limit
+    with it.
 
     If boxes state ratios, g = s/w with any s <= 1, the mean of  y - t  is at most s (mu - t), hence
-    at most mu - t if t is not above mu: a threshold speaks if its limit is not below itself.
+    at most mu - t if t is not above mu: a threshold counts only if its limit is not below it.
     """
     limit = 0.0
-    for one in _thresholds(end, test, ops):
-        found = test.limit(one, n, z, ops)
+    for one in _list_thresholds(end, test, ops):
+        candidate = test.limit(one, n, z, ops)
         if ratio:
-            found = ops.where(found >= one.place, found, 0.0)
-        limit = ops.greatest(limit, found)
+            candidate = ops.where(candidate >= one.place, candidate, 0.0)
+        limit = ops.greatest(limit, candidate)
     return limit
 
 
-def _thresholds(end: _End, test: _Test, ops: Operations) -> Iterator[_Threshold]:
+def _list_thresholds(end: _End, test: _Test, ops: Operations) -> Iterator[_Threshold]:
     fewest, most = end.box.fewest, end.box.most
-    spread = [map_distinct(lambda w: w * test.beside(w, ops), one) for one in (most, fewest[::-1])]
+    spread = [
+        map_distinct(lambda w: w * test.second_factor(w, ops), one) for one in (most, fewest[::-1])
+    ]
     below, squares_below = end.nearer.by(most, 1), end.nearer.by(spread[0], 2)
     above, squares_above = end.further.by(fewest[::-1], 1), end.further.by(spread[1], 2)
     nears = (most[0], *running_maximum(most, ops))
@@ -305,13 +311,13 @@ def _thresholds(end: _End, test: _Test, ops: Operations) -> Iterator[_Threshold]
         )
 
 
-def _moment(found: _Found, power: int, k: int) -> Column:
-    factor, moments = found
+def _moment(scaled: _Scaled, power: int, k: int) -> Column:
+    factor, moments = scaled
     return factor * moments[power][k]
 
 
 def _mean_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Column:
-    """Limit for the mean of y over the population, at one threshold."""
+    """Return the limit for the mean of y over the population at one threshold."""
     pseudo, near = z * z / 2, at.near * -at.place
     mass, first = n + pseudo, at.first + pseudo * near
     sums = _Sums(mass, first, mass, first, at.second + pseudo * (near * near))
@@ -319,9 +325,9 @@ def _mean_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Colu
 
 
 def _people_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Column:
-    """Limit for the mean of these n people, at one threshold.
+    """Return the limit for the mean of the n people at one threshold.
 
-    The n people are fixed and only who answers is random: of N people with a rating, each seen
+    The n people are fixed and only who responds is random: of N people with a rating, each seen
     with probability 1/w, the number seen times w has variance N (w - 1), estimated by
     (number seen) w (w - 1).
     """
@@ -330,14 +336,14 @@ def _people_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Co
     variance = at.second + pseudo * (
         at.near * unseen[0] * at.place**2 + at.top * unseen[1] * rest**2
     )
-    # However close to 1 a weight is, the unseen are whole people.
+    # Even if a weight is close to 1, the unseen are whole people.
     whole = [ops.greatest(one, 1.0) for one in unseen]
     caution = (pseudo + 0.5) * whole[0] * at.place + 0.5 * whole[1] * rest
     return ops.divide(at.place * n + at.first - caution - z * ops.sqrt(variance), n)
 
 
 def _unseen(weight: Column, ops: Operations) -> Column:
-    """How many people besides the one seen a rating stands for."""
+    """Return how many people a rating stands for besides the one seen."""
     return ops.greatest(weight - 1.0, 0.0)
 
 

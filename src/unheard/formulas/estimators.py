@@ -1,7 +1,7 @@
-"""The estimates: one number from the counts, the assumption and, for some, n.
+"""The methods: one number from the counts, the assumption and, for some methods, n.
 
-Every formula takes the same :class:`Situation`. The registry :data:`ESTIMATORS` says what each one
-needs and when it applies.
+Every formula takes the same :class:`Situation`. The registry :data:`ESTIMATORS` says what each
+method requires and when it applies.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from unheard.formulas.pooling import (
 
 @dataclass(frozen=True)
 class Situation:
-    """All that an estimate may look at, as columns.
+    """Everything that an estimate may use, as columns.
 
     Attributes
     ----------
@@ -31,17 +31,17 @@ class Situation:
     values
         The scale.
     free
-        Interval for the mean if n were unknown.
+        Bounds of the mean without n.
     known
-        Interval for the mean given n; None if n is unknown.
+        Bounds of the mean given n; None if n is unknown.
     stands
-        How many people a rating stands for, where there is a best guess (known g, an audit).
+        How many people one rating stands for, where there is a best guess (known g, an audit).
     n, balance
         Number of people and BEA's lambda; None if n is unknown.
     floor
         Least participation; None where the assumption states it per rating or n is unknown.
     pool
-        How items differ, where an audit of several items tells.
+        How items differ, where an audit of several items says so.
     ops
         The engine's operations.
     """
@@ -59,7 +59,7 @@ class Situation:
 
 
 def average(given: Situation) -> Column:
-    """Mean of the ratings seen, as if silence meant nothing."""
+    """Mean of the ratings seen, as if participation did not depend on the rating."""
     return bounds.average(given.counts, given.values, given.ops)
 
 
@@ -72,18 +72,18 @@ def spectral(given: Situation) -> Column:
 
 def reweight(given: Situation) -> Column:
     """Importance sampling: each rating counts for the people it stands for [GKL25, section 1]."""
-    assert given.stands is not None  # the registry lets it through with a best guess only
+    assert given.stands is not None  # the method requires a best guess
     people = [w * c for w, c in zip(given.stands, given.counts, strict=True)]
     return bounds.average(people, given.values, given.ops)
 
 
 def pooled(given: Situation) -> Column:
-    """What the audited items, and this item's own ratings, say of it."""
-    return _pooled(given)[0]
+    """Prediction from the audited items and this item's own ratings."""
+    return _predict_mean(given)[0]
 
 
-def _pooled(given: Situation) -> tuple[Column, Column]:
-    assert given.pool is not None  # the registry lets it through with a pool only
+def _predict_mean(given: Situation) -> tuple[Column, Column]:
+    assert given.pool is not None  # the method requires an audit of several items
     if given.n is None:
         return predict_mean_without_n(given.counts, given.values, given.pool.seen, given.ops)
     assert given.pool.silent is not None  # a relative audit is refused where n is known
@@ -91,14 +91,14 @@ def _pooled(given: Situation) -> tuple[Column, Column]:
 
 
 def pooled_limits(given: Situation, level: float, people: bool) -> tuple[Column, Column]:
-    """Limits that hold the means of the stated share of items like those audited."""
+    """Limits that contain the means of the stated share of items like those audited."""
     assert given.pool is not None
-    estimate, square = _pooled(given)
+    estimate, square = _predict_mean(given)
     errors = given.pool.seen.errors
     if given.n is not None and given.pool.silent is not None:
         errors = given.pool.silent.errors
         if not people:
-            # The mean behind these people is a little further away than their own.
+            # The mean of the population is a little further away than that of these people.
             square = square + given.ops.divide(given.pool.silent.people, given.n)
     away = error_quantile(errors, level) * given.ops.sqrt(square)
     low, high = given.values[0], given.values[-1]
@@ -106,20 +106,20 @@ def pooled_limits(given: Situation, level: float, people: bool) -> tuple[Column,
 
 
 def paa(given: Situation) -> Column:
-    """Middle of the interval without n: polarizing-averaging [GKL25, definition 4.1]."""
+    """Middle of the bounds without n: polarizing-averaging [GKL25, definition 4.1]."""
     lower, upper = given.free
     return (lower + upper) / 2.0
 
 
 def midpoint(given: Situation) -> Column:
-    """Middle of the interval given n."""
-    assert given.known is not None  # the registry lets it through with known n only
+    """Middle of the bounds given n."""
+    assert given.known is not None  # the method requires n
     lower, upper = given.known
     return (lower + upper) / 2.0
 
 
 def bea(given: Situation) -> Column:
-    """Balanced extremes: the unseen sit at the two ends [GKL25, definition 3.1]."""
+    """Balanced extremes: the unseen are placed at the two ends [GKL25, definition 3.1]."""
     low, high = given.values[0], given.values[-1]
     unseen = given.n - total(given.counts)
     at_low = given.ops.logistic(given.balance * (given.counts[0] - given.counts[-1]))
@@ -129,29 +129,29 @@ def bea(given: Situation) -> Column:
 
 @dataclass(frozen=True)
 class Estimator:
-    """An estimate and what it needs.
+    """A method and what it requires.
 
     Attributes
     ----------
     name
         The name users type.
     words
-        What it is, in a few words.
+        A short description.
     formula
         From a :class:`Situation` to one column.
     needs_n
         Whether the number of people must be known.
     kinds
-        Kinds of participation it is defined for; empty for all.
+        Kinds of assumption that it applies to; empty for all.
     needs_people
-        Whether counts must be of people, not sums of weights.
+        Whether counts must be people instead of sums of weights.
     most_n
-        Largest number of people it can do; None for any.
+        Largest number of people; None for any.
     closed_form
-        Whether the formula runs on any engine's columns, or on NumPy arrays only.
+        Whether the formula runs on the columns of every engine, or only on NumPy arrays.
     limits
-        Confidence limits of its own, from a :class:`Situation`, the level, and whether they are
-        for exactly these people; None for those that the assumption gives.
+        Confidence limits of its own, from a :class:`Situation`, the level, and whether they cover
+        the mean of exactly these people; None for those of the assumption.
     """
 
     name: str
@@ -183,22 +183,22 @@ ESTIMATORS: dict[str, Estimator] = {
             kinds=("pool",),
             limits=pooled_limits,
         ),
-        Estimator("paa", "middle of the interval without n", paa),
+        Estimator("paa", "middle of the bounds without n", paa),
         Estimator(
             "bea",
-            "those unseen put at the two ends",
+            "non-respondents at the two ends of the scale",
             bea,
             needs_n=True,
             kinds=("any", "floor"),
             needs_people=True,
         ),
-        Estimator("midpoint", "middle of the interval given n", midpoint, needs_n=True),
+        Estimator("midpoint", "middle of the bounds given n", midpoint, needs_n=True),
     )
 }
 
 
 def default_method(kind: str, n_known: bool) -> str:
-    """Name of the method used when none is asked for."""
+    """Return the name of the method that is used by default."""
     if kind == "pool":
         return "pooled"
     if kind in ("known", "audit"):

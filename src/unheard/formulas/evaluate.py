@@ -217,7 +217,7 @@ def evaluate_one_limit(items: Items, setting: Setting, upper: bool, ops: Operati
     values = setting.values
     ends = build_boxes(setting.kind, items.q, setting.box, len(values))
     known = _as_plain_counts(items, values, ends, ops)
-    limit = confidence.one_limit(
+    limit = confidence.find_one_limit(
         known.counts,
         known.values,
         known.ends,

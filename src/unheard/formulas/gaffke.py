@@ -1,23 +1,22 @@
-"""The confidence limit of a weighted mean, by the test of Gaffke [G05], in closed form.
+"""The confidence limit of a weighted mean by Gaffke's test [G05], in closed form.
 
-Let y = w (d - t), with d the distance of a rating from the near end of the scale and w the weight
-least favourable to t: the most people that a rating below t can stand for, the fewest above. If
-the mean is t or less, the expectation of y is at most 0. Gaffke's test adds one more y at the
-least value that it can take, gives every y an independent exponential weight, and rejects t if
+Let y = w (d - t), where d is the distance of a rating from the near end of the scale and w the
+weight least favourable to t: the most people that a rating below t can stand for, the fewest above.
+If the mean is t or less, the expectation of y is at most 0. Gaffke's test adds one extra y at its
+smallest possible value, gives every y an independent exponential weight, and rejects t if
 
     P( sum of the weighted y <= 0 ) <= miss.
 
-The sum is A - B: what lies above t minus what lies below, either a sum of gamma variables. Each is
-taken for one gamma variable with the same two moments [W47], so A/B has, but for its scale, an F
-distribution, and t is rejected if the mean of A is more than exp(h) times that of B, where -h is
-the quantile of the logarithm of F (:class:`LogQuantile`). For two ratings nothing is approximate,
-and the test is that of Clopper and Pearson [CP34]; for more, docs/confidence.md says how near it
-comes.
+The sum is A - B, the part above t minus the part below, each a sum of gamma variables. Each is
+approximated by one gamma variable with the same two moments [W47], so A/B has an F distribution up
+to scale, and t is rejected if the mean of A is more than exp(h) times that of B, where -h is the
+quantile of the logarithm of F (:class:`LogQuantile`). For two ratings the test is exact, and is
+that of Clopper and Pearson [CP34]; for more, docs/confidence.md says how close it comes.
 
-The limit is the t at which  A exp(-h) = B.  Halving finds which two ratings it lies between, and a
-fixed number of secant steps finds it there, from above: every engine can do that.
+The limit is the t at which  A exp(-h) = B.  Bisection finds the two ratings that it lies between,
+and a fixed number of secant steps from above finds it there; every engine can run both.
 
-As q falls, only the scale of B grows: what was not rejected stays so.
+As q falls, only the scale of B grows, so a t that is not rejected stays so.
 """
 
 from __future__ import annotations
@@ -43,41 +42,41 @@ from unheard.formulas.operations import (
 )
 
 _STEPS = 5
-"""Secant steps: at 95% the worst of 100,000 is then within 0.001 of the way from limit to bound."""
+"""Secant steps: at 95% the worst of 100,000 is within 0.001 of the way from limit to bound."""
 
 _SHORTEST = 0.02
-"""A step leaves at least this part of the way to the rating below."""
+"""Each step leaves at least this part of the way to the rating below."""
 
 _FLATTEST = 0.05
-"""The least slope that is believed, for every person seen: less is rounding."""
+"""The smallest slope per person seen that is not taken for rounding."""
 
 _LEAST = 1e-280
-"""Nothing is divided by less: some engines take what is not a number for the greatest of all."""
+"""The smallest divisor: some engines order NaN above every number."""
 
 _WIDEST = 2**0.5
-"""The spread of one person on either side; counts of less than one are taken for no less."""
+"""The spread of one person on either side; fractional counts below one are treated as one."""
 
 _HIGH = 3.2
-"""Critical values from which on the tail of the one more is looked at by itself."""
+"""From this critical value on, the tail of the extra y is also tested by itself."""
 
 _DEGREE = 4
-"""Degree of the expansion of the quantile: at most 0.0003 of it is left over at 95%."""
+"""Degree of the expansion of the quantile: its relative error at 95% is at most 0.0003."""
 
 _POINTS = 8
-"""The expansion is fitted to so many shapes on either side."""
+"""Number of shapes on either side to which the expansion is fitted."""
 
 
 @dataclass(frozen=True)
 class LogQuantile:
     """Minus the quantile of log F, as a function of the shapes of the two gamma variables.
 
-    Written as a Cornish-Fisher expansion is [CF38]: with r**2 = u + v the variance, where u and v
-    are one over the shapes, and s = (u - v)/(u + v) the skewness but for a factor,
+    It has the form of a Cornish-Fisher expansion [CF38]: with r**2 = u + v the variance, where u
+    and v are one over the shapes, and s = (u - v)/(u + v) the skewness up to a factor,
 
         h = r (z + r p1(s) + r**2 p2(s) + ...),
 
-    where pk is a polynomial of degree k + 1. Its coefficients are fitted to the exact quantile for
-    shapes of 1 and more; there are no others, as one person has 1.
+    where pk is a polynomial of degree k + 1. The coefficients are fitted to the exact quantile for
+    shapes of 1 and more; smaller shapes do not occur, because one person has shape 1.
 
     Attributes
     ----------
@@ -92,22 +91,22 @@ class LogQuantile:
 
     def at(self, spread: Column, lean: Column) -> Column:
         """Return h, from r and s."""
-        found: Column = 0.0
+        correction: Column = 0.0
         for coefficients in reversed(self.series):
-            found = (_polynomial(coefficients, lean) + found) * spread
-        return (self.z + found) * spread
+            correction = (_evaluate_polynomial(coefficients, lean) + correction) * spread
+        return (self.z + correction) * spread
 
 
-def _polynomial(coefficients: Sequence[float], x: Column) -> Column:
-    found: Column = coefficients[-1]
+def _evaluate_polynomial(coefficients: Sequence[float], x: Column) -> Column:
+    value: Column = coefficients[-1]
     for coefficient in coefficients[-2::-1]:
-        found = coefficient + found * x
-    return found
+        value = coefficient + value * x
+    return value
 
 
 @lru_cache(maxsize=256)
 def fit_log_quantile(z: float) -> LogQuantile:
-    """Fit the quantile that a standard normal exceeds with the probability that it exceeds z."""
+    """Fit the quantile at the tail probability of a standard normal beyond z."""
     nodes = np.cos(np.pi * (np.arange(_POINTS) + 0.5) / _POINTS)
     roots = np.maximum((1 + nodes / nodes[0]) / 2, 1e-4)
     u, v = (one.ravel() for one in np.meshgrid(roots**2, roots**2))
@@ -120,14 +119,14 @@ def fit_log_quantile(z: float) -> LogQuantile:
 
 
 def _exact_quantile(u: Floats, v: Floats, z: float) -> Floats:
-    """Minus the quantile of log F, from one over the shapes."""
+    """Return minus the quantile of log F, from one over the shapes."""
     share, rest = betaincinv(1 / u, 1 / v, ndtr(-z)), betaincinv(1 / v, 1 / u, ndtr(z))
     found: Floats = np.log(rest * v) - np.log(share * u)
     return found
 
 
 class _Side(NamedTuple):
-    """What lies above t, or below: the sum of y, and of y**2."""
+    """The part above t, or below: the sums of y and of y**2."""
 
     first: Column
     second: Column
@@ -144,14 +143,14 @@ class _Test:
     ops: Operations
 
     def excess(self, t: Column) -> Column:
-        """Return by how much A exp(-h) exceeds B: t is rejected where it does."""
+        """Return by how much A exp(-h) exceeds B; where it does, t is rejected."""
         above, below, more = self._above(t), *self._below(t)
         all_below = _Side(below.first + more, below.second + more * more)
         found = self._compare(above, all_below)
         if self.quantile.z < _HIGH:
             return found
-        # Far out in the tail the one more decides, if the others are many and near t, and two
-        # moments hide it among them. So it must also hold out by itself against all others.
+        # Far out in the tail the extra y decides if the others are many and near t, and two
+        # moments hide it among them. So t must also be rejected with the extra y on its own.
         ops, gap, second = self.ops, above.first - below.first, above.second + below.second
         error = ops.sqrt(second)
         alone = self._compare(_Side(ops.greatest(gap, error), second), _Side(more, more * more))
@@ -159,10 +158,10 @@ class _Test:
 
     def _compare(self, above: _Side, below: _Side) -> Column:
         ops = self.ops
-        # One over the shapes, either times the squares of both means.
+        # One over the shapes, each times the squares of both means.
         u = above.second * (below.first * below.first)
         v = below.second * (above.first * above.first)
-        # Nothing lies above the last rating that was given: then nothing speaks against t.
+        # Above the last rating given there is nothing, and t is not rejected.
         both = ops.greatest(u + v, _LEAST)
         spread = ops.sqrt(both) / ops.greatest(above.first * below.first, _LEAST)
         spread = ops.least(spread, _WIDEST)
@@ -175,10 +174,10 @@ class _Test:
         return self._side(self.box.fewest[1:], self.counts[1:], apart)
 
     def _below(self, t: Column) -> tuple[_Side, Column]:
-        """Return who was seen, and the one more."""
+        """Return the part of those seen, and the extra y."""
         ops, weights = self.ops, self.box.most[:-1]
         apart = [t, *(ops.greatest(t - d, 0.0) for d in self.distances[1:-1])]
-        # The least y is at the near end, unless a rating above it stands for more.
+        # The smallest y is at the near end, unless a rating above it has a larger weight.
         more = _times(weights[0], t)
         if not are_identical(weights):
             more = row_maximum([w * d for w, d in zip(weights, apart, strict=True)], ops)
@@ -213,17 +212,17 @@ def find_lower_limit(
     Parameters
     ----------
     distances
-        How far each rating lies from the near end, which comes first.
+        Distance of each rating from the near end, which comes first.
     counts
-        How often it was given.
+        Count of each rating.
     box
-        What it may stand for.
+        How many people it may stand for.
     z
         Critical value of the test.
     ops
         The engine's operations.
     """
-    # Without the one more, both sides balance at the end of the interval; with it, not above:
+    # Without the extra y, both sides balance at the bound; with it, they balance below:
     bound = find_extreme_mean(counts, distances, box, ops.least, ops)
     mass = count_people_at(counts, [bound > d for d in distances], box, ops)
     slope = mass + box.most[0]
@@ -231,16 +230,16 @@ def find_lower_limit(
     longest = ops.divide(1.0 / _FLATTEST, weighted_sum(box.fewest, counts))
     test = _Test(distances, counts, box, fit_log_quantile(z), ops)
     limit = _secant(test, *_bracket(test, top), slope, longest)
-    # If everybody is at the near end, so is the limit.
+    # If all ratings are at the near end, so is the limit.
     return ops.where(total(counts[1:]) > 0.0, limit, 0.0)
 
 
 def _bracket(test: _Test, top: Column) -> tuple[Column, Column]:
-    """Find between which two ratings the limit lies, by halving; or between one and the top.
+    """Find by bisection the two ratings that the limit lies between, or one rating and the top.
 
-    Just above a rating that many gave, the excess can have further zeros: two moments do not
-    describe many who are hardly below t and one who is far below. On a rating these many are
-    neither above nor below, so there it is settled on which side the limit is.
+    Just above a rating with a large count, the excess can have further zeros: two moments do not
+    describe many people just below t and one far below. At the rating itself these people are
+    neither above nor below, so the excess there decides on which side the limit is.
     """
     ops = test.ops
     low: Column = 0.0
@@ -256,7 +255,7 @@ def _bracket(test: _Test, top: Column) -> tuple[Column, Column]:
 
 
 def _secant(test: _Test, low: Column, high: Column, slope: Column, longest: Column) -> Column:
-    """Find where the excess ends between two points, from the upper one."""
+    """Find where the excess crosses zero between two points, starting from the upper one."""
     ops = test.ops
     before, excess_before = high, test.excess(high)
     t = high + ops.divide(excess_before, slope)

@@ -1,8 +1,8 @@
 """Sums over the ratings below every threshold of a scale, all at once.
 
-What rules an end of an interval is found by trying every rating as a threshold, and each needs sums
-over the ratings on either side. Made anew for every threshold they would cost m**2 steps; here
-those of one threshold are made from those of others.
+A bound is found by trying every rating as a threshold, and each threshold needs sums over the
+ratings on either side. Computed separately they would cost m**2 steps; here the sums of one
+threshold build on those of others.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from typing import TypeAlias
 from unheard.formulas.operations import Column, accumulate_columns, are_identical
 
 Moments: TypeAlias = list[list[Column]]
-"""Numbers of people, sums of their distances from a point, and of the squares, as far as asked for;
-each a list with one column per threshold."""
+"""Numbers of people, sums of their distances from a point, and of the squares, up to a degree; each
+a list with one column per threshold."""
 
 
 class WeightedMoments:
     """Moments of weighted counts, as a function of the weights.
 
-    Most weights are the same column for every rating. Then the moments are those of the counts,
-    made once whatever the weight, and the weight is a factor before them.
+    Often the weights are the same column for every rating. Then the moments are those of the
+    counts, computed once for all weights, and the weight is a factor.
 
     Parameters
     ----------
     moments
         One of the functions below.
     places
-        Where on the scale the counts are.
+        The positions of the counts on the scale.
     counts
         One column per place.
     degree
-        The highest power of distances that will be asked for.
+        The highest power of distances needed.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class WeightedMoments:
         self._plain: Moments | None = None
 
     def by(self, weights: Sequence[Column], degree: int) -> tuple[Column, Moments]:
-        """Return a factor, and the moments up to a degree that it is to be multiplied with."""
+        """Return a factor, and the moments up to a degree that it multiplies."""
         if not are_identical(weights):
             people = [w * c for w, c in zip(weights, self._counts, strict=True)]
             return 1.0, self._moments(self._places, people, degree)
@@ -58,7 +58,7 @@ class WeightedMoments:
 
 
 def accumulate_moments(places: Sequence[float], counts: Sequence[Column], degree: int) -> Moments:
-    """Moments around zero of the people at the first place, at the first two, ... and at all."""
+    """Return moments around zero of people at the first place, the first two, ... and at all."""
     found = [accumulate_columns(counts)]
     for _ in range(degree):
         counts = [place * count for place, count in zip(places, counts, strict=True)]
@@ -69,12 +69,12 @@ def accumulate_moments(places: Sequence[float], counts: Sequence[Column], degree
 def accumulate_moments_below(
     places: Sequence[float], counts: Sequence[Column], degree: int
 ) -> Moments:
-    """Moments of the people below each place, around that place; places rise.
+    """Return moments of the people below each place around that place; places ascend.
 
-    Running totals of running totals: from one place to the next everybody below moves away by the
-    gap g between them. The sum of the distances d grows by g for each, and that of their squares by
-    g (d + (d + g)). Only positive terms are added, so nothing cancels, however many people there
-    are and however long the scale is.
+    They are running totals of running totals: from one place to the next, everybody below moves
+    away by the gap g between them. The sum of distances d grows by g for each, and the sum of
+    squares by g (d + (d + g)). Only positive terms are added, so nothing cancels, however many
+    people there are and however long the scale is.
     """
     gaps = [high - low for low, high in pairwise(places)]
     found = [accumulate_columns(counts[:-1])]

@@ -1,9 +1,9 @@
 """Arithmetic that every engine understands.
 
-The closed forms of this package are written once, over *columns*: whatever supports
-``+ - * /``, unary minus and ``> >=``. On a laptop a column is a NumPy array, or for a single row a
-number; inside a database it is an SQL expression. What Python has no operator for is named in
-:class:`Operations`.
+The closed forms of this package are written once, over *columns*: anything that supports
+``+ - * /``, unary minus and comparisons. In this process a column is a NumPy array, or a number for
+a single row; inside a database it is an SQL expression. :class:`Operations` names what Python has
+no operator for.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Tree = TypeVar("Tree")
 Floats: TypeAlias = NDArray[np.float64]
 
 _FEW = 5
-"""Running totals of so few columns are made one after the other."""
+"""Running totals of up to this many columns are computed one after the other."""
 
 BLOCK_ROWS = 8192
-"""Rows worked on at a time: few enough that every intermediate column stays in the cache."""
+"""Rows computed at a time: few enough that intermediate columns stay in the cache."""
 
 
 class Operations(Protocol):
-    """What an engine must offer besides the operators of arithmetic."""
+    """What an engine must provide besides arithmetic operators."""
 
     def least(self, a: Column, b: Column) -> Column:
         """Smaller of two, row by row."""
@@ -105,11 +105,11 @@ class PlainOperations:
     """:class:`Operations` on Python's own numbers, some ten times faster for a single row."""
 
     def least(self, a: Column, b: Column) -> Column:
-        """Smaller of two; what is missing stays missing, as in NumPy."""
+        """Smaller of two; NaN stays NaN, as in NumPy."""
         return a if a < b or math.isnan(a) else b
 
     def greatest(self, a: Column, b: Column) -> Column:
-        """Larger of two; what is missing stays missing, as in NumPy."""
+        """Larger of two; NaN stays NaN, as in NumPy."""
         return a if a > b or math.isnan(a) else b
 
     def divide(self, a: Column, b: Column) -> Column:
@@ -119,11 +119,11 @@ class PlainOperations:
         return math.nan if not a or math.isnan(a) else math.copysign(math.inf, a)
 
     def sqrt(self, a: Column) -> Column:
-        """Square root; NaN has none."""
+        """Square root; NaN for NaN."""
         return math.sqrt(a) if a >= 0 else math.nan
 
     def log(self, a: Column) -> Column:
-        """Natural logarithm; NaN has none."""
+        """Natural logarithm; NaN for NaN."""
         return math.log(a) if a > 0 else math.nan
 
     def exp(self, a: Column) -> Column:
@@ -143,7 +143,7 @@ PLAIN = PlainOperations()
 
 
 def total(terms: Sequence[Column]) -> Column:
-    """Add columns up, in the order given."""
+    """Add up columns in the given order."""
     return reduce(add, terms)
 
 
@@ -155,9 +155,9 @@ def weighted_sum(weights: Sequence[Column], columns: Sequence[Column]) -> Column
 
 
 def are_identical(columns: Sequence[Column]) -> bool:
-    """Whether all columns of a list are one and the same."""
+    """Return whether all columns of a list are the same object."""
     first = columns[0]
-    for column in columns:  # noqa: SIM110 (three times as fast as all(), and asked all the time)
+    for column in columns:  # noqa: SIM110 (three times as fast as all(), and called very often)
         if column is not first:
             return False
     return True
@@ -166,11 +166,11 @@ def are_identical(columns: Sequence[Column]) -> bool:
 def accumulate_columns(
     parts: Sequence[Part], join: Callable[[Part, Part], Part] = add
 ) -> list[Part]:
-    """Return what the first, the first two, ... and all parts come to when joined.
+    """Return the joined first part, the first two, ... and all parts.
 
-    A long list by halves, so that none is further than some log2(m) joins from its parts. One after
-    the other the last would be m away, and in a database every join is a step that waits for the
-    one before.
+    A long list is joined by halves, so that no result is more than about log2(m) joins away from
+    its parts. Joined one after the other, the last would be m away, and in a database every join is
+    a step that waits for the one before.
     """
     if len(parts) <= _FEW:
         return list(accumulate(parts, join))
@@ -181,9 +181,9 @@ def accumulate_columns(
 
 
 def map_distinct(function: Callable[..., Column], *lists: Sequence[Column]) -> tuple[Column, ...]:
-    """Apply a function along lists of columns, once for each different set of arguments.
+    """Apply a function along lists of columns, once for each distinct set of arguments.
 
-    Most weights are the same column for every rating; what is made of them stays one column.
+    Often the weights are the same column for every rating; their result stays one column.
     """
     if all(map(are_identical, lists)):
         return (function(*[one[0] for one in lists]),) * len(lists[0])
@@ -203,7 +203,7 @@ def row_maximum(columns: Sequence[Column], ops: Operations) -> Column:
 
 
 def running_maximum(columns: Sequence[Column], ops: Operations) -> list[Column]:
-    """Return the largest of the first, of the first two, ... and of all columns."""
+    """Return the row-wise maximum of the first column, of the first two, ... and of all."""
     if are_identical(columns):
         return list(columns)
     return accumulate_columns(columns, lambda a, b: a if a is b else ops.greatest(a, b))
@@ -270,6 +270,6 @@ def _store(whole: Any, part: Any, block: slice) -> None:
 
 
 def blocks(length: int) -> Iterator[slice]:
-    """Cut rows into blocks."""
+    """Yield the slices that split rows into blocks."""
     for start in range(0, length, BLOCK_ROWS):
         yield slice(start, min(start + BLOCK_ROWS, length))

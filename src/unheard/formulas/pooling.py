@@ -1,19 +1,19 @@
 """Pooled estimates: what an audit of several items says about another item of the same kind.
 
-With n known, the mean rating of an item's silent people is predicted from the shares of the people
+With n known, the mean rating of an item's non-respondents is predicted from the shares of people
 who gave each rating: the best linear prediction, as in credibility theory [BS70] and linear Bayes
-[H69]. It needs means, variances and covariances over items alone, trusts an item's own ratings the
-more the larger n is, and has a closed form. Those who answered are known and count as they are.
+[H69]. It uses only means, variances and covariances over items, gives more weight to an item's own
+ratings the larger n is, and has a closed form. Respondents count with the ratings they gave.
 
-With n unknown, every item is given a few pseudo-ratings as the audited items have them, and each
+With n unknown, every item gets a few pseudo-ratings distributed as in the audited items, and each
 rating then counts for the people that it stands for.
 
-How far such an estimate may be off is read from the audit itself: the errors it makes on audited
-items that it was not fitted to, in units of what the formula expects (conformal prediction
-[VGS05]). So the limits hold the means of the stated share of items if the audited ones were drawn
-at random, whether or not the model behind the formula is right. Of items unlike the audited ones
-they promise nothing. How unlike an item is shows in its ratings, if it shows at all: those further
-out than nearly all audited items get a flag.
+The audit itself tells how far such an estimate may be off: by the errors on audited items that it
+was not fitted to, in units of the error that the formula expects (conformal prediction [VGS05]). So
+the limits contain the means of the stated share of items if the audited ones were drawn at random,
+whether or not the model behind the formula is right. They promise nothing about items unlike the
+audited ones. Items whose ratings are more unusual than those of nearly all audited items get a
+note.
 
 docs/howto/choose-q.md has the derivation; :mod:`unheard.analysis.pool_fit` fits the numbers.
 """
@@ -31,30 +31,31 @@ from unheard.formulas.operations import Column, Operations, total, weighted_sum
 
 @dataclass(frozen=True)
 class NonrespondentPool:
-    """How the mean of an item's silent people goes with the shares of people seen.
+    """How the mean of an item's non-respondents depends on the shares of people seen.
 
     Attributes
     ----------
     mean, variance
-        Of the silent people's mean rating, over items.
+        Mean and variance over items of the non-respondents' mean rating.
     within
-        Variance of the ratings of one item's silent people, on average.
+        Average variance of the ratings of one item's non-respondents.
     people
-        Variance of the ratings of all of one item's people, on average.
+        Average variance of the ratings of all people of one item.
     spread
-        Standard deviation over items of the log-odds to answer.
+        Standard deviation over items of the log-odds of responding.
     shares
-        Share of the people who gave each rating, on average.
+        Average share of people who gave each rating.
     modes
-        Combinations of these shares that vary independently over items, each with unit noise.
+        Combinations of these shares that vary independently over items, each with a sampling
+        variance of 1 for one person.
     strengths
-        Variance of each combination over items, in units of one person's noise.
+        Variance of each combination over items, in units of one person's sampling variance.
     gains
-        Covariance of each combination with the silent people's mean.
+        Covariance of each combination with the non-respondents' mean.
     doubt
-        Variance of a prediction because the audit might have had other items.
+        Variance of a prediction because the audit is a sample of items.
     errors
-        Errors on audited items, in units of what the formula expects, smallest first.
+        Errors on audited items, in units of the expected error, in ascending order.
     farthest
         The unlikeness (:func:`measure_unlikeness_with_n`) that nearly all audited items stay below.
     """
@@ -75,16 +76,16 @@ class NonrespondentPool:
 
 @dataclass(frozen=True)
 class RespondentPool:
-    """What is known of an item's seen ratings before seeing them.
+    """The prior for an item's ratings.
 
     Attributes
     ----------
     pseudo
-        Pseudo-ratings to be added.
+        Pseudo-ratings to add.
     stands
         How many people each rating stands for.
     doubt, errors, farthest
-        As in :class:`Silent`.
+        As in :class:`NonrespondentPool`.
     """
 
     pseudo: tuple[float, ...]
@@ -101,9 +102,9 @@ class Pool:
     Attributes
     ----------
     seen
-        For an unknown number of people.
+        Used if n is unknown.
     silent
-        For a known one; None if the audit was not of the same people.
+        Used if n is known; None if the audit was not of the same people.
     """
 
     seen: RespondentPool
@@ -111,11 +112,11 @@ class Pool:
 
 
 def error_quantile(errors: Sequence[float], level: float) -> float:
-    """How many expected errors wide the limits must be to hold the stated share of items."""
+    """Return how many expected errors the limits span to contain the stated share of items."""
     rank = math.ceil((len(errors) + 1) * level)
     if rank <= len(errors):
         return errors[rank - 1]
-    # Too few audited items to tell from them alone.
+    # Too few items were audited to read the quantile from them alone.
     return max(*errors, float(stdtrit(len(errors) - 1.0, (1 + level) / 2)))
 
 
@@ -126,7 +127,7 @@ def predict_mean_with_n(
     pool: NonrespondentPool,
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Return the mean of the n people and the error to be expected, squared."""
+    """Return the predicted mean of the n people and the expected squared error."""
     silent, left = predict_nonrespondent_mean(counts, values, n, pool, ops)
     one = ops.divide(1.0, n)
     share = ops.greatest(1.0 - total(counts) * one, 0.0)
@@ -141,7 +142,7 @@ def predict_nonrespondent_mean(
     pool: NonrespondentPool,
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Return the predicted mean of the silent, and its variance over items given what was seen."""
+    """Return the predicted mean of the non-respondents, and its variance given the ratings."""
     one = ops.divide(1.0, n)
     silent, explained = pool.mean, 0.0
     for mode, strength, gain in zip(pool.modes, pool.strengths, pool.gains, strict=True):
@@ -155,7 +156,7 @@ def predict_nonrespondent_mean(
 def predict_mean_without_n(
     counts: Sequence[Column], values: Sequence[float], pool: RespondentPool, ops: Operations
 ) -> tuple[Column, Column]:
-    """Return the mean of everybody and the error to be expected, squared."""
+    """Return the predicted mean of everybody and the expected squared error."""
     more = [c + extra for c, extra in zip(counts, pool.pseudo, strict=True)]
     people = [w * c for w, c in zip(pool.stands, more, strict=True)]
     mass = total(people)
@@ -176,9 +177,9 @@ def measure_unlikeness_with_n(
     pool: NonrespondentPool,
     ops: Operations,
 ) -> Column:
-    """Return how far the shares of people seen are from those of the audited items, squared.
+    """Return the squared distance of the shares of people seen from those of the audited items.
 
-    In units of what is to be expected: items differ, and shares are those of n people.
+    It is in units of its expectation, which allows for how items differ and for n.
     """
     one = ops.divide(1.0, n)
     return total(
@@ -196,7 +197,7 @@ def _center(mode: Sequence[float], pool: NonrespondentPool) -> float:
 def measure_unlikeness_without_n(
     counts: Sequence[Column], values: Sequence[float], pool: RespondentPool, ops: Operations
 ) -> Column:
-    """Return how far the average rating is from those of the audited items, squared."""
+    """Return the squared distance of the average from those of the audited items, standardised."""
     rated, weight = total(counts), sum(pool.pseudo)
     mean = sum(v * a for v, a in zip(values, pool.pseudo, strict=True)) / weight
     variance = sum(a * (v - mean) ** 2 for v, a in zip(values, pool.pseudo, strict=True)) / weight
