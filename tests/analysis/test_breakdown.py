@@ -30,24 +30,24 @@ def questions(draw: st.DrawFn) -> tuple[Question, Claim]:
     return question, Claim(draw(st.booleans()), low + share * (high - low))
 
 
-def margins(question: Question, claim: Claim, qs: Floats, noise: bool) -> Floats:
+def margins(question: Question, claim: Claim, qs: Floats, sampling_error: bool) -> Floats:
     """How far beyond the threshold the end of the interval lies, for each q."""
     rows = np.zeros(len(qs), np.intp)
     found = question.at(qs, rows).find_bounds()
-    lower, upper = found.outermost if noise else (found.lower, found.upper)
+    lower, upper = found.outermost if sampling_error else (found.lower, found.upper)
     beyond: Floats = lower - claim.threshold if claim.above else claim.threshold - upper
     return beyond
 
 
-@pytest.mark.parametrize("noise", [False, True])
+@pytest.mark.parametrize("sampling_error", [False, True])
 @given(asked=questions())
 def test_breakdown_is_where_the_claim_starts_to_hold(
-    noise: bool, asked: tuple[Question, Claim]
+    sampling_error: bool, asked: tuple[Question, Claim]
 ) -> None:
     question, claim = asked
-    found = float(find_breakdown_by_row(question, claim, noise)[0])
+    found = float(find_breakdown_by_row(question, claim, sampling_error)[0])
     slack = 1e-9 * question.counts.scale.width
-    beyond = margins(question, claim, QS, noise)
+    beyond = margins(question, claim, QS, sampling_error)
     if np.isnan(found):
         # Above the response rate nothing is claimed: the assumption contradicts it.
         assert (beyond[find_largest_q(question)[0] >= QS] <= slack).all()
@@ -57,16 +57,16 @@ def test_breakdown_is_where_the_claim_starts_to_hold(
         assert (beyond[found * (1 - 1e-9) > QS] <= slack).all()
 
 
-@pytest.mark.parametrize("noise", [False, True])
+@pytest.mark.parametrize("sampling_error", [False, True])
 @given(asked=questions())
 def test_the_end_of_the_interval_is_the_threshold_at_the_breakdown(
-    noise: bool, asked: tuple[Question, Claim]
+    sampling_error: bool, asked: tuple[Question, Claim]
 ) -> None:
     question, claim = asked
-    found = float(find_breakdown_by_row(question, claim, noise)[0])
+    found = float(find_breakdown_by_row(question, claim, sampling_error)[0])
     if found > 1e-9:
         around = np.array([found * (1 - 1e-9), min(found * (1 + 1e-9), 1.0)])
-        before, after = margins(question, claim, around, noise)
+        before, after = margins(question, claim, around, sampling_error)
         slack = 1e-12 * question.counts.scale.width
         assert before <= slack
         assert after >= -slack

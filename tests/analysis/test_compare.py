@@ -145,7 +145,7 @@ def test_separate_is_made_of_two_estimates(stated: dict[str, Any]) -> None:
 def test_in_numbers() -> None:
     found = compare(A, B, 0.5)
     assert found.leader == "a"
-    # Without noise one participation that is shared never puts B ahead: A's ratings are higher
+    # Ignoring sampling error, shared participation never puts B ahead: A's ratings are higher
     # at every threshold, in odds.
     assert found.shared.breakdown_q == 0
     # Known participation leaves one point, the same both ways.

@@ -214,7 +214,7 @@ def truth_of(books: Floats) -> tuple[Floats, Floats]:
     return mean, 1.0 + (mean[:, None] < mean).sum(axis=1)
 
 
-def test_noise_aside_nothing_said_is_wrong(books: Floats) -> None:
+def test_ignoring_sampling_error_no_claim_is_wrong(books: Floats) -> None:
     """Each book may have its own participation; all the same is the hardest to tell apart."""
     mean, rank = truth_of(books)
     rng = np.random.default_rng(400)
@@ -235,7 +235,7 @@ def test_noise_aside_nothing_said_is_wrong(books: Floats) -> None:
     assert said > 1000  # not by saying nothing
 
 
-def test_noise_aside_a_breakdown_is_kept(books: Floats) -> None:
+def test_ignoring_sampling_error_a_breakdown_holds(books: Floats) -> None:
     """What is said at q, A above B or A in the top k, is so whatever q allows has happened."""
     rng = np.random.default_rng(401)
     kept = 0
@@ -261,7 +261,7 @@ def test_noise_aside_a_breakdown_is_kept(books: Floats) -> None:
     [((30, 300), 0), ((3_000, 30_000), 50)],
     ids=["few ratings say next to nothing", "many ratings"],
 )
-def test_with_noise_few_runs_have_anything_wrong(
+def test_with_sampling_error_few_runs_have_a_wrong_claim(
     books: Floats, ratings: tuple[int, int], least_said: float
 ) -> None:
     rng = np.random.default_rng(402)

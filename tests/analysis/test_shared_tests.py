@@ -178,7 +178,7 @@ def test_ranks_and_tiers_follow_from_claims() -> None:
     assert rated.tier.tolist() == [1, 2, 3]
 
 
-def test_nearly_alike_with_noise_lies_between() -> None:
+def test_similar_participation_with_sampling_error_is_between() -> None:
     rng = np.random.default_rng(3)
     seen = np.array([rng.multinomial(2000, share) for share in rng.dirichlet([1, 1, 3], 12)])
     settled = [
@@ -214,7 +214,7 @@ def test_later_claims_count_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("quiet", ["any", "low"])
-def test_breakdown_with_noise_is_where_claims_end(quiet: str) -> None:
+def test_breakdown_with_sampling_error_is_where_claims_end(quiet: str) -> None:
     cells = np.array([[5, 10, 60, 200, 300], [20, 30, 90, 150, 160], [0, 0, 0, 0, 0]])
     question = build_question(cells, 0.5, quiet=quiet)
     exact = find_shared_breakdown(question, [0, 1, 0], [1, 0, 2])

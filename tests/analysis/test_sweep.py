@@ -126,13 +126,15 @@ def test_the_grid_of_nobody_in_particular() -> None:
 
 def test_a_claim_changes_where_it_breaks_down() -> None:
     plain, noisy = (
-        uh.find_breakdown(COUNTS, above=3.5, sampling_error=noise) for noise in (False, True)
+        uh.find_breakdown(COUNTS, above=3.5, sampling_error=sampling_error)
+        for sampling_error in (False, True)
     )
     assert noisy > plain
     assert (sweep(COUNTS, [plain * 1.001, plain * 0.999]).lower > 3.5).tolist() == [True, False]
     assert (sweep(COUNTS, [noisy * 1.001, noisy * 0.999]).ci_lower > 3.5).tolist() == [True, False]
     plain, noisy = (
-        uh.find_breakdown(COUNTS, below=4.5, sampling_error=noise) for noise in (False, True)
+        uh.find_breakdown(COUNTS, below=4.5, sampling_error=sampling_error)
+        for sampling_error in (False, True)
     )
     assert noisy > plain
     assert (sweep(COUNTS, [plain * 1.001, plain * 0.999]).upper < 4.5).tolist() == [True, False]
