@@ -70,7 +70,7 @@ def audited(candidates: NDArray[np.bool_], seed: int) -> NDArray[np.bool_]:
     return np.isin(np.arange(len(candidates)), chosen)
 
 
-def stated(observed: Floats, n: Floats) -> dict[str, uh.Estimate]:
+def stated(observed: Floats, n: Floats) -> dict[str, uh.Estimates]:
     return {
         "average": uh.estimate(observed, 1.0, method="average"),
         "--q 0.3": uh.estimate(observed, 0.3),
@@ -79,9 +79,9 @@ def stated(observed: Floats, n: Floats) -> dict[str, uh.Estimate]:
     }
 
 
-def calibrated(observed: Floats, n: Floats, audit: uh.Audit) -> dict[str, uh.Estimate]:
+def calibrated(observed: Floats, n: Floats, audit: uh.Audit) -> dict[str, uh.Estimates]:
     stated = audit.assumption
-    asked: dict[str, Callable[[], uh.Estimate]] = {
+    asked: dict[str, Callable[[], uh.Estimates]] = {
         "reweight": lambda: uh.estimate(observed, assumption=stated, method="reweight"),
         "pooled": lambda: uh.estimate(observed, assumption=stated),
         "pooled, n known": lambda: uh.estimate(observed, assumption=stated, n=n, covers="people"),
@@ -89,7 +89,7 @@ def calibrated(observed: Floats, n: Floats, audit: uh.Audit) -> dict[str, uh.Est
     return {words: ask() for words, ask in asked.items()}
 
 
-def score(answer: uh.Estimate, means: Floats, rows: NDArray[np.bool_]) -> list[float]:
+def score(answer: uh.Estimates, means: Floats, rows: NDArray[np.bool_]) -> list[float]:
     inside = (answer.lower <= means) & (means <= answer.upper)
     covered = (answer.ci_lower <= means) & (means <= answer.ci_upper)
     return [

@@ -16,6 +16,7 @@ from unheard.analysis.ranking import adjust_level_for_items, rank_intervals
 from unheard.analysis.shared_breakdown import find_shared_breakdown
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.model.question import build_question
+from unheard.options.declarations import Quiet
 from unheard.tables.pipeline import Job, prepare, read_request
 from unheard.tables.sources.open import Where
 
@@ -75,7 +76,8 @@ def _too_many(cells: NDArray[np.int64]) -> None:
 
 
 def _measure_with_sampling_error(cells: NDArray[np.int64]) -> None:
-    for items, quiet in ((200, "any"), (1_000, "any"), (200, "low"), (4_000, "any")):
+    sizes: list[tuple[int, Quiet]] = [(200, "any"), (1_000, "any"), (200, "low"), (4_000, "any")]
+    for items, quiet in sizes:
         some = cells[:items]
         theirs = Cost.of(_separate(some, quiet, adjust_level_for_items(0.95, items)), 3)
         ours = Cost.of(_shared(some, quiet, sampling_error=True))
@@ -93,7 +95,7 @@ def _pairs(cells: NDArray[np.int64]) -> None:
         report(what, ours, "ranking the items at one q", theirs, "no goal")
 
 
-def _separate(cells: NDArray[np.int64], quiet: str, level: float | None) -> Callable[[], object]:
+def _separate(cells: NDArray[np.int64], quiet: Quiet, level: float | None) -> Callable[[], object]:
     def work() -> object:
         found = uh.estimate(cells, _Q, quiet=quiet, level=level)
         if level is None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from unheard import _interrupt as _before_all_that_takes_time  # noqa: F401
 
 # isort: split
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+import typing as _typing
 
 from unheard._version import __version__
 from unheard.errors import (
@@ -31,7 +31,7 @@ from unheard.errors import (
     UnheardError,
 )
 from unheard.formulas.bea import bea_a_star, bea_lambda, regret_lower_bound
-from unheard.formulas.estimators import ESTIMATORS
+from unheard.formulas.estimators import ESTIMATORS as _ESTIMATORS
 from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
 from unheard.model.assumption import PRESETS, Assumption
 from unheard.model.estimate import estimate
@@ -39,37 +39,42 @@ from unheard.model.histograms import Histograms
 from unheard.model.notes import NOTE_TEXTS
 from unheard.model.question import Question, build_question
 from unheard.model.response import Response
-from unheard.model.results import Estimate
-from unheard.model.results import install as _install_shower
+from unheard.model.results import Chart, Estimate, Estimates, Result
+from unheard.model.results import Drawer as _Drawer
+from unheard.model.results import Presenter as _Presenter
+from unheard.model.results import install as _install
 from unheard.model.scale import Scale
 from unheard.model.tally import tally
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
+    from unheard import charts as charts
     from unheard.analysis.assumption_file import read_assumption, write_assumption
-    from unheard.analysis.breakdown import find_breakdown
+    from unheard.analysis.breakdown import Claim, find_breakdown
     from unheard.analysis.calibrate import Audit, calibrate
-    from unheard.analysis.compare import Comparison, compare
+    from unheard.analysis.compare import Comparison, Difference, compare
     from unheard.analysis.follow_up import FollowUp, combine_follow_up
-    from unheard.analysis.plan import Plan, plan_follow_up
+    from unheard.analysis.plan import Plan, Scenario, plan_follow_up
     from unheard.analysis.ranking import Ranking, find_top_k_breakdown, rank_intervals
     from unheard.analysis.response_rates import ResponseRates, check_response_rates
     from unheard.analysis.shared_breakdown import find_shared_breakdown, find_shared_top_k_breakdown
     from unheard.analysis.shared_ranking import SharedRanking, rank_shared
     from unheard.analysis.sweep import Sweep, sweep
+    from unheard.game.minimax import Minimax
+    from unheard.game.regret_table import Regret, Regrets
     from unheard.report import make_report
     from unheard.tables import DroppedRowsWarning, count_ratings, rank, rate, write_sql
 
-METHODS = tuple(ESTIMATORS)
+METHODS = tuple(_ESTIMATORS)
 """Names of the methods that :func:`estimate` knows."""
 
 _LATER = {
     name: module
     for module, names in {
         "unheard.analysis.calibrate": ("Audit", "calibrate"),
-        "unheard.analysis.breakdown": ("find_breakdown",),
-        "unheard.analysis.compare": ("Comparison", "compare"),
+        "unheard.analysis.breakdown": ("Claim", "find_breakdown"),
+        "unheard.analysis.compare": ("Comparison", "Difference", "compare"),
         "unheard.analysis.follow_up": ("FollowUp", "combine_follow_up"),
-        "unheard.analysis.plan": ("Plan", "plan_follow_up"),
+        "unheard.analysis.plan": ("Plan", "Scenario", "plan_follow_up"),
         "unheard.analysis.ranking": ("Ranking", "rank_intervals", "find_top_k_breakdown"),
         "unheard.analysis.response_rates": ("ResponseRates", "check_response_rates"),
         "unheard.analysis.shared_breakdown": (
@@ -79,6 +84,8 @@ _LATER = {
         "unheard.analysis.shared_ranking": ("SharedRanking", "rank_shared"),
         "unheard.analysis.assumption_file": ("read_assumption", "write_assumption"),
         "unheard.analysis.sweep": ("Sweep", "sweep"),
+        "unheard.game.regret_table": ("Regret", "Regrets"),
+        "unheard.game.minimax": ("Minimax",),
         "unheard.report": ("make_report",),
         "unheard.tables": ("DroppedRowsWarning", "count_ratings", "rank", "rate", "write_sql"),
     }.items()
@@ -93,16 +100,21 @@ __all__ = [
     "Assumption",
     "AssumptionError",
     "Audit",
+    "Chart",
+    "Claim",
     "ColumnError",
     "Comparison",
     "CountsError",
     "DataError",
+    "Difference",
     "DroppedRowsWarning",
     "Estimate",
+    "Estimates",
     "FollowUp",
     "Histograms",
     "InputError",
     "MethodError",
+    "Minimax",
     "MissingLibraryError",
     "OptionError",
     "Plan",
@@ -110,10 +122,14 @@ __all__ = [
     "QueryError",
     "Question",
     "Ranking",
+    "Regret",
+    "Regrets",
     "Response",
     "ResponseRates",
+    "Result",
     "Scale",
     "ScaleError",
+    "Scenario",
     "SharedRanking",
     "SourceError",
     "Sweep",
@@ -147,19 +163,31 @@ __all__ = [
 ]
 
 
-# Drawing is above the results that are drawn; only here are the two put together.
-_install_shower(lambda: import_module("unheard.charts.notebook"))
+def _fetch_presenter() -> _Presenter:
+    from unheard.present import results
+
+    return results
 
 
-def __getattr__(name: str) -> Any:
+def _fetch_drawer() -> _Drawer:
+    from unheard.charts import notebook
+
+    return notebook
+
+
+# Text and drawing are above the results that they present; only here are they put together.
+_install(_fetch_presenter, _fetch_drawer)
+
+
+def __getattr__(name: str) -> object:
     """Fetch a name when it is first used."""
     if name == "charts":
-        return import_module("unheard.charts")
+        return _importlib.import_module("unheard.charts")
     if name not in _LATER:
         raise AttributeError(f"module 'unheard' has no attribute {name!r}")
-    return getattr(import_module(_LATER[name]), name)
+    return getattr(_importlib.import_module(_LATER[name]), name)
 
 
 def __dir__() -> list[str]:
-    """List the names that are fetched later as well."""
-    return sorted([*globals(), *_LATER])
+    """List the public names, those fetched later included."""
+    return sorted([*__all__, "charts"])

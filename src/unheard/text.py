@@ -15,7 +15,7 @@ def rating_text(value: float | None, width: float) -> str:
 
 
 def range_text(low: float, high: float, width: float) -> str:
-    """Write an interval of ratings."""
+    """Write what a rating lies between."""
     return f"{rating_text(low, width)} to {rating_text(high, width)}"
 
 
@@ -25,9 +25,25 @@ def write_exactly(value: float) -> str:
     return str(int(value)) if whole else repr(float(value))
 
 
-def plural(many: int, one: str) -> str:
-    """Write a number of things."""
-    return f"{many:,} {one}{'' if many == 1 else 's'}"
+def count_text(value: float) -> str:
+    """Write a count: whole numbers with separators, sums of weights with two decimals."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
+
+
+def plural(many: float, one: str, several: str | None = None) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> plural(1, "rating"), plural(1200, "rating"), plural(2, "person", "people")
+    ('1 rating', '1,200 ratings', '2 people')
+    """
+    return f"{count_text(many)} {one if many == 1 else several or f'{one}s'}"
+
+
+def percent_text(share: float) -> str:
+    """Write a share or a level as it was given, in percent."""
+    return f"{share * 100:.6g}%"
 
 
 def round_percentages(shares: Sequence[float]) -> list[int]:

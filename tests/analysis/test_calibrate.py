@@ -20,7 +20,7 @@ from unheard.analysis.assumption_file import (
 )
 from unheard.analysis.calibrate import LEAST_PARTICIPATION, calibrate
 from unheard.errors import AssumptionError, CountsError, InputError, OptionError, SourceError
-from unheard.present.estimate_json import numbers_document
+from unheard.present.estimates import numbers_document
 
 CASES = {
     # people audited, how they rate, participation

@@ -17,6 +17,7 @@ from unheard.analysis.calibrate import Audit, calibrate
 from unheard.analysis.pool_fit import fit_dirichlet, fit_participation, fit_pool
 from unheard.formulas.operations import NUMPY
 from unheard.formulas.pooling import error_quantile, predict_mean_with_n
+from unheard.options.declarations import Method
 
 VALUES = np.array([1.0, 2.0, 4.0, 5.0])
 
@@ -162,7 +163,7 @@ def test_tracks_calibrated_on_some_of_them(
     tracks: tuple[Floats, Floats],
     audits: list[tuple[NDArray[np.bool_], Audit]],
     known: bool,
-    method: str,
+    method: Method,
     most: float,
     coverage: float,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def ranked(names: list[Any], column: str = "hotel") -> list[dict[str, Any]]:
 def regrets(sizes: tuple[int, ...], qs: tuple[float, ...]) -> list[dict[str, Any]]:
     methods = ["average", "bea"]
     return [
-        row
+        asdict(row)
         for n in sizes
         for row in RegretTable(n, Scale.points(2), "gap", "any").find_worst(methods, qs)
     ]
@@ -86,11 +87,11 @@ def pictures() -> dict[str, Picture]:
         "methods": draw_estimate(known, known.answer(known.methods())),
         "no ratings": draw_estimate(nobody, nobody.answer(["paa"])),
         "long scale": draw_estimate(long, long.answer(["paa"])),
-        "sweep": draw_sweep(free, sweep_question(free, GRID), Claim(True, 3.5), q=0.3),
-        "sweep with n": draw_sweep(known, sweep_question(known, GRID), Claim(False, 4.5)),
-        "sweep of nothing": draw_sweep(nobody, sweep_question(nobody, GRID), Claim(True, 3.5)),
+        "sweep": draw_sweep(sweep_question(free, GRID, Claim(True, 3.5)), q=0.3),
+        "sweep with n": draw_sweep(sweep_question(known, GRID, Claim(False, 4.5))),
+        "sweep of nothing": draw_sweep(sweep_question(nobody, GRID, Claim(True, 3.5))),
         "comparison": draw_comparison(
-            uh.compare([5, 10, 35, 120, 30], [30, 25, 45, 80, 20], q=0.5), ("A", HOSTILE[0])
+            uh.compare([5, 10, 35, 120, 30], [30, 25, 45, 80, 20], q=0.5, names=("A", HOSTILE[0]))
         ),
         "ranking": draw_ranking(ranked(list(HOSTILE)), ["hotel"], Scale.points(5)),
         "one item": draw_ranking(ranked(["A"]), ["hotel"], Scale.points(5)),
@@ -98,6 +99,6 @@ def pictures() -> dict[str, Picture]:
         "audit": draw_calibration(audit),
         "other people": draw_calibration(uh.calibrate([12, 30, 49], [40, 33, 23], paired=False)),
         "regret": draw_regret(regrets((6,), (0.2, 0.5, 0.8))),
-        "one q": draw_regret(list(simulated)),
+        "one q": draw_regret([asdict(row) for row in simulated]),
         "map": draw_regret(regrets((4, 8), (0.2, 0.5, 0.8))),
     }

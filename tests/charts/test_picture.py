@@ -208,10 +208,9 @@ def test_axes_write_numbers_as_they_are() -> None:
 
 def test_claims_that_always_or_never_hold() -> None:
     question = uh.build_question([0, 0, 0, 0, 50], 0.2)
-    sweep = sweep_question(question, GRID)
-    always = texts(draw_sweep(question, sweep, Claim(True, 4.0)))
+    always = texts(draw_sweep(sweep_question(question, GRID, Claim(True, 4.0))))
     assert "holds at every q shown ignoring sampling error" in always
-    never = texts(draw_sweep(question, sweep, Claim(False, 4.0)))
+    never = texts(draw_sweep(sweep_question(question, GRID, Claim(False, 4.0))))
     assert "holds at no q ignoring sampling error" in never
     assert "holds at no q allowing for it" in never
 

@@ -91,9 +91,9 @@ def test_every_way_to_ask(run: Any, words: list[str], method: str, stated: dict[
 
 def test_screen_tells_the_story(run: Any) -> None:
     out = run("estimate", *COUNTS, "--q", "0.3").out
-    assert "1,000 ratings, from an unknown number of people" in out
+    assert "1,000 ratings from an unknown number of people" in out
     assert re.search(r"5 █+ 605  60\.5%", out)
-    assert re.search(r"Average of those who answered +4\.14", out)
+    assert re.search(r"Average of respondents +4\.14", out)
     assert re.search(r"Estimate \(paa\) +4\.00", out)
     assert re.search(r"Bounds +3\.35 to 4\.64", out)
     assert re.search(r"Confidence interval \(95%\) +3\.21 to 4\.69", out)
@@ -107,13 +107,13 @@ def test_screen_tells_the_story(run: Any) -> None:
 def test_screen_warns(run: Any) -> None:
     out = run("estimate", *COUNTS, "--floor", "0.6", "--n", "2400").out
     assert "refutes the assumption" in out
-    assert "can be 0.433 at the most" in " ".join(out.split())
+    assert "the floor is at most 0.433" in " ".join(out.split())
     assert "n is not used" in out
     out = run("estimate", *COUNTS, "--floor", "0.3", "--n", "2400", "--method", "all").out
     assert "outside the bounds that the assumption allows (bea)" in " ".join(out.split())
     out = run("estimate", "0", "0", "0", "--q", "0.3").out
     assert "no ratings: the estimate is the middle" in out
-    assert "Average of those who answered  " not in out
+    assert "Average of respondents" not in out
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,10 @@ def test_screen_warns(run: Any) -> None:
     [
         (
             "1200",
-            "n (a response rate of 83.3%) narrows the bounds from 3.35–4.64 to 3.62–4.28.",
+            "A response rate of 83.3% narrows the bounds to 3.62 to 4.28; without n they are 3.35 "
+            "to 4.64.",
         ),
-        ("100000", "The response rate, 1%, is too low for n to narrow the bounds."),
+        ("100000", "The response rate, 1%, is too low to narrow the bounds."),
     ],
 )
 def test_the_answer_says_what_n_adds(run: Any, n: str, words: str) -> None:
@@ -203,7 +204,7 @@ def test_bad_input_ends_with_2_and_one_clear_message(
 def test_demo_and_version_and_help(run: Any) -> None:
     out = run("demo").out
     assert "Hotel A" in out
-    assert out.count("Average of those who answered  3.80") == 2
+    assert out.count("Average of respondents         3.80") == 2
     assert max(len(line) for line in out.splitlines()) <= 88
     hotels = json.loads(run("demo", "--json").out)
     assert hotels["Hotel B"]["estimates"][0]["method"] == "average"
@@ -284,7 +285,7 @@ def test_the_game_tells_the_story(run: Any) -> None:
     out = run("minimax", *shlex.split("--n 10 --q 0.5 --table --scale 1,2,4")).out
     assert "BEA is optimal here" in out
     # The shares and probabilities are those of the two ends of the scale.
-    assert "shares p of people whose rating is 1 or 4" in out
+    assert "those of the ratings 1 and 4" in out
     assert re.search(r"^    0 +2\.50 ", out, flags=re.MULTILINE)
 
 

@@ -84,17 +84,17 @@ def test_screen(run: Any) -> None:
     assert re.search(r"\none shared participation +0\.64 +0\.43 to 0\.85 +0\.25 to 1\.16", out)
     said = " ".join(out.split())
     assert (
-        "A is ahead of B, if each item has its own participation, as long as q is above 0.475, "
-        "noise aside; with sampling noise, as long as q is above 0.629." in said
+        "With separate participation, A is ahead of B as long as q is above 0.475, ignoring "
+        "sampling error; allowing for it, as long as q is above 0.629." in said
     )
-    assert "if one participation is shared by both, at every q, noise aside; with sampling" in said
+    assert "With shared participation, A is ahead of B at every q, ignoring sampling" in said
     assert "Assumption: Whatever their rating, people respond at least 0.5 times" in said
     assert max(len(line) for line in out.splitlines()) <= 80
 
 
 def test_screen_of_a_tie_and_of_a_contradiction(run: Any) -> None:
     said = " ".join(run("compare", "1,2,1", "5,0,5", "--q", "0.5").out.split())
-    assert "Neither is ahead" in said
+    assert "Neither item is ahead" in said
     assert "is ahead of" not in said
     said = " ".join(run("compare", "1,2,9", "5,0,5", "--q", "0.5", "--n", "500,12").out.split())
     assert "refuted: " not in said  # a ratio holds at any response rate

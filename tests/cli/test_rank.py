@@ -150,7 +150,7 @@ def test_who(run: Any, stays: Path) -> None:
         assert exact <= float(written) < exact * 1.011
     done = run(stays, *RANK, "--who", "Elm, old")
     assert (
-        "Elm, old is not surely in the top 2, not even if everybody responds equally often"
+        "Elm, old is not surely in the top 2, at no q, not even if everybody responds equally often"
         in done.text
     )
 
@@ -380,4 +380,4 @@ def test_who_in_one_crowd(run: Any, stays: Path) -> None:
 def test_separate_ranks_draw_no_pairs(run: Any, stays: Path) -> None:
     done = run(stays, *RANK)
     assert "Pairs in a settled order" not in done.text
-    assert "Separate crowds: each item may have its own pattern of silence" in done.text
+    assert "Separate crowds: each item may have its own participation" in done.text

@@ -85,20 +85,20 @@ def test_every_way_to_ask(run: Any, words: list[str], asked: dict[str, Any]) -> 
 
 def test_screen(run: Any) -> None:
     out = run("sweep", *COUNTS, "--above", "3.5").out
-    assert "1,000 ratings, from an unknown number of people" in out
+    assert "1,000 ratings from an unknown number of people" in out
     assert re.search(r"\n +0\.3 +4\.00  3\.35 to 4\.64  3\.21 to 4\.69\n", out)
     said = " ".join(out.split())
     assert (
-        "The mean is above 3.5 as long as q is above 0.365, noise aside; with sampling noise, as "
-        "long as q is above 0.434." in said
+        "The mean is above 3.5 as long as q is above 0.365, ignoring sampling error; allowing for "
+        "it, as long as q is above 0.434." in said
     )
     assert max(len(line) for line in out.splitlines()) <= 80
     out = run("sweep", "0", "0", "0", "3", "1", "--above", "3.5").out
-    assert "The mean is above 3.5 at every q, noise aside" in " ".join(out.split())
+    assert "The mean is above 3.5 at every q, ignoring sampling error" in " ".join(out.split())
     out = run("sweep", "9", "9", "1", "--above", "2.5").out
     assert (
-        "It cannot be said that the mean is above 2.5, not even if everybody responds equally often"
-        in " ".join(out.split())
+        "It is undecided whether the mean is above 2.5: that holds at no q, not even if everybody "
+        "responds equally often (q = 1)." in " ".join(out.split())
     )
     out = run("sweep", *COUNTS, "--n", "2400", "--below", "4.5", "--floor", "0.9,0.3").out
     assert "refuted" in out

@@ -21,6 +21,7 @@ from tests.strategies import (
     histograms,
     voice_ratios,
 )
+from unheard.options.declarations import Quiet
 
 
 def interval(histogram: Histogram, assumption: dict[str, Any], n: float | None = None) -> Floats:
@@ -204,7 +205,7 @@ def test_intervals_nest_as_q_falls(histogram: Histogram, quiet: str, data: st.Da
 
 
 @given(histograms(), st.sampled_from(["any", "low", "high", "middle"]))
-def test_q_of_one_is_exactly_the_average(histogram: Histogram, quiet: str) -> None:
+def test_q_of_one_is_exactly_the_average(histogram: Histogram, quiet: Quiet) -> None:
     mean = uh.estimate(histogram.counts, 1.0, method="average", scale=histogram.values).estimate
     for n in (None, int(histogram.counts.sum())):
         found = uh.estimate(histogram.counts, 1.0, quiet=quiet, n=n, scale=histogram.values)

@@ -15,6 +15,7 @@ from scipy.stats import binom
 import unheard as uh
 from tests.formulas.outcomes import list_outcomes
 from tests.strategies import DIRECTIONS, Floats, Histogram, assumptions, histograms, voice_ratios
+from unheard.options.declarations import Quiet
 
 TINY = 1e-9
 
@@ -130,7 +131,7 @@ def test_holds_the_interval_and_stays_on_the_scale(
 @settings(max_examples=300)
 @given(histograms(), voice_ratios, st.sampled_from(DIRECTIONS), st.integers(0, 3000))
 @example(Histogram(np.array([0, 0, 1, 1, 3]), (1.0, 2.0, 3.0, 4.0, 5.0)), 0.3, "any", 5)
-def test_knowing_n_never_widens(histogram: Histogram, q: float, quiet: str, unseen: int) -> None:
+def test_knowing_n_never_widens(histogram: Histogram, q: float, quiet: Quiet, unseen: int) -> None:
     n = int(histogram.counts.sum()) + unseen
     known = uh.estimate(histogram.counts, q, quiet=quiet, n=n, scale=histogram.values)
     free = uh.estimate(histogram.counts, q, quiet=quiet, scale=histogram.values)
@@ -166,7 +167,7 @@ SHAPES: dict[str, Any] = {
 def test_not_wasteful(shape: str, q: float, size: int) -> None:
     """At most 1.15 times the plain asymptotic interval from 1,000 ratings on."""
     counts, values = np.array(SHAPES[shape]) * size, np.arange(1, 6)
-    found = uh.estimate(np.round(counts), q)
+    found = uh.estimate(np.round(counts).tolist(), q)
 
     def half_width(end: float, below: float, above: float) -> float:
         w = np.where(values < end, below, above)

@@ -17,6 +17,7 @@ from scipy.stats import beta, binom
 import unheard as uh
 from tests.formulas.outcomes import binomial, list_outcomes, misses, multinomial
 from tests.strategies import Floats, Histogram, histograms, voice_ratios
+from unheard.options.declarations import Covers
 
 TINY = 1e-9
 MISS = 0.025
@@ -181,7 +182,7 @@ def plain_lower_limit(seen: Floats, values: Floats, n: int, q: float, covers: st
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("q", [0.1, 0.3, 0.6])
 @pytest.mark.parametrize("n", [1000, 1_000_000])
-def test_not_wasteful_with_n_known(n: int, q: float, shape: str, covers: str) -> None:
+def test_not_wasteful_with_n_known(n: int, q: float, shape: str, covers: Covers) -> None:
     """At most 1.1 times the plain asymptotic interval from 1,000 people on."""
     g = q + (1 - q) * np.array([0.7, 0.6, 0.5, 0.4, 0.3])
     seen = np.round(n * g * SHAPES[shape])

@@ -29,7 +29,8 @@ from unheard.charts.picture import Picture
 from unheard.errors import OptionError
 from unheard.model.histograms import Histograms
 from unheard.model.scale import Scale
-from unheard.present import chart_records
+from unheard.present import audits, chart_records
+from unheard.present.estimates import averages
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +64,13 @@ def test_shares_and_the_average() -> None:
 
 def test_an_average_of_zero_is_an_average() -> None:
     question = uh.build_question([3, 0, 3], 0.5, scale="-1:1")
-    assert chart_records.averages(question) == [0.0]
+    assert averages(question) == [0.0]
     assert "average 0.00" in chart_records.estimate_words(question, question.answer(["paa"]))
 
 
 def test_nobody_has_no_average() -> None:
     question = uh.build_question([[0, 0], [1, 3]], 0.5)
-    assert chart_records.averages(question) == [None, 1.75]
+    assert averages(question) == [None, 1.75]
     nobody = uh.build_question([0, 0], 0.5)
     assert chart_records.estimate_words(nobody, nobody.answer(["paa"])).startswith("No ratings.")
 
@@ -93,7 +94,7 @@ def test_bars_of_long_scales_lose_nobody(m: int) -> None:
 
 def test_a_sweep_is_what_expectiles_say() -> None:
     question, seen = uh.build_question(COUNTS, 0.3), np.repeat(np.arange(1, 6), COUNTS)
-    rows = chart_records.sweep_records(question, sweep_question(question, [1.0, 0.37, 0.05]), q=0.3)
+    rows = chart_records.sweep_records(sweep_question(question, [1.0, 0.37, 0.05]), q=0.3)
     swept, (chosen,) = rows[:-1], rows[-1:]
     assert chosen == {"part": "chosen", "q": 0.3}
     qs = [row["q"] for row in swept]
@@ -109,7 +110,7 @@ def test_a_sweep_is_what_expectiles_say() -> None:
 def test_lines_meet_the_threshold_where_the_claim_breaks_down() -> None:
     question, claim = uh.build_question(COUNTS, 0.3), Claim(True, 3.5)
     broken = [uh.find_breakdown(COUNTS, above=3.5, sampling_error=noise) for noise in (False, True)]
-    rows = chart_records.sweep_records(question, sweep_question(question, [0.5]), claim, broken)
+    rows = chart_records.sweep_records(sweep_question(question, [0.5], claim))
     by_q = {row["q"]: row for row in rows[:-1]}
     # Shortfall below the threshold over excess above it.
     assert broken[0] == pytest.approx((2.5 * 120 + 1.5 * 30 + 0.5 * 45) / (0.5 * 200 + 1.5 * 605))
@@ -126,15 +127,13 @@ def test_lines_meet_the_threshold_where_the_claim_breaks_down() -> None:
 
 def test_a_claim_that_never_holds_has_no_breakdown() -> None:
     question, claim = uh.build_question(COUNTS, 0.3), Claim(True, 4.9)
-    rows = chart_records.sweep_records(
-        question, sweep_question(question, [0.5]), claim, [math.nan, math.nan]
-    )
+    rows = chart_records.sweep_records(sweep_question(question, [0.5], claim))
     assert (rows[-1]["breakdown_q"], rows[-1]["ci_breakdown_q"]) == (None, None)
 
 
 def test_differences_are_of_the_items() -> None:
     found = uh.compare([5, 10, 35, 120, 30], [30, 25, 45, 80, 20], q=0.5)
-    a, b, separate, shared = chart_records.comparison_records(found, ("A", "B"))
+    a, b, separate, shared = chart_records.comparison_records(found)
     assert (a["name"], b["name"]) == ("A", "B")
     assert a["average"] == pytest.approx((5 + 20 + 105 + 480 + 150) / 200)
     assert separate["lower"] == pytest.approx(a["lower"] - b["upper"])
@@ -170,7 +169,7 @@ def test_names_stay_names() -> None:
 
 def test_an_audit_by_rating() -> None:
     audit = uh.calibrate([12, 30, 0, 49, 25], [400, 330, 0, 230, 60])
-    rows = chart_records.calibration_records(audit)
+    rows = audits.tabulate(audit)
     assert [row["rating"] for row in rows] == [1, 2, 3, 4, 5]
     assert rows[0]["g"] == pytest.approx(12.5 / 401)
     assert rows[2]["g"] is None
@@ -227,10 +226,10 @@ def test_few_ratings_are_marked_beside_bounds() -> None:
     """Equal ratings have bounds without width: the picture says on how many they rest."""
     question = uh.build_question([0, 0, 0, 0, 4], 0.3)
     picture = draw_estimate(question, question.answer(["paa"]))
-    assert "interval 5.00 to 5.00" in picture.words
+    assert "bounds 5.00 to 5.00" in picture.words
     assert "Note: fewer than 10 ratings: the bounds ignore sampling error" in picture.words
     assert "few ratings: go by the confidence interval" in picture.svg()
     enough = uh.build_question([0, 0, 0, 0, 10], 0.3)
     assert "few ratings" not in draw_estimate(enough, enough.answer(["paa"])).svg()
-    both = draw_comparison(uh.compare([0, 0, 0, 0, 4], COUNTS, 0.3), ("Ash", "Birch"))
+    both = draw_comparison(uh.compare([0, 0, 0, 0, 4], COUNTS, 0.3, names=("Ash", "Birch")))
     assert [row["name"] for row in both.records][:2] == ["Ash (4 ratings)", "Birch"]

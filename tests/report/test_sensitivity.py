@@ -115,10 +115,9 @@ def test_leader() -> None:
     leader = found.sensitivity.leader
     assert leader is not None
     assert leader.name == "Alder"
-    assert leader.question.counts.cells.tolist() == [COUNTS["Alder"]]
+    assert leader.sweep.question.counts.cells.tolist() == [COUNTS["Alder"]]
     assert leader.sweep.lower == pytest.approx(uh.sweep(COUNTS["Alder"], [*GRID]).lower)
-    assert leader.breakdown_q is not None
-    assert leader.breakdown_q[0] == pytest.approx(uh.find_breakdown(COUNTS["Alder"], above=3.5))
+    assert leader.sweep.breakdown_q == pytest.approx(uh.find_breakdown(COUNTS["Alder"], above=3.5))
 
 
 def test_sampling_error_may_be_ignored() -> None:
@@ -164,7 +163,7 @@ def test_several_columns_name_an_item() -> None:
     assert claim == f"{may['hotel']}, {may['wing']} is first"
     assert found.sensitivity.leader is not None
     first = found.rows[0]
-    assert found.sensitivity.leader.question.counts.n_ratings[0] == first["n_ratings"]
+    assert found.sensitivity.leader.sweep.question.counts.n_ratings[0] == first["n_ratings"]
 
 
 @pytest.mark.usefixtures("undrawn")

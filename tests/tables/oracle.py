@@ -12,6 +12,7 @@ import pytest
 
 import unheard as uh
 from unheard.analysis.ranking import adjust_level_for_items
+from unheard.options.declarations import Method
 
 
 def expected(
@@ -49,7 +50,7 @@ def answers(
         joint_level = adjust_level_for_items(level, len(keys))
         # Ranks go by the bounds and limits that the assumption gives, whatever the method.
         asked = {k: v for k, v in settings.items() if k not in ("level", "method")}
-        method = "paa" if n is None else "midpoint"
+        method: Method = "paa" if n is None else "midpoint"
         joint = uh.estimate(
             cells, q, n=n, scale=list(values), **asked, level=joint_level, method=method
         )
@@ -64,8 +65,8 @@ def answers(
             "estimate": got.estimate[i],
             "lower": got.lower[i],
             "upper": got.upper[i],
-            "ci_lower": None if got.ci_lower is None else got.ci_lower[i],
-            "ci_upper": None if got.ci_upper is None else got.ci_upper[i],
+            "ci_lower": None if np.isnan(got.ci_lower[i]) else got.ci_lower[i],
+            "ci_upper": None if np.isnan(got.ci_upper[i]) else got.ci_upper[i],
             "best_rank": 1 + int((got.lower > got.upper[i]).sum()),
             "worst_rank": len(keys) - int((got.upper < got.lower[i]).sum()),
             "ci_best_rank": None

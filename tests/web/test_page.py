@@ -16,6 +16,7 @@ import unheard as uh
 from tests.web.browser import Visit, download, overflow, paste, visiting
 from tests.web.server import Served, serving
 from unheard.model.example import HOTELS
+from unheard.options.declarations import Quiet
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -184,7 +185,11 @@ def test_q_is_typed_or_taken_from_a_preset(visit: Visit) -> None:
 
 def test_who_may_be_quieter(visit: Visit) -> None:
     page = visit.open()
-    whom = {"the unhappy": "low", "the happy": "high", "those in the middle": "middle"}
+    whom: dict[str, Quiet] = {
+        "the unhappy": "low",
+        "the happy": "high",
+        "those in the middle": "middle",
+    }
     for label, quiet in whom.items():
         page.get_by_label(label).check()
         found = uh.estimate(COUNTS, q=0.3, quiet=quiet)

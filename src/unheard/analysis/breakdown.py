@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,8 +38,9 @@ from unheard.formulas.operations import (
 from unheard.model.arguments import SensitivityOptions
 from unheard.model.assumption import Assumption, fixed_box
 from unheard.model.histograms import CountsLike, Histograms
+from unheard.model.labelled_counts import CountsByRating
 from unheard.model.question import Question, build_question, require_level
-from unheard.model.results import Numbers
+from unheard.model.results import Numbers, Row, Rows
 from unheard.model.scale import Scale
 from unheard.options.unknown import check_options
 from unheard.text import write_exactly
@@ -236,6 +237,25 @@ def build_boxes_at_one(assumption: Assumption, m: int) -> tuple[Box | None, Box 
     return build_boxes(assumption.kind, 1.0, fixed_box(assumption), m)
 
 
+class BreakdownOptions(SensitivityOptions, total=False):
+    """The keywords of :func:`find_breakdown`."""
+
+    above: float | None
+    below: float | None
+    sampling_error: bool
+    n: ArrayLike | None
+
+
+@overload
+def find_breakdown(
+    counts: Sequence[Sequence[float]] | Rows, **options: Unpack[BreakdownOptions]
+) -> Floats: ...
+@overload
+def find_breakdown(
+    counts: Sequence[float] | CountsByRating | Row, **options: Unpack[BreakdownOptions]
+) -> float: ...
+@overload
+def find_breakdown(counts: CountsLike, **options: Unpack[BreakdownOptions]) -> Numbers: ...
 def find_breakdown(
     counts: CountsLike,
     *,

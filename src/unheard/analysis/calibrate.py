@@ -15,7 +15,7 @@ is then known. An audit of one item is a single sample of its own people.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -48,9 +48,9 @@ DIRECTION_LEVEL = 0.05
 """Significance level of the tests that suggest a direction."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit(Result):
-    """What an audit says about participation; it shows itself in notebooks.
+    """What an audit says about participation.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Audit(Result):
     trend_p: float
     middle_p: float
     quiet: str
-    words: str = field(repr=False)
+    words: str
 
     @property
     def items(self) -> int:

@@ -12,7 +12,8 @@ each participation that is allowed (:mod:`unheard.analysis.shared_difference_lim
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,9 +56,9 @@ class Difference:
     ci_breakdown_q: float | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
-    """A against B; it shows itself in notebooks.
+    """A against B.
 
     Attributes
     ----------
@@ -72,6 +73,8 @@ class Comparison(Result):
     leader
         The one that is ahead at q = 1, ``a`` or ``b``: by their averages, unless the assumption
         states participation per rating. None if they are equal.
+    names
+        What the two are called.
     """
 
     question: Question
@@ -79,7 +82,19 @@ class Comparison(Result):
     b: Estimate
     separate: Difference
     shared: Difference
-    leader: str | None
+    leader: Literal["a", "b"] | None
+    names: tuple[str, str] = ("A", "B")
+
+    def summary(self, *, shared: bool | None = None) -> str:
+        """Return what the terminal shows.
+
+        Parameters
+        ----------
+        shared
+            Show one way alone: with one participation shared by both items, or with separate
+            ones; by default both.
+        """
+        return self._summarize(shared=shared)
 
 
 def compare(
@@ -96,6 +111,7 @@ def compare(
     assumption: Assumption | None = None,
     level: float = 0.95,
     covers: str = "mean",
+    names: tuple[str, str] = ("A", "B"),
 ) -> Comparison:
     """Compare two items.
 
@@ -108,6 +124,8 @@ def compare(
         as the separate one does.
     q, floor, scale, quiet, participation, g, assumption, level, covers
         As in :func:`unheard.estimate`.
+    names
+        What to call the two items.
 
     Examples
     --------
@@ -134,7 +152,7 @@ def compare(
         covers=covers,
     )
     check_has_ratings(question, ("a", "b"))
-    return compare_rows(question)
+    return compare_rows(question, names)
 
 
 def check_has_ratings(question: Question, names: tuple[str, str]) -> None:
@@ -173,33 +191,24 @@ def _read_one(name: str, counts: CountsLike, scale: Scale | None) -> Histograms:
     return one
 
 
-def compare_rows(question: Question) -> Comparison:
+def compare_rows(question: Question, names: tuple[str, str] = ("A", "B")) -> Comparison:
     """Compare the two rows of a question."""
     if question.level is None:
         raise OptionError("level", "none given", "A comparison shows noise; give a level")
-    both = question.answer([question.middle_method()])[0]
-    a, b = (_select_row(both, row) for row in (0, 1))
+    both = question.answer_rows([question.middle_method()])[0]
     at_one = question.at(1.0).find_bounds()
     middles = at_one.lower + at_one.upper
     ahead = float(middles[0] - middles[1])
-    leader = None if ahead == 0 else ("a" if ahead > 0 else "b")
+    leader: Literal["a", "b"] | None = None if ahead == 0 else ("a" if ahead > 0 else "b")
     return Comparison(
         question,
-        a,
-        b,
+        both[0],
+        both[1],
         _describe_difference(question, SEPARATE, leader),
         _describe_difference(question, SHARED, leader),
         leader,
+        names,
     )
-
-
-def _select_row(many: Estimate, row: int) -> Estimate:
-    names = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
-    numbers = {name: float(getattr(many, name)[row]) for name in names}
-    question = many.question
-    assert question is not None  # it has just been answered
-    own = replace(question, counts=question.counts.take(np.array([row])))
-    return Estimate(many.method, **numbers, notes=many.notes[row], question=own)
 
 
 LEAST_Q = 1e-4

@@ -26,7 +26,7 @@ from unheard.model.arguments import QuestionOptions
 from unheard.model.assumption import fixed_box
 from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.question import Question, build_question, require_level
-from unheard.model.results import Numbers
+from unheard.model.results import Numbers, Result
 from unheard.model.scale import Scale
 from unheard.options.unknown import check_options
 
@@ -34,8 +34,8 @@ Pair: TypeAlias = tuple[Floats, Floats]
 """A quantity at the lower and at the upper bound, one entry per row."""
 
 
-@dataclass(frozen=True)
-class FollowUp:
+@dataclass(frozen=True, eq=False, repr=False)
+class FollowUp(Result):
     """What everybody's mean is, with the answers of a follow-up in hand.
 
     Attributes
@@ -56,6 +56,8 @@ class FollowUp:
     notes
         What must be known before using the numbers, about the follow-up; see
         :data:`unheard.NOTE_TEXTS`.
+    question
+        What was asked about the first respondents.
     """
 
     estimate: float
@@ -69,6 +71,7 @@ class FollowUp:
     n_responses: int
     words: str
     notes: tuple[str, ...]
+    question: Question
 
 
 def combine_follow_up(
@@ -116,8 +119,10 @@ def combine_follow_up(
     n_responses = int(rows.sum())
     n_nonrespondents = int(respondents.n_nonrespondents[0])
     drawn = _check_number_asked(asked, n_responses, n_nonrespondents)
+    notes: tuple[str, ...] = ()
+    words = ""
     if drawn == n_responses:
-        sample, notes, words = summarize_full_response(rows, respondents), (), ""
+        sample = summarize_full_response(rows, respondents)
         nonrespondent_mean = float(sample.bounds[0][0])
     else:
         about_asked: QuestionOptions = {**options, "scale": first.counts.scale, "covers": "mean"}
@@ -139,6 +144,7 @@ def combine_follow_up(
         n_responses=n_responses,
         words=words,
         notes=notes,
+        question=first,
     )
 
 

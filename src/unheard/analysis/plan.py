@@ -24,7 +24,7 @@ from unheard.formulas.operations import Floats
 from unheard.model.arguments import QuestionOptions
 from unheard.model.histograms import CountsLike
 from unheard.model.question import Question
-from unheard.model.results import Estimate
+from unheard.model.results import Estimate, Result
 from unheard.model.scale import Scale
 from unheard.options.unknown import check_options
 from unheard.text import write_exactly
@@ -60,8 +60,8 @@ class Scenario:
     ask: int | None
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Result):
     """How many of the silent to ask.
 
     Attributes
@@ -76,8 +76,8 @@ class Plan:
         What the assumption alone gives, before anybody is asked.
     scenarios
         One answer for each thing the silent may be like; none if nobody is silent.
-    words
-        The assumption in words.
+    question
+        What was asked.
     """
 
     goal: str
@@ -86,7 +86,12 @@ class Plan:
     n_nonrespondents: int
     now: Estimate
     scenarios: tuple[Scenario, ...]
-    words: str
+    question: Question
+
+    @property
+    def words(self) -> str:
+        """The assumption in words."""
+        return self.question.words
 
 
 def plan_follow_up(
@@ -162,7 +167,7 @@ def plan_follow_up(
         n_nonrespondents=n_nonrespondents,
         now=now,
         scenarios=tuple(scenarios),
-        words=question.words,
+        question=question,
     )
 
 

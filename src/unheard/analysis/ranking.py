@@ -16,12 +16,13 @@ from unheard.analysis.breakdown import find_largest_failing_q, find_largest_q, f
 from unheard.errors import Given, OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.question import Question, require_level
+from unheard.model.results import Result
 
 Whole = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Ranking:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranking(Result):
     """What intervals settle about an order, item by item; 1 is best.
 
     Attributes
@@ -34,6 +35,8 @@ class Ranking:
     surely, possibly
         Whether the item is among the k best in every order that the intervals allow, and in some;
         None if no k was asked for.
+    k
+        How many of the best were asked for.
     """
 
     best_rank: Whole
@@ -41,6 +44,7 @@ class Ranking:
     tier: Whole
     surely: NDArray[np.bool_] | None
     possibly: NDArray[np.bool_] | None
+    k: int | None
 
 
 def rank_intervals(lower: ArrayLike, upper: ArrayLike, *, k: int | None = None) -> Ranking:
@@ -70,9 +74,9 @@ def rank_intervals(lower: ArrayLike, upper: ArrayLike, *, k: int | None = None) 
     worst = _undo_sort(items - np.searchsorted(highs, lows, side="left"), by_lower)
     tier = _assign_tiers(low, high, by_upper)
     if k is None:
-        return Ranking(best, worst, tier, None, None)
+        return Ranking(best, worst, tier, None, None, None)
     check_k(k, items)
-    return Ranking(best, worst, tier, worst <= k, best <= k)
+    return Ranking(best, worst, tier, worst <= k, best <= k, k)
 
 
 def _check_bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:

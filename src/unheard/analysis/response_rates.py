@@ -7,6 +7,7 @@ compatible with any response rate.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,10 +18,11 @@ from unheard.errors import Given, PopulationError
 from unheard.formulas.operations import Floats
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.model.question import require_level
+from unheard.model.results import Result
 
 
-@dataclass(frozen=True, eq=False)
-class ResponseRates:
+@dataclass(frozen=True, eq=False, repr=False)
+class ResponseRates(Result):
     """Response rates, one for each item or window.
 
     Attributes
@@ -33,6 +35,10 @@ class ResponseRates:
         The largest floor that the rate does not refute at the level.
     drift_p
         p-value of the hypothesis that the rate is the same everywhere.
+    level
+        Level at which a floor is ruled out.
+    labels
+        Columns that name the items or windows.
     """
 
     n_ratings: Floats
@@ -40,10 +46,16 @@ class ResponseRates:
     rate: Floats
     largest_floor: Floats
     drift_p: float
+    level: float
+    labels: Mapping[str, Sequence[object]]
 
 
 def check_response_rates(
-    n_ratings: ArrayLike, n: ArrayLike, *, level: float = 0.95
+    n_ratings: ArrayLike,
+    n: ArrayLike,
+    *,
+    level: float = 0.95,
+    labels: Mapping[str, Sequence[object]] | None = None,
 ) -> ResponseRates:
     """Find the floors that response rates rule out, and test whether the rates are all the same.
 
@@ -53,6 +65,8 @@ def check_response_rates(
         Number of respondents, and of people: one number each, or one per item or window.
     level
         Level at which a floor is ruled out.
+    labels
+        Columns that name the items or windows, such as ``{"hotel": ["Alder", "Birch"]}``.
 
     Examples
     --------
@@ -86,7 +100,8 @@ def check_response_rates(
     most = np.ones(len(rate))
     some = missing > 0
     most[some] = betaincinv(respondents[some] + 1, missing[some], level)
-    return ResponseRates(respondents, people, rate, most, _test_drift(respondents, people))
+    drift_p = _test_drift(respondents, people)
+    return ResponseRates(respondents, people, rate, most, drift_p, level, labels or {})
 
 
 def _read_sizes(values: ArrayLike, argument: str) -> Floats:

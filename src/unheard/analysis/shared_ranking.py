@@ -35,7 +35,7 @@ MOST_LISTED = 5000
 """Largest number of items whose settled pairs are listed."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SharedRanking(Ranking):
     """Rank ranges and tiers of items that share one participation; 1 is best.
 
@@ -202,7 +202,7 @@ def build_shared_ranking(
     ends = firm == np.arange(items + 1)  # also before the first item
     tier = np.cumsum(ends)[worst - 1] if items else worst
     surely, possibly = (None, None) if k is None else (worst <= k, best <= k)
-    return SharedRanking(best, worst, tier, surely, possibly, int(below.sum()), pairs)
+    return SharedRanking(best, worst, tier, surely, possibly, k, int(below.sum()), pairs)
 
 
 def _check_similarity(similarity: float) -> float:

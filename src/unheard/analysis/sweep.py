@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from unheard.analysis.breakdown import build_question_at_one, find_largest_q
+from unheard.analysis.breakdown import (
+    Claim,
+    build_question_at_one,
+    find_breakdown_by_row,
+    find_largest_q,
+)
 from unheard.errors import AssumptionError, CountsError, OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.assumption import Assumption, read_preset
 from unheard.model.histograms import CountsLike
 from unheard.model.question import Question
-from unheard.model.results import Result
+from unheard.model.results import Chart, Result
 from unheard.model.scale import Scale
-from unheard.options.declarations import Covers, Quiet
+from unheard.options.declarations import Covers, Method, Quiet
 
 GRID = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 """The q that are looked at if none are named."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sweep(Result):
-    """The answers for one histogram, one for each q, largest q first; it shows itself in notebooks.
+    """The answers for one histogram, one for each q, largest q first.
 
     Attributes
     ----------
@@ -39,17 +44,35 @@ class Sweep(Result):
         A tuple of notes for each q.
     question
         What was asked.
+    claim
+        A claim about the mean, if one was made.
+    breakdown_q, ci_breakdown_q
+        The claim holds at every larger q, ignoring sampling error and allowing for it; None if
+        there is no claim, or it holds at no q.
     """
 
     q: Floats
-    method: str
+    method: Method
     estimate: Floats
     lower: Floats
     upper: Floats
     ci_lower: Floats
     ci_upper: Floats
     notes: list[tuple[str, ...]]
-    question: Question | None = field(default=None, repr=False)
+    question: Question
+    claim: Claim | None = None
+    breakdown_q: float | None = None
+    ci_breakdown_q: float | None = None
+
+    def chart(self, *, q: float | None = None) -> Chart:
+        """Draw the sweep, with the claim if there is one.
+
+        Parameters
+        ----------
+        q
+            A participation ratio to mark.
+        """
+        return self._draw(q=q)
 
 
 def sweep(
@@ -65,6 +88,8 @@ def sweep(
     assumption: Assumption | None = None,
     level: float = 0.95,
     covers: Covers = "mean",
+    above: float | None = None,
+    below: float | None = None,
 ) -> Sweep:
     """Answer one question for many participation ratios.
 
@@ -81,6 +106,9 @@ def sweep(
     participation, g, assumption
         Participation stated per rating, which is loosened by q: see
         :meth:`unheard.Assumption.at`.
+    above, below
+        A threshold: also find the q at which the claim that the mean is above (below) it breaks
+        down.
 
     Examples
     --------
@@ -102,9 +130,11 @@ def sweep(
         covers=covers,
     )
     grid = GRID if q is None else ([q] if isinstance(q, str | int | float) else q)
-    return sweep_question(
-        question, [read_preset(one) if isinstance(one, str) else one for one in grid]
-    )
+    claim = None
+    if above is not None or below is not None:
+        claim = Claim.read(above, below, question.counts.scale)
+    values = [read_preset(one) if isinstance(one, str) else one for one in grid]
+    return sweep_question(question, values, claim)
 
 
 def read_floors(floor: Any, *others: Any) -> tuple[Any, tuple[None, None, Assumption]]:
@@ -114,8 +144,8 @@ def read_floors(floor: Any, *others: Any) -> tuple[Any, tuple[None, None, Assump
     return floor, (None, None, Assumption.floor(1.0))
 
 
-def sweep_question(question: Question, q: Sequence[float]) -> Sweep:
-    """Answer a question about one histogram for many q."""
+def sweep_question(question: Question, q: Sequence[float], claim: Claim | None = None) -> Sweep:
+    """Answer a question about one histogram for many q, and find where a claim breaks down."""
     if question.counts.rows != 1:
         raise CountsError(
             "counts", f"{question.counts.rows} histograms found", "Sweep one at a time"
@@ -125,15 +155,18 @@ def sweep_question(question: Question, q: Sequence[float]) -> Sweep:
     # Checked as they were given, so that an error names the right one.
     checked = question.assumption.at(q).q
     falling = np.sort(np.atleast_1d(np.asarray(checked)))[::-1]
-    method = "paa" if question.counts.n is None else "midpoint"
+    method: Method = "paa" if question.counts.n is None else "midpoint"
     asked = question.at(falling, np.zeros(len(falling), np.intp))
-    (found,) = asked.answer([method])
+    (found,) = asked.answer_rows([method])
     low, high, notes = found.ci_lower.copy(), found.ci_upper.copy(), list(found.notes)
     # What a larger q leaves open, a smaller one does too; see decide.breakdown on unequal limits.
     # A q that the response rate contradicts says nothing about the others.
     holds = falling <= find_largest_q(question)[0]
     low[holds] = np.minimum.accumulate(low[holds])
     high[holds] = np.maximum.accumulate(high[holds])
-    return Sweep(
-        falling, method, found.estimate, found.lower, found.upper, low, high, notes, question
-    )
+    broken: list[float | None] = [None, None]
+    if claim is not None:
+        ends = (float(find_breakdown_by_row(question, claim, error)[0]) for error in (False, True))
+        broken = [None if np.isnan(end) else end for end in ends]
+    numbers = (found.estimate, found.lower, found.upper, low, high)
+    return Sweep(falling, method, *numbers, notes, question, claim, *broken)

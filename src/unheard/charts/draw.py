@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from unheard.analysis.breakdown import Claim, find_breakdown_by_row
 from unheard.analysis.calibrate import Audit
 from unheard.analysis.compare import Comparison
 from unheard.analysis.sweep import Sweep
@@ -20,7 +19,7 @@ from unheard.errors import OptionError
 from unheard.model.question import Question
 from unheard.model.results import Estimate
 from unheard.model.scale import Scale
-from unheard.present import chart_records
+from unheard.present import audits, chart_records
 from unheard.present.chart_records import Records, Rows
 
 if TYPE_CHECKING:
@@ -44,31 +43,18 @@ def _select(records: Rows, part: str) -> Rows:
     return [record for record in records if record["part"] == part]
 
 
-def draw_sweep(
-    question: Question,
-    sweep: Sweep,
-    claim: Claim | None = None,
-    broken: Sequence[float] | None = None,
-    q: float | None = None,
-) -> Picture:
-    """Draw estimate, bounds and confidence interval over q.
+def draw_sweep(sweep: Sweep, q: float | None = None) -> Picture:
+    """Draw estimate, bounds and confidence interval over q, and where the claim breaks down.
 
     Parameters
     ----------
-    question, sweep
-        The question and its result.
-    claim
-        A claim whose threshold and breakdown q are marked.
-    broken
-        Its breakdown q, ignoring sampling error and allowing for it; computed by default.
+    sweep
+        The answers for many q.
     q
-        The chosen q, marked as well.
+        A q to mark.
     """
-    if claim is not None and broken is None:
-        broken = [
-            float(find_breakdown_by_row(question, claim, noise)[0]) for noise in (False, True)
-        ]
-    records = chart_records.sweep_records(question, sweep, claim, broken, q)
+    question = sweep.question
+    records = chart_records.sweep_records(sweep, q)
     marked = {
         part: _select(records, part)[0] for part in ("claim", "chosen") if _select(records, part)
     }
@@ -80,12 +66,12 @@ def draw_sweep(
         question.level,
         chart_records.q_words(question),
     )
-    return Picture(draw, records, chart_records.sweep_words(question, records, claim, broken))
+    return Picture(draw, records, chart_records.sweep_words(sweep, records))
 
 
-def draw_comparison(comparison: Comparison, names: tuple[str, str]) -> Picture:
+def draw_comparison(comparison: Comparison) -> Picture:
     """Draw two items and the two differences between them."""
-    records = chart_records.comparison_records(comparison, names)
+    records = chart_records.comparison_records(comparison)
     question = comparison.question
     draw = partial(
         lay_out_comparison,
@@ -94,7 +80,7 @@ def draw_comparison(comparison: Comparison, names: tuple[str, str]) -> Picture:
         question.counts.scale,
         question.level,
     )
-    return Picture(draw, records, chart_records.comparison_words(comparison, names))
+    return Picture(draw, records, chart_records.comparison_words(comparison))
 
 
 def draw_ranking(
@@ -153,7 +139,7 @@ def draw_pairs(
 
 def draw_calibration(audit: Audit) -> Picture:
     """Draw participation by rating, with its confidence box."""
-    records = chart_records.calibration_records(audit)
+    records = audits.tabulate(audit)
     draw = partial(lay_out_calibration, records, audit.scale, audit.paired, audit.level)
     return Picture(draw, records, chart_records.calibration_words(audit))
 

@@ -30,7 +30,7 @@ from unheard.charts.marks import (
 from unheard.charts.style import Look
 from unheard.model.notes import FEW, NOTE_TEXTS
 from unheard.model.scale import Scale
-from unheard.present.chart_records import confidence_words
+from unheard.present.estimates import confidence_words
 from unheard.text import plural, range_text, rating_text, round_percentages, write_exactly
 
 _ROW = 26

@@ -25,7 +25,7 @@ from unheard.charts.marks import (
 )
 from unheard.charts.style import Look
 from unheard.model.scale import Scale
-from unheard.present.chart_records import confidence_words
+from unheard.present.estimates import confidence_words
 from unheard.text import range_text, rating_text, write_exactly
 
 _LEFT, _RIGHT, _HEIGHT = 62, 18, 250

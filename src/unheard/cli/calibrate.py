@@ -1,26 +1,27 @@
-"""``unheard calibrate``: who answers, from an audit, from a response rate, from the literature."""
+"""``unheard calibrate``: participation from an audit, a response rate or the literature."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.text import Text
 
 from unheard.analysis.assumption_file import build_audit_document
 from unheard.analysis.calibrate import Audit
 from unheard.analysis.calibrate import calibrate as find_participation
-from unheard.analysis.evidence import PRESET_TEXTS, list_evidence
-from unheard.cli.layout import aligned, paragraph
+from unheard.analysis.evidence import list_evidence
+from unheard.cli.console import make_console, make_page, show_lines, show_result
 from unheard.cli.options import Values, pick, refuse_options, takes_options
 from unheard.cli.tables import read_where
 from unheard.errors import OptionError
 from unheard.model.assumption import PRESETS
-from unheard.text import plural, printable, write_exactly
+from unheard.present.evidence import write_evidence
+from unheard.text import printable
 
 if TYPE_CHECKING:
     from unheard.model.scale import Scale
@@ -164,18 +165,11 @@ def _write(
 
 
 def _show(audits: dict[str, Audit], layout: Layout, target: Path | None) -> None:
-    from unheard.cli.estimate_screen import make_console, text_width
-
-    console = make_console()
-    width = text_width(console)
     for name, audit in audits.items():
         if layout.segment:
-            console.print(
-                f"{', '.join(layout.segment)}: {printable(name)}", style="bold", markup=False
-            )
-        for line in _lines(audit, width):
-            console.print(line, markup=False)
-        console.print()
+            show_lines([Text(f"{', '.join(layout.segment)}: {printable(name)}", "bold")])
+        show_result(audit)
+        show_lines([""])
     used = str(target) if target is not None else "audit.json"
     if target is None or target.suffix.lower() == ".json":
         segment = f"#{next(iter(audits))}" if layout.segment else ""
@@ -183,40 +177,7 @@ def _show(audits: dict[str, Audit], layout: Layout, target: Path | None) -> None
         advice = f"{first} wherever q is stated: --assumption {used}{segment}"
     else:
         advice = f"Use it as a table of q by segment: unheard rate ... --q-table {used}"
-    console.print(printable(advice), markup=False)
-
-
-def _lines(audit: Audit, width: int) -> Iterator[str]:
-    sizes = (audit.truth.sum(), "person"), (audit.observed.sum(), "answer"), (audit.items, "item")
-    people, answers, items = (plural(int(many), one) for many, one in sizes)
-    yield f"{people.replace('persons', 'people')} audited, {answers}, {items}"
-    yield ""
-    what = "participation" if audit.paired else "relative"
-    cells = [["rating", "audited", "answers", what, f"{audit.level * 100:.6g}% box, all together"]]
-    for r, value in enumerate(audit.scale.values):
-        known = audit.truth[:, r].sum() > 0
-        cells.append(
-            [
-                write_exactly(value),
-                f"{audit.truth[:, r].sum():,.0f}",
-                f"{audit.observed[:, r].sum():,.0f}",
-                f"{audit.g[r]:.3f}" if known else "unknown",
-                f"{audit.g_lower[r]:.3f} to {audit.g_upper[r]:.3f}",
-            ]
-        )
-    yield from (f"  {line}" for line in aligned(cells, [True, True, True, True, False]))
-    yield ""
-    yield from paragraph(audit.words, width, indent=0)
-    if audit.pool is not None:
-        said = (
-            "Items differ, and the audit of several of them tells by how much: estimates for other "
-            "items are pooled with what was found here, and their confidence intervals are as wide "
-            "as the errors on audited items that were left out in turn."
-        )
-        yield from paragraph(said, width, indent=0)
-    elif audit.items > 1:
-        said = "Ten or more items would also tell by how much items differ."
-        yield from paragraph(said, width, indent=0)
+    show_lines([printable(advice)])
 
 
 def _show_evidence(as_json: bool) -> None:
@@ -225,29 +186,5 @@ def _show_evidence(as_json: bool) -> None:
             json.dumps({"presets": PRESETS, "evidence": list_evidence()}, ensure_ascii=False)
         )
         return
-    from unheard.cli.estimate_screen import make_console, text_width
-
     console = make_console()
-    width = text_width(console)
-    console.print("How quiet are the quietest? What studies have found:\n", style="bold")
-    for name, q in PRESETS.items():
-        console.print(f"--q {name} ({q:g})", style="bold", markup=False)
-        for line in paragraph(f"Where {PRESET_TEXTS[name]}.", width):
-            console.print(line, markup=False)
-        for row in list_evidence():
-            if row["preset"] == name:
-                value = "    " if row["q"] is None else f"{row['q']:.2f}"
-                said = f"{row['name']}: {row['what']}; the {row['quiet']} are quieter."
-                said += f" {row['source']}."
-                for line in paragraph(said, width, label=f"{value}  ", indent=2):
-                    console.print(line, markup=False)
-        console.print()
-    for line in paragraph(
-        "q is the least participation over the largest, per rating. Where people also choose what "
-        "they meet (media, coats), choosing is part of it, so it is lower than among people who "
-        "all had the experience. An audit of your own beats every study: see unheard calibrate "
-        "--help.",
-        width,
-        indent=0,
-    ):
-        console.print(line, markup=False)
+    show_lines(write_evidence(make_page(console)), console)

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-
 import click
-import numpy as np
 
-from unheard.analysis.compare import Comparison, check_has_ratings, compare_rows
+from unheard.analysis.compare import check_has_ratings, compare_rows
+from unheard.cli.console import show
 from unheard.cli.histogram_arguments import read_named_rows, read_typed_rows
-from unheard.cli.layout import aligned, paragraph
 from unheard.cli.options import Values, takes_options
 from unheard.cli.progress import watched
 from unheard.errors import PopulationError
-from unheard.model.question import Question
-from unheard.present.decision_json import comparison_document
-from unheard.present.sentences import comparison_sentences
-from unheard.text import printable, range_text, rating_text
 
 
 @click.command()
@@ -47,16 +39,8 @@ def compare(values: Values, a: str, b: str) -> None:
         question = read_named_rows(names, "item", values)
     check_has_ratings(question, names)
     with watched("comparing", lambda: None):
-        found = compare_rows(question)
-    if as_json:
-        click.echo(json.dumps(comparison_document(found, names), ensure_ascii=False))
-        return
-    from unheard.cli.estimate_screen import make_console, text_width
-
-    console = make_console()
-    shown = (printable(names[0]), printable(names[1]))
-    for line in _lines(found, shown, shared, text_width(console)):
-        console.print(line, markup=False)
+        comparison = compare_rows(question, names)
+    show(comparison, as_json, shared=shared)
 
 
 def _check_two(people: list[float] | None) -> None:
@@ -67,51 +51,3 @@ def _check_two(people: list[float] | None) -> None:
             hint="Give one for each, as in --n 900,700",
             many=len(people),
         )
-
-
-def _lines(
-    found: Comparison, names: tuple[str, str], shared: bool | None, width: int
-) -> Iterator[str]:
-    question = found.question
-    level = f"{(question.level or 0) * 100:.6g}% confidence"
-    scale = question.counts.scale.width
-    cells = [["", "ratings", "average", "estimate", "interval", level]]
-    averages = _averages(question)
-    for row, one in enumerate((found.a, found.b)):
-        cells.append(
-            [
-                names[row],
-                f"{question.counts.n_ratings[row]:,.0f}",
-                rating_text(averages[row], scale),
-                rating_text(one.estimate, scale),
-                range_text(one.lower, one.upper, scale),
-                range_text(one.ci_lower, one.ci_upper, scale),
-            ]
-        )
-    yield from aligned(cells, [False, True, True, True, False, False])
-    yield ""
-    first, second = names
-    ways = {
-        False: ("each its own participation", found.separate),
-        True: ("one shared participation", found.shared),
-    }
-    cells = [[f"{first} less {second}", "estimate", "interval", level]]
-    for words, way in ways.values() if shared is None else [ways[shared]]:
-        cells.append(
-            [
-                words,
-                rating_text(way.estimate, scale),
-                range_text(way.lower, way.upper, scale),
-                range_text(way.ci_lower, way.ci_upper, scale),
-            ]
-        )
-    yield from aligned(cells, [False, True, False, False])
-    yield ""
-    for sentence in comparison_sentences(found, names, shared):
-        yield from paragraph(sentence, width, indent=0)
-
-
-def _averages(question: Question) -> list[float]:
-    cells = np.asarray(question.counts.cells, np.float64)
-    means = cells @ np.array(question.counts.scale.values) / cells.sum(axis=1)
-    return [float(mean) for mean in means]

@@ -15,7 +15,7 @@ from unheard.model.assumption import Assumption
 from unheard.model.estimate import estimate
 from unheard.model.example import HOTELS
 from unheard.model.question import build_question
-from unheard.present.estimate_json import estimate_document
+from unheard.present.estimates import estimate_document
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,7 +44,7 @@ def demo(values: Values) -> None:
         }
         click.echo(json.dumps(found))
         return
-    from unheard.cli.estimate_screen import make_console, show_estimate
+    from unheard.cli.console import make_console, show_result
 
     console = make_console()
     console.print(
@@ -55,7 +55,7 @@ def demo(values: Values) -> None:
     )
     for name, question in questions.items():
         console.print(f"\n[bold]{name}[/]  ", end="")
-        show_estimate(question, question.answer(["paa"]))
+        show_result(question.answer(["paa"])[0])
     _show_table(console)
     _show_claims(console)
     _show_rated(console)
@@ -96,19 +96,19 @@ def _show_table(console: Console) -> None:
 
 def _show_claims(console: Console) -> None:
     """Show what would overturn a claim about each."""
-    from unheard.analysis.breakdown import find_breakdown
-    from unheard.cli.layout import paragraph
+    from unheard.analysis.sweep import sweep
+    from unheard.cli.console import show_lines
+    from unheard.present.layout import Page
     from unheard.present.phrases import claim_text, never_text
 
     console.print("\n[bold]What would overturn it?[/]\n")
     never = never_text(Assumption.bounded(1.0))
     for name, counts in HOTELS.items():
-        found = [
-            find_breakdown(counts, above=_GOOD, sampling_error=noise) for noise in (False, True)
-        ]
-        claim = f"{name} is above {_GOOD:g}"
-        for line in paragraph(claim_text(claim, found[0], found[1], never), 80, indent=0):
-            console.print(line)
+        found = sweep(counts, above=_GOOD)
+        words = claim_text(
+            f"{name} is above {_GOOD:g}", found.breakdown_q, found.ci_breakdown_q, never
+        )
+        show_lines(Page().paragraph(words), console)
 
 
 def _show_rated(console: Console) -> None:

@@ -8,7 +8,7 @@ import click
 
 from unheard.cli.options import Values, read_counts, takes_options
 from unheard.model.question import build_question
-from unheard.present.estimate_json import estimate_document
+from unheard.present.estimates import estimate_document, show_estimates
 
 
 @click.command(
@@ -35,6 +35,7 @@ def estimate(values: Values, counts: tuple[str, ...]) -> None:
     if as_json:
         click.echo(json.dumps(estimate_document(question, found)))
     else:
-        from unheard.cli.estimate_screen import show_estimate
+        from unheard.cli.console import make_console, make_page, show_lines
 
-        show_estimate(question, found)
+        console = make_console()
+        show_lines(show_estimates(found, make_page(console)), console)

@@ -1,24 +1,16 @@
-"""``unheard plan``: how many of the silent to ask, and what their answers say."""
+"""``unheard plan``: how many non-respondents to ask, and what their responses add."""
 
 from __future__ import annotations
-
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
 
 import click
 
 from unheard.analysis.follow_up import FollowUp, combine_follow_up
-from unheard.analysis.plan import Plan, Scenario, plan_follow_up
-from unheard.cli.layout import aligned, paragraph
+from unheard.analysis.plan import Plan, plan_follow_up
+from unheard.cli.console import show
 from unheard.cli.options import Values, pick, read_counts, takes_options
 from unheard.errors import OptionError
-from unheard.model.notes import NOTE_TEXTS
-from unheard.model.scale import Scale
 from unheard.options.questions import ASSUMPTION, SETTINGS
-from unheard.present.estimate_json import tidy
-from unheard.text import rating_text, write_exactly
+from unheard.present.estimates import tidy
 
 
 @click.command(
@@ -51,17 +43,7 @@ def plan(values: Values, counts: tuple[str, ...]) -> None:
     else:
         goal = {name: values[name] for name in (*_GOALS, "power") if values[name] is not None}
         found = plan_follow_up(seen, nonrespondents=values["nonrespondents"], **shared | goal)
-    question = Question(
-        shared["scale"] or Scale.points(len(seen)),
-        seen,
-        shared["n"],
-        shared["level"],
-        shared["covers"],
-    )
-    if values["json"]:
-        click.echo(json.dumps(document(question, found)))
-    else:
-        _show(question, found)
+    show(found, values["json"])
 
 
 _GOALS = ("width", "above", "below")
@@ -92,180 +74,3 @@ def _check_together(values: Values) -> None:
             problem="{argument} and {width} exclude each other",
             hint="Use {argument} with {above} or {below}",
         )
-
-
-@dataclass(frozen=True)
-class Question:
-    """What was asked, as far as both answers repeat it."""
-
-    scale: Scale
-    counts: Sequence[float]
-    n: float
-    level: float
-    covers: str
-
-
-def document(question: Question, found: FollowUp | Plan) -> dict[str, Any]:
-    """Return the JSON document of a plan or of a follow-up."""
-    result: dict[str, Any] = {
-        "scale": [tidy(v) for v in question.scale.values],
-        "counts": [tidy(c) for c in question.counts],
-        "n": tidy(question.n),
-        "n_ratings": tidy(sum(question.counts)),
-        "level": question.level,
-        "covers": question.covers,
-    }
-    if isinstance(found, FollowUp):
-        return result | {"assumption": found.words or None} | _without_words(asdict(found))
-    now = {name: getattr(found.now, name) for name in _NUMBERS}
-    return result | {
-        "assumption": found.words,
-        "n_nonrespondents": found.n_nonrespondents,
-        "goal": found.goal,
-        "target": found.target,
-        "power": found.power,
-        "now": now | {"notes": list(found.now.notes)},
-        "scenarios": [asdict(one) for one in found.scenarios],
-    }
-
-
-_NUMBERS = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
-
-
-def _without_words(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if name != "words"}
-
-
-def _show(question: Question, found: FollowUp | Plan) -> None:
-    from unheard.cli.estimate_screen import make_console, text_width
-
-    console = make_console()
-    page = Page(question, text_width(console))
-    lines = page.combined(found) if isinstance(found, FollowUp) else page.planned(found)
-    for line in lines:
-        console.print(line, markup=False)
-
-
-class Page:
-    """The lines that show an answer."""
-
-    def __init__(self, question: Question, width: int) -> None:
-        self.question, self.width = question, width
-
-    def planned(self, plan: Plan) -> Iterator[str]:
-        """Yield how many to ask."""
-        yield self._size(plan.n_nonrespondents)
-        yield ""
-        yield from self._messages(plan.now.notes)
-        level = f"{self.question.level * 100:.6g}% confidence interval"
-        now = self._range(plan.now.ci_lower, plan.now.ci_upper)
-        yield from self._paragraph("Now:  ", f"{now} ({level}, by the assumption alone)")
-        goal = f"a {level} no wider than {plan.target:.6g}"
-        if plan.power is not None:
-            goal = (
-                f"settle whether the mean is {plan.goal} {plan.target:.6g}, with a probability of "
-                f"{plan.power * 100:.6g}%"
-            )
-        yield from self._paragraph("Goal: ", goal)
-        yield ""
-        yield from self._advice(plan)
-        yield ""
-        yield from self._paragraph("Assumption: ", plan.words)
-
-    def _advice(self, plan: Plan) -> Iterator[str]:
-        if not plan.scenarios:
-            yield "  Nobody is silent, so there is nobody to ask."
-            return
-        if all(one.ask == 0 for one in plan.scenarios):
-            side = plan.scenarios[0].shows
-            why = f"the mean is {side} {plan.target:.6g}" if side else "the interval is so narrow"
-            yield from self._paragraph("", f"Nobody needs to be asked: {why} already.")
-            return
-        head = ["If the silent", "their mean", "mean of all", "ask", "which shows"]
-        rows = [head, *(self._row(plan, one) for one in plan.scenarios)]
-        right = [False, True, True, True, False]
-        columns = 5 if plan.power else 4
-        table = aligned([row[:columns] for row in rows], right[:columns])
-        yield from (f"  {line}" for line in table)
-        yield ""
-        if any(one.ask is None for one in plan.scenarios):
-            yield from self._paragraph("–: ", self._too_few(plan))
-        if any(one.ask for one in plan.scenarios):
-            yield from self._paragraph(
-                "",
-                f"Draw them at random from the {plan.n_nonrespondents:,} who said nothing, and see "
-                "that every one of them answers. Then run this again with --follow-up and the "
-                "answers.",
-            )
-
-    def _too_few(self, plan: Plan) -> str:
-        words = f"Not even asking all {plan.n_nonrespondents:,} of the silent would do."
-        if self.question.covers == "mean":
-            words += (
-                " This many people leave that much noise about the mean behind them; --covers "
-                "people asks about these people only."
-            )
-        return words
-
-    def _row(self, plan: Plan, one: Scenario) -> list[str]:
-        lowest, *_, highest = map(write_exactly, self.question.scale.values)
-        who = {
-            "worst": f"all say {lowest} or {highest} (the worst case)",
-            "lower": "are as low as can be",
-            "estimate": "are as the estimate has them",
-            "upper": "are as high as can be",
-            "given": "are as you guess",
-        }[one.name]
-        ask = "–" if one.ask is None else f"{one.ask:,}"
-        shows = f"{one.shows or 'right at'} {plan.target:.6g}"
-        return [who, self._rating(one.nonrespondent_mean), self._rating(one.mean), ask, shows]
-
-    def combined(self, found: FollowUp) -> Iterator[str]:
-        """Yield what the ratings and the follow-up say together."""
-        question = self.question
-        yield self._size(found.n_nonrespondents)
-        answered = "all" if found.n_responses == found.asked else f"{found.n_responses:,}"
-        yield f"Follow-up: {found.asked:,} of the silent were asked, {answered} of them answered"
-        yield ""
-        yield from self._messages(found.notes)
-        rows = []
-        if any(question.counts):
-            first = zip(question.scale.values, question.counts, strict=True)
-            average = sum(v * c for v, c in first) / sum(question.counts)
-            rows.append(["Average of those who answered at first", self._rating(average)])
-        rows.append(["The silent, by the follow-up", self._rating(found.nonrespondent_mean)])
-        rows.append(["Estimate for everybody", self._rating(found.estimate)])
-        if found.words:
-            rows.append(["Interval", self._range(found.lower, found.upper)])
-        name = f"Confidence interval ({question.level * 100:.6g}%)"
-        rows.append([name, self._range(found.ci_lower, found.ci_upper)])
-        yield from (f"  {line}" for line in aligned(rows, [False, False]))
-        yield ""
-        if found.words:
-            yield from self._paragraph("Assumption about those asked: ", found.words)
-        else:
-            yield from self._paragraph(
-                "", "No assumption was needed: everybody who was asked has answered."
-            )
-
-    def _size(self, n_silent: int) -> str:
-        n_ratings = sum(self.question.counts)
-        silent = f"{n_silent:,} said nothing" if n_silent else "all of them answered"
-        return (
-            f"{n_ratings:,.0f} {'rating' if n_ratings == 1 else 'ratings'}, from "
-            f"{self.question.n:,.0f} people; {silent}"
-        )
-
-    def _messages(self, notes: Iterable[str]) -> Iterator[str]:
-        for flag in notes:
-            yield from self._paragraph("Note: ", f"{NOTE_TEXTS[flag]}.")
-            yield ""
-
-    def _paragraph(self, label: str, words: str) -> Iterator[str]:
-        return paragraph(words, self.width, label)
-
-    def _rating(self, value: float) -> str:
-        return rating_text(value, self.question.scale.width)
-
-    def _range(self, low: float, high: float) -> str:
-        return f"{self._rating(low)} to {self._rating(high)}"

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unheard.cli.console import show_lines
 from unheard.cli.options import Values, takes_options
-from unheard.cli.pair_grid import FINE, PLAIN, pair_lines
 from unheard.cli.rate import answer
 from unheard.cli.table_result import Columns, Shown
 from unheard.cli.tables import read_order
-from unheard.present.phrases import places_text, q_cell, verdict_text
+from unheard.present.phrases import q_cell, ranks_text, verdict_text
 
 if TYPE_CHECKING:
+    from unheard.present.layout import Page
     from unheard.tables.pipeline import Job
 
 
@@ -82,10 +83,10 @@ class ShownOrder(Shown):
             ("place by it", True, lambda row: _whole(row["average_rank"])),
             ("estimate", True, lambda row: self._number(row["estimate"])),
             ("interval", False, lambda row: self._range(row, "lower", "upper")),
-            ("possible places", False, places_text),
+            ("possible places", False, ranks_text),
         ]
         if noise:
-            columns.append(("with noise", False, lambda row: places_text(row, "ci_")))
+            columns.append(("with noise", False, lambda row: ranks_text(row, "ci_")))
         columns.append(("tier", True, lambda row: _whole(row["tier"])))
         if order.k is not None:
             columns.append((f"top {order.k:,}", False, verdict_text))
@@ -95,16 +96,15 @@ class ShownOrder(Shown):
         columns.append(("notes", False, lambda row: row["notes"]))
         return columns
 
-    def _messages(self, console: Any, rows: list[dict[str, Any]], width: int) -> None:
+    def _messages(self, console: Any, rows: list[dict[str, Any]], page: Page) -> None:
         crowd, item = self.job.crowd, self.request.item
         if crowd is not None:
-            from unheard.cli.estimate_screen import can_show
+            from unheard.present.pair_grid import write_pairs
 
             listed = [",".join(str(row[key]) for key in item) for row in rows]
-            marks = FINE if can_show(console, "".join(FINE)) else PLAIN
-            for place, line in enumerate(pair_lines(crowd, listed, marks, width)):
-                console.print(line if place else f"\n{line}", markup=False)
-        super()._messages(console, rows, width)
+            for place, line in enumerate(write_pairs(crowd, listed, page)):
+                show_lines([line] if place else ["", line], console)
+        super()._messages(console, rows, page)
 
     def _lines(self, rows: list[dict[str, Any]]) -> list[str]:
         found = self.findings

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +13,7 @@ from unheard.errors import OptionError
 from unheard.model.scale import Scale
 
 if TYPE_CHECKING:
+    from unheard.game.regret_table import Regret
     from unheard.game.structures import Structure
 
 
@@ -29,7 +29,9 @@ def regret(values: Values) -> None:
       unheard regret --n inf --q 0.5 --method average
       unheard regret --n 500 --m 2 --q 0.5 --method paa --p 0.6,0.4 --g 0.5,1 --draws 10000
     """
-    from unheard.game.regret_table import RegretTable, check_methods, check_ratios
+    from unheard.cli.console import print_json, show
+    from unheard.game.regret_table import Regrets, RegretTable, check_methods, check_ratios
+    from unheard.present.regrets import list_documents
 
     scale = read_scale(values, 5)
     methods, qs = values["method"], check_ratios(values["q"])
@@ -44,11 +46,11 @@ def regret(values: Values) -> None:
         rows = table.simulate(methods, qs, draws, seed)
     else:
         rows = table.find_worst(methods, qs)
-    found = _with_progress(rows, len(methods) * len(qs))
-    if values["json"]:
-        click.echo(json.dumps(found[0] if len(found) == 1 else found))
+    regrets = Regrets(tuple(_with_progress(rows, len(methods) * len(qs))), scale)
+    if values["json"] and len(regrets.cases) > 1:
+        print_json(list_documents(regrets))
     else:
-        _show(found, scale)
+        show(regrets, values["json"])
 
 
 def _structure(p: list[float] | None, g: list[float] | None) -> Structure:
@@ -80,7 +82,7 @@ def read_people(n: float) -> float:
     return n if n == math.inf else int(n)
 
 
-def _with_progress(rows: Iterator[dict[str, Any]], total: int) -> list[dict[str, Any]]:
+def _with_progress(rows: Iterator[Regret], total: int) -> list[Regret]:
     """Collect rows behind a progress bar on standard error, if there are several."""
     if total == 1:
         return list(rows)
@@ -89,60 +91,3 @@ def _with_progress(rows: Iterator[dict[str, Any]], total: int) -> list[dict[str,
 
     console = Console(stderr=True)
     return list(track(rows, "worst cases", total=total, console=console, transient=True))
-
-
-def _show(found: list[dict[str, Any]], scale: Scale) -> None:
-    from rich.table import Table
-
-    from unheard.cli.estimate_screen import make_console
-
-    console = make_console()
-    if len(found) == 1:
-        _show_one(found[0], scale)
-        return
-    table = Table(box=None, header_style="bold")
-    for header in ("method", "q", "regret", "root", "lower bound"):
-        table.add_column(header, justify="left" if header == "method" else "right")
-    for header in ("worst p", "worst g"):
-        table.add_column(header)
-    for row in found:
-        table.add_row(
-            row["method"],
-            f"{row['q']:g}",
-            f"{row['regret']:.6g}",
-            f"{math.sqrt(max(row['regret'], 0)):.3f}",
-            f"{row['lower_bound']:.6g}",
-            vector(row["p"]),
-            vector(row["g"]),
-        )
-    console.print(table)
-    console.print(f"[dim]{found[0]['how']}[/]")
-
-
-def _show_one(row: dict[str, Any], scale: Scale) -> None:
-    from unheard.cli.estimate_screen import make_console
-
-    console = make_console()
-    people = "endless people" if row["n"] is None else f"{row['n']} people"
-    console.print(
-        f"[bold]{row['method']}[/] with {people}, ratings {scale.describe()}, "
-        f"least participation {row['q']:g}\n"
-    )
-    error = f" ± {row['standard_error']:.2g}" if "standard_error" in row else ""
-    console.print(f"  {'Regret (' + row['kind'] + ')':<16}[bold]{row['regret']:.6g}[/]{error}")
-    console.print(f"  Typical error   {math.sqrt(max(row['regret'], 0)):.3f}   its square root")
-    bound = f"{row['lower_bound']:.6g}"
-    console.print(f"  Lower bound     {bound}   no aggregator's worst gap is smaller")
-    console.print("\n  where the people and their participation are, from the lowest rating up,")
-    console.print(f"  p = {vector(row['p'])}")
-    console.print(f"  g = {vector(row['g'])}")
-    if row["kind"] == "gap" and row["method"] == "bea":
-        near = row["regret"] <= row["lower_bound"] * (1 + 1e-6)
-        if near:
-            console.print("\n  BEA attains the lower bound: it is optimal here.")
-    console.print(f"\n  [dim]{row['how']}[/]")
-
-
-def vector(values: list[float]) -> str:
-    """Write a list of shares."""
-    return "(" + ", ".join(f"{value:.3g}" for value in values) + ")"

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from unheard.cli.layout import aligned
+from unheard.cli.console import make_console, make_page, show_lines
 from unheard.model.notes import NOTE_TEXTS
-from unheard.present.phrases import ONE_CROWD, places_text
+from unheard.present.phrases import ONE_CROWD, ranks_text
 from unheard.text import name_of, plural, rating_text
 
 if TYPE_CHECKING:
+    from unheard.present.layout import Page
     from unheard.tables.pipeline import Job
 
 Columns: TypeAlias = "list[tuple[str, bool, Callable[[dict[str, Any]], str]]]"
@@ -68,8 +69,6 @@ class Shown:
         """Show the first rows, what their notes mean, and the assumption."""
         from rich.text import Text
 
-        from unheard.cli.estimate_screen import make_console, text_width
-
         console = make_console()
         rows = self.engine.rows(self.everything().limit(self.top))
         if not rows:
@@ -86,12 +85,13 @@ class Shown:
         cells = [[name for name, _, _ in columns]]
         cells += [[show(row) for _, _, show in columns] for row in rows]
         console.print()
-        for place, line in enumerate(aligned(cells, [right for _, right, _ in columns])):
-            console.print(Text(line, "bold" if place == 0 else ""))
+        page = make_page(console)
+        align = "".join("<>"[right] for _, right, _ in columns)
+        show_lines(page.table(cells, align), console)
         more = self.total - len(rows)
         if more:
             console.print(f"\n[dim]{more:,} more rows; --top shows more, -o FILE writes all.[/]")
-        self._messages(console, rows, text_width(console))
+        self._messages(console, rows, page)
 
     def _sorted(self) -> str:
         """Say by what the rows are sorted."""
@@ -115,7 +115,7 @@ class Shown:
             columns.append((name, False, lambda row: self._range(row, "ci_lower", "ci_upper")))
         if request.ranks:
             prefix = "ci_" if request.noise else ""
-            columns.append(("rank", False, lambda row: places_text(row, prefix)))
+            columns.append(("rank", False, lambda row: ranks_text(row, prefix)))
         columns.append(("notes", False, lambda row: row["notes"]))
         return columns
 
@@ -133,12 +133,12 @@ class Shown:
                 columns.append(("people", True, lambda row: f"{row['n']:,}"))
         return columns
 
-    def _messages(self, console: Any, rows: list[dict[str, Any]], width: int) -> None:
+    def _messages(self, console: Any, rows: list[dict[str, Any]], page: Page) -> None:
         from textwrap import wrap
 
         console.print()
         for line in self._lines(rows):
-            for part in wrap(line, width, subsequent_indent="  ") or [""]:
+            for part in wrap(line, page.width, subsequent_indent="  ") or [""]:
                 console.print(part, markup=False)
 
     def _lines(self, rows: list[dict[str, Any]]) -> list[str]:

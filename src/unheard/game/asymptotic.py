@@ -144,6 +144,6 @@ def _limit_answers(rule: Rule, q: float, scale: Scale) -> Callable[[Floats], Flo
         question = build_question(
             seen * _MANY, **assumption, scale=scale, level=None, effective=_MANY
         )
-        return np.asarray(question.answer([rule])[0].estimate)
+        return np.asarray(question.answer_rows([rule])[0].estimate)
 
     return named

@@ -35,6 +35,7 @@ from unheard.game.regret import Kind, check_kind
 from unheard.game.rules import Rule, evaluate_rule
 from unheard.game.structures import Structure
 from unheard.model.assumption import Assumption
+from unheard.model.results import Result
 from unheard.model.scale import Scale
 
 REACH = 200
@@ -46,8 +47,8 @@ EXCESS_REACH = 50
 _ROUNDS = 60
 
 
-@dataclass(frozen=True, eq=False)
-class Minimax:
+@dataclass(frozen=True, eq=False, repr=False)
+class Minimax(Result):
     """The solved game.
 
     Attributes

@@ -1,10 +1,10 @@
-"""Regrets of several methods at several q, as the JSON documents of the command and the API."""
+"""Regrets of several methods at several q."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,11 +16,63 @@ from unheard.game.asymptotic import find_asymptotic_worst_case
 from unheard.game.outcomes import count_outcomes
 from unheard.game.regret import check_kind, compute_regret, simulate_regret
 from unheard.game.structures import Structure
+from unheard.model.results import Result
 from unheard.model.scale import Scale
 
 
+@dataclass(frozen=True)
+class Regret:
+    """The regret of a method at one q.
+
+    Attributes
+    ----------
+    method, kind, q
+        The method, the kind of regret, and the least participation.
+    n, m
+        Number of people, None for infinitely many, and number of ratings.
+    regret
+        The regret in the structure, which is the worst one unless it was given.
+    p, g
+        The structure: the share of people with each rating, and their participation.
+    lower_bound
+        No aggregator's worst ``gap`` is smaller than this.
+    how
+        How the regret was computed.
+    standard_error
+        Standard error of a simulation; None if it is exact.
+    """
+
+    method: str
+    kind: str
+    n: int | None
+    m: int
+    q: float
+    regret: float
+    p: tuple[float, ...]
+    g: tuple[float, ...]
+    lower_bound: float
+    how: str
+    standard_error: float | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Regrets(Result):
+    """Regrets of one or several methods, each at one or several q.
+
+    Attributes
+    ----------
+    cases
+        One for each method and q.
+    scale
+        The rating values.
+    """
+
+    cases: tuple[Regret, ...]
+    scale: Scale
+
+
 class RegretTable:
-    """Regrets of several methods at several q, one document each.
+    """Finds the regrets of several methods at several q, one at a time.
 
     Parameters
     ----------
@@ -33,7 +85,7 @@ class RegretTable:
     def __init__(self, n: float, scale: Scale, kind: str, quiet: str) -> None:
         self.n, self.scale, self.kind, self.quiet = n, scale, check_kind(kind), quiet
 
-    def find_worst(self, methods: Sequence[str], qs: Sequence[float]) -> Iterator[dict[str, Any]]:
+    def find_worst(self, methods: Sequence[str], qs: Sequence[float]) -> Iterator[Regret]:
         """Find the worst case of each method at each q."""
         if math.isinf(self.n):
             if self.quiet != "any":
@@ -63,7 +115,7 @@ class RegretTable:
 
     def simulate(
         self, methods: Sequence[str], qs: Sequence[float], draws: int, seed: int
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[Regret]:
         """Simulate the structures known to be bad, and return the worst of them."""
         n = self._finite()
         for method in methods:
@@ -72,7 +124,7 @@ class RegretTable:
                     self._simulate(method, q, structure, draws, seed)
                     for structure in build_bad_structures(n, q, self.scale.m)
                 ]
-                yield max(rows, key=lambda row: float(row["regret"]))
+                yield max(rows, key=lambda row: row.regret)
 
     def evaluate_structure(
         self,
@@ -81,7 +133,7 @@ class RegretTable:
         structure: Structure,
         draws: int | None,
         seed: int,
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[Regret]:
         """Compute the regret in one structure: exactly, or by simulation if draws are given."""
         if structure.m != self.scale.m:
             raise OptionError(
@@ -103,8 +155,7 @@ class RegretTable:
 
     def _simulate(
         self, method: str, q: float, structure: Structure, draws: int, seed: int
-    ) -> dict[str, Any]:
-
+    ) -> Regret:
         found = simulate_regret(
             method,
             structure,
@@ -118,7 +169,7 @@ class RegretTable:
         row = self._row(
             method, q, found.regret, structure, self._lower_bound(q), f"simulation, {draws:,} draws"
         )
-        return row | {"standard_error": found.standard_error}
+        return replace(row, standard_error=found.standard_error)
 
     def _finite(self) -> int:
         if math.isinf(self.n):
@@ -137,19 +188,10 @@ class RegretTable:
 
     def _row(
         self, method: str, q: float, value: float, structure: Structure, bound: float, how: str
-    ) -> dict[str, Any]:
-        return {
-            "method": method,
-            "kind": self.kind,
-            "n": None if math.isinf(self.n) else int(self.n),
-            "m": self.scale.m,
-            "q": q,
-            "regret": value,
-            "p": list(structure.p),
-            "g": list(structure.g),
-            "lower_bound": bound,
-            "how": how,
-        }
+    ) -> Regret:
+        n = None if math.isinf(self.n) else int(self.n)
+        p, g = structure.p, structure.g
+        return Regret(method, self.kind, n, self.scale.m, q, value, p, g, bound, how)
 
 
 def check_methods(methods: Sequence[str]) -> list[str]:

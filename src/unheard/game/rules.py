@@ -42,7 +42,7 @@ def evaluate_rule(rule: Rule, seen: Floats, n: int, q: float, scale: Scale) -> F
     if callable(rule):
         return check_answers(rule(seen.copy()), seen, scale, rule_name(rule))
     question = build_question(seen, **state_assumption(rule, n, q), scale=scale, level=None)
-    return np.asarray(question.answer([rule])[0].estimate)
+    return np.asarray(question.answer_rows([rule])[0].estimate)
 
 
 def state_assumption(rule: Rule, n: float, q: float) -> dict[str, Any]:

@@ -3,17 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack, overload
 
 from numpy.typing import ArrayLike
 
+from unheard.model.arguments import SensitivityOptions
 from unheard.model.assumption import Assumption
 from unheard.model.histograms import CountsLike
-from unheard.model.labelled_counts import PlainOrLabelled
+from unheard.model.labelled_counts import CountsByRating, PlainOrLabelled
 from unheard.model.question import build_question
-from unheard.model.results import Estimate
+from unheard.model.results import Estimate, Estimates, Row, Rows
 from unheard.model.scale import ScaleLike
+from unheard.options.declarations import Covers, Method, Quiet
 
 
+class EstimateOptions(SensitivityOptions, total=False):
+    """The keywords of :func:`estimate`."""
+
+    floor: ArrayLike | None
+    n: ArrayLike | None
+    method: Method | None
+    effective: ArrayLike | None
+    squared_weights: PlainOrLabelled | None
+    largest_weight: ArrayLike | None
+
+
+# A type checker takes an array of unknown shape for many histograms.
+@overload
+def estimate(
+    counts: Sequence[Sequence[float]] | Rows,
+    q: ArrayLike | None = None,
+    **options: Unpack[EstimateOptions],
+) -> Estimates: ...
+@overload
+def estimate(
+    counts: Sequence[float] | CountsByRating | Row,
+    q: ArrayLike | None = None,
+    **options: Unpack[EstimateOptions],
+) -> Estimate: ...
+@overload
+def estimate(
+    counts: CountsLike, q: ArrayLike | None = None, **options: Unpack[EstimateOptions]
+) -> Estimate | Estimates: ...
 def estimate(
     counts: CountsLike,
     q: ArrayLike | None = None,
@@ -21,17 +52,17 @@ def estimate(
     floor: ArrayLike | None = None,
     n: ArrayLike | None = None,
     scale: ScaleLike | None = None,
-    quiet: str = "any",
+    quiet: Quiet = "any",
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
     assumption: Assumption | None = None,
-    method: str | None = None,
+    method: Method | None = None,
     level: float | None = 0.95,
-    covers: str = "mean",
+    covers: Covers = "mean",
     effective: ArrayLike | None = None,
     squared_weights: PlainOrLabelled | None = None,
     largest_weight: ArrayLike | None = None,
-) -> Estimate:
+) -> Estimate | Estimates:
     """Estimate the mean rating of everybody from those who answered.
 
     Parameters
@@ -87,7 +118,7 @@ def estimate(
 
     Returns
     -------
-    Estimate
+    Estimate or Estimates
         Numbers for one histogram, arrays for many.
 
     Examples
@@ -116,4 +147,5 @@ def estimate(
         squared_weights=squared_weights,
         largest_weight=largest_weight,
     )
-    return question.answer([method or question.default_method()])[0]
+    chosen = [method or question.default_method()]
+    return (question.answer if question.counts.single else question.answer_rows)(chosen)[0]

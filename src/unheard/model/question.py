@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,10 +35,11 @@ from unheard.formulas.refutation import TEST_LEVEL, assess_response_rate
 from unheard.model.assumption import Assumption, best_guess, fixed_box, read_preset
 from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.labelled_counts import PlainOrLabelled
-from unheard.model.notes import NOTE_NAMES, encode_notes, note_names
+from unheard.model.notes import NOTE_NAMES, encode_notes
 from unheard.model.response import Response, describe_response
-from unheard.model.results import Estimate
+from unheard.model.results import Estimate, Estimates
 from unheard.model.scale import Scale, ScaleLike
+from unheard.options.declarations import Method
 
 Tree = TypeVar("Tree")
 """Columns: one, or named tuples and mappings of them."""
@@ -117,7 +118,12 @@ class Question:
         return describe_response(self.counts, self.assumption, self.level or TEST_LEVEL, test)
 
     def answer(self, methods: Iterable[str]) -> list[Estimate]:
-        """Answer by each of the methods."""
+        """Answer a question about one histogram by each of the methods."""
+        assert self.counts.rows == 1  # several are answered by answer_rows
+        return [many.pick(0, self) for many in self.answer_rows(methods)]
+
+    def answer_rows(self, methods: Iterable[str]) -> list[Estimates]:
+        """Answer about every histogram by each of the methods."""
         chosen = list(methods)
         for method in chosen:
             if (objection := self.find_objection(method)) is not None:
@@ -136,7 +142,7 @@ class Question:
 
         answers, codes = self._run(formula, with_balance="bea" in chosen)
         return [
-            self._build_estimate(method, answers.of(method), codes[method].astype(np.int64))
+            self._build_estimates(method, answers.of(method), codes[method].astype(np.int64))
             for method in chosen
         ]
 
@@ -160,6 +166,13 @@ class Question:
         """
         counts = self.counts if rows is None else self.counts.take(rows)
         return replace(self, counts=counts, assumption=self.assumption.at(q))
+
+    def take_row(self, row: int) -> Question:
+        """Return the same question about one of the histograms alone."""
+        counts = replace(self.counts.take(np.array([row])), single=True)
+        q = self.assumption.q
+        own = self.assumption if q is None or not q.ndim else self.assumption.at(q[row])
+        return replace(self, counts=counts, assumption=own)
 
     def find_limit(self, *, upper: bool) -> Floats:
         """Return one confidence limit alone; the bound itself may lie further out."""
@@ -218,11 +231,12 @@ class Question:
         # An item without ratings has no floor, and its lambda is never used.
         return np.where(seen > 0, implied_floor(q, seen, np.maximum(n, 1.0), NUMPY), 1.0)
 
-    def _build_estimate(self, method: str, answer: Answer, notes: NDArray[np.int64]) -> Estimate:
-        if not self.counts.single:
-            return Estimate(method, *answer, NOTE_NAMES[notes], self)
-        one = map_columns(lambda column: float(column[0]), answer)
-        return Estimate(method, *one, note_names(int(notes[0])), self)
+    def _build_estimates(self, method: str, answer: Answer, notes: NDArray[np.int64]) -> Estimates:
+        estimate, lower, upper, *limits = answer
+        none = np.full(self.counts.rows, np.nan)
+        low, high = (none if limit is None else limit for limit in limits)
+        name = cast("Method", method)  # find_objection knows no other
+        return Estimates(name, estimate, lower, upper, low, high, NOTE_NAMES[notes], self)
 
 
 def _only(values: NDArray[Any]) -> Any:

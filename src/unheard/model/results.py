@@ -1,97 +1,238 @@
-"""Results that show themselves in notebooks.
+"""Results: numbers that summarize, tabulate and draw themselves.
 
-The layers that find results know nothing of drawing. Whoever puts the package together installs
-something that does; it is fetched when a result is first shown.
+The layers that compute results know nothing of text, frames and drawing. The package installs what
+does (see :func:`install`); it is imported when a result is first shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unheard.options.declarations import Method
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
     from unheard.model.question import Question
 
-Numbers: TypeAlias = Any
-"""A float for one histogram, an array of floats for many."""
+Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+"""A library of data frames."""
+
+Numbers: TypeAlias = float | NDArray[np.float64]
+"""A number for one histogram, an array for many."""
+
+Row: TypeAlias = np.ndarray[tuple[int], np.dtype[np.generic]]
+Rows: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.generic]]
+"""One histogram, and many."""
+
+Theme: TypeAlias = Literal["light", "dark"]
+"""Colours of a chart."""
 
 
-class Shower(Protocol):
-    """What can show results."""
+class Chart(Protocol):
+    """A chart that knows the rows behind it and saves itself."""
 
-    def chart(self, result: Any, **options: Any) -> Any:
+    @property
+    def records(self) -> Sequence[Mapping[str, object]]:
+        """The rows behind the chart."""
+
+    @property
+    def words(self) -> str:
+        """What the chart shows, with the numbers: its alternative text."""
+
+    def spec(self, theme: Theme = "light", width: int | None = None) -> dict[str, object]:
+        """Return the Vega-Lite specification."""
+
+    def svg(self, theme: Theme = "light", width: int | None = None) -> str:
+        """Return the chart as SVG."""
+
+    def png(self, theme: Theme = "light", scale: float = 2.0, width: int | None = None) -> bytes:
+        """Return the chart as PNG, ``scale`` pixels to a point."""
+
+    def html(self, theme: Theme = "light", width: int | None = None) -> str:
+        """Return the chart as a self-contained page."""
+
+    def save(
+        self,
+        path: str | Path,
+        theme: Theme = "light",
+        scale: float = 2.0,
+        width: int | None = None,
+    ) -> None:
+        """Write the chart to a file: .html, .svg, .png, or .json for the specification."""
+
+
+class Presenter(Protocol):
+    """What writes results as text, documents and rows."""
+
+    def summarize(self, result: Result, **options: object) -> str:
+        """Return what the terminal shows."""
+
+    def describe(self, result: Result) -> str:
+        """Return a few lines for a repr."""
+
+    def write_document(self, result: Result) -> dict[str, object]:
+        """Return the JSON document."""
+
+    def tabulate(self, result: Result) -> list[dict[str, object]]:
+        """Return tidy rows."""
+
+    def build_frame(self, rows: list[dict[str, object]], backend: str | None) -> pa.Table:
+        """Turn rows into a data frame."""
+
+
+class Drawer(Protocol):
+    """What draws results."""
+
+    def draw(self, result: Result, **options: object) -> Chart:
         """Draw a result."""
 
-    def records(self, result: Any) -> list[dict[str, Any]]:
-        """Return the rows behind the drawing."""
-
-    def html(self, result: Any) -> str:
-        """Show a result as a piece of a page."""
+    def write_html(self, result: Result) -> str:
+        """Show a result in a notebook."""
 
 
-_installed: list[Callable[[], Shower]] = []
+_presenters: list[Callable[[], Presenter]] = []
+_drawers: list[Callable[[], Drawer]] = []
 
 
-def install(fetch: Callable[[], Shower]) -> None:
-    """Say where to fetch what shows results."""
-    _installed[:] = [fetch]
+def install(presenter: Callable[[], Presenter], drawer: Callable[[], Drawer]) -> None:
+    """Set where to fetch what presents and draws results."""
+    _presenters[:], _drawers[:] = [presenter], [drawer]
 
 
 class Result:
-    """A result that can be drawn."""
+    """A result that summarizes, tabulates and draws itself; notebooks display it."""
 
-    def chart(self, **options: Any) -> Any:
-        """Draw the result; the picture has ``save``, ``svg``, ``png``, ``html`` and ``spec``.
+    def summary(self) -> str:
+        """Return what the terminal shows: plain text, at most 80 columns wide."""
+        return _presenters[0]().summarize(self)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON document that the commands print and the REST interface sends."""
+        return _presenters[0]().write_document(self)
+
+    @overload
+    def to_frame(self, backend: None = None) -> pd.DataFrame | pa.Table: ...
+    @overload
+    def to_frame(self, backend: Literal["pandas"]) -> pd.DataFrame: ...
+    @overload
+    def to_frame(self, backend: Literal["polars"]) -> pl.DataFrame: ...
+    @overload
+    def to_frame(self, backend: Literal["pyarrow"]) -> pa.Table: ...
+    def to_frame(self, backend: Backend | None = None) -> pd.DataFrame | pl.DataFrame | pa.Table:
+        """Return the numbers as a tidy data frame.
 
         Parameters
         ----------
-        options
-            For a sweep ``above`` or ``below``, a threshold whose breakdown is marked, and ``q``,
-            the voice ratio chosen; for a comparison ``names``, those of the two items.
+        backend
+            ``pandas``, ``polars`` or ``pyarrow``; by default pandas if it is installed, otherwise
+            PyArrow.
         """
-        return _installed[0]().chart(self, **options)
+        presenter = _presenters[0]()
+        return presenter.build_frame(presenter.tabulate(self), backend)
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return the tidy rows behind the drawing."""
-        return _installed[0]().records(self)
+    def chart(self) -> Chart:
+        """Draw the result; the chart has ``save``, ``svg``, ``png``, ``html`` and ``spec``."""
+        return _drawers[0]().draw(self)
 
-    def _repr_html_(self) -> str | None:
-        return _installed[0]().html(self) if _installed else None
+    def _summarize(self, **options: object) -> str:
+        return _presenters[0]().summarize(self, **options)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        shown = self._repr_html_()
-        return {"text/plain": repr(self)} | ({} if shown is None else {"text/html": shown})
+    def _draw(self, **options: object) -> Chart:
+        return _drawers[0]().draw(self, **options)
+
+    def __repr__(self) -> str:
+        """Describe the result in a few lines."""
+        return _presenters[0]().describe(self)
+
+    def _repr_html_(self) -> str:
+        return _drawers[0]().write_html(self)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Result):
-    """An estimate with everything that qualifies it.
-
-    One histogram gives plain numbers and a tuple of notes; an (N, m) array of histograms gives
-    arrays of length N, and for ``notes`` an array of N tuples. In a notebook it shows itself.
+    """The estimate for one histogram.
 
     Attributes
     ----------
     method
-        Which estimate this is.
+        The estimator.
     estimate
         The rating.
     lower, upper
-        Interval: everything the mean can be under the assumption, noise aside.
+        Bounds: all values that the assumption allows the mean to have, ignoring sampling error.
     ci_lower, ci_upper
-        Confidence interval: the same with sampling noise; None if none was asked for.
+        Confidence interval: the bounds with sampling error; NaN if the level is None.
     notes
-        What must be known before using the numbers; :data:`NOTE_TEXTS` explains each.
+        What to know before using the numbers; :data:`NOTE_TEXTS` explains each.
     question
-        What was asked: the counts, the assumption, the settings.
+        The counts, the assumption and the settings.
     """
 
-    method: str
-    estimate: Numbers
-    lower: Numbers
-    upper: Numbers
-    ci_lower: Numbers
-    ci_upper: Numbers
-    notes: Any
-    question: Question | None = field(default=None, repr=False)
+    method: Method
+    estimate: float
+    lower: float
+    upper: float
+    ci_lower: float
+    ci_upper: float
+    notes: tuple[str, ...]
+    question: Question
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates(Result):
+    """The estimates for many histograms: arrays with one entry per histogram.
+
+    ``estimates[2]`` is the :class:`Estimate` for one of them.
+
+    Attributes
+    ----------
+    method
+        The estimator.
+    estimate, lower, upper, ci_lower, ci_upper
+        As in :class:`Estimate`.
+    notes
+        One tuple of notes per histogram.
+    question
+        The counts, the assumption and the settings.
+    """
+
+    method: Method
+    estimate: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    ci_lower: NDArray[np.float64]
+    ci_upper: NDArray[np.float64]
+    notes: NDArray[np.object_]
+    question: Question
+
+    def __len__(self) -> int:
+        """Return the number of histograms."""
+        return len(self.estimate)
+
+    def __iter__(self) -> Iterator[Estimate]:
+        """Yield the estimate for each histogram."""
+        return (self[row] for row in range(len(self)))
+
+    def __getitem__(self, row: int) -> Estimate:
+        """Return the estimate for one histogram."""
+        row = range(len(self))[row]
+        return self.pick(row, self.question.take_row(row))
+
+    def pick(self, row: int, question: Question) -> Estimate:
+        """Return the estimate for one histogram, as the answer to a question about it alone."""
+        columns = (self.estimate, self.lower, self.upper, self.ci_lower, self.ci_upper)
+        estimate, lower, upper, low, high = (float(column[row]) for column in columns)
+        return Estimate(self.method, estimate, lower, upper, low, high, self.notes[row], question)

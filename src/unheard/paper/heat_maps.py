@@ -29,7 +29,8 @@ def grid(n: int, step: int) -> Floats:
 def answers(method: str, counts: Floats, q: float) -> Floats:
     """Return what a method answers; BEA is told that there are 20 people."""
     stated = state_assumption(method, BEA_N, q)
-    return np.asarray(build_question(counts, **stated, level=None).answer([method])[0].estimate)
+    question = build_question(counts, **stated, level=None)
+    return question.answer_rows([method])[0].estimate
 
 
 def cells(method: str, counts: Floats, qs: Iterable[float]) -> Rows:

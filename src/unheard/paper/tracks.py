@@ -19,7 +19,7 @@ from unheard.analysis.calibrate import calibrate
 from unheard.charts.plots import plot_intervals
 from unheard.formulas.operations import Floats
 from unheard.model.question import build_question
-from unheard.model.results import Estimate
+from unheard.model.results import Estimates
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 FILE = Path("cm100k", "item_histograms.csv")
@@ -72,15 +72,15 @@ def read_tracks(file: Path) -> Tracks:
     )
 
 
-def stated(tracks: Tracks) -> dict[str, Estimate]:
+def stated(tracks: Tracks) -> dict[str, Estimates]:
     """Answer by each method from a stated assumption."""
     seen, n = tracks.observed, tracks.n
     # As it stands the average allows for nobody's silence: q = 1.
-    plain = build_question(seen, 1.0).answer(["average", "spectral"])
-    free = build_question(seen, 0.3).answer(["paa"])
-    low = build_question(seen, 0.1, quiet="low").answer(["paa"])
-    known = build_question(seen, 0.3, n=n).answer(["bea", "midpoint"])
-    low_known = build_question(seen, 0.1, n=n, quiet="low").answer(["midpoint"])
+    plain = build_question(seen, 1.0).answer_rows(["average", "spectral"])
+    free = build_question(seen, 0.3).answer_rows(["paa"])
+    low = build_question(seen, 0.1, quiet="low").answer_rows(["paa"])
+    known = build_question(seen, 0.3, n=n).answer_rows(["bea", "midpoint"])
+    low_known = build_question(seen, 0.1, n=n, quiet="low").answer_rows(["midpoint"])
     names = (
         "average",
         "spectral",
@@ -93,19 +93,21 @@ def stated(tracks: Tracks) -> dict[str, Estimate]:
     return dict(zip(names, (*plain, *free, *low, *known, *low_known), strict=True))
 
 
-def audited(tracks: Tracks, seed: int) -> tuple[NDArray[np.bool_], dict[str, Estimate]]:
+def audited(tracks: Tracks, seed: int) -> tuple[NDArray[np.bool_], dict[str, Estimates]]:
     """Audit a random twentieth of the tracks; return which, and the answers to all."""
     size = len(tracks.truth)
     chosen = np.zeros(size, bool)
     chosen[np.random.default_rng(seed).choice(size, round(AUDITED * size), replace=False)] = True
     assumption = calibrate(tracks.observed[chosen], tracks.truth[chosen]).assumption
-    free = build_question(tracks.observed, assumption=assumption).answer(["reweight", "pooled"])
+    free = build_question(tracks.observed, assumption=assumption).answer_rows(
+        ["reweight", "pooled"]
+    )
     known = build_question(tracks.observed, assumption=assumption, n=tracks.n, covers="people")
     names = ("reweight, audit of 5%", "pooled, audit of 5%", "pooled, n known, audit of 5%")
-    return chosen, dict(zip(names, (*free, *known.answer(["pooled"])), strict=True))
+    return chosen, dict(zip(names, (*free, *known.answer_rows(["pooled"])), strict=True))
 
 
-def score(answer: Estimate, tracks: Tracks, rows: NDArray[np.bool_]) -> dict[str, float]:
+def score(answer: Estimates, tracks: Tracks, rows: NDArray[np.bool_]) -> dict[str, float]:
     """Return how near a method comes on these tracks."""
     means = tracks.means
     error = (answer.estimate - means)[rows]

@@ -5,25 +5,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from unheard.analysis.breakdown import Claim
 from unheard.analysis.calibrate import Audit
 from unheard.analysis.compare import Comparison
 from unheard.analysis.sweep import Sweep, sweep_question
-from unheard.formulas.bounds import average
-from unheard.formulas.operations import NUMPY
 from unheard.model.histograms import Histograms
 from unheard.model.notes import NOTE_TEXTS
 from unheard.model.question import Question
 from unheard.model.results import Estimate
 from unheard.model.scale import Scale
-from unheard.present.decision_json import comparison_document, sweep_document
-from unheard.present.estimate_json import estimate_document, tidy
-from unheard.present.sentences import comparison_sentences, sweep_sentences
+from unheard.present import audits, comparisons, sweeps
+from unheard.present.comparisons import WAY_WORDS
+from unheard.present.estimates import NUMBERS, averages, confidence_words, numbers_document, tidy
 from unheard.text import plural, printable, range_text, rating_text, write_exactly
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -31,9 +28,6 @@ Records: TypeAlias = Sequence[Mapping[str, Any]]
 
 MOST_BARS = 240
 """Up to so many ratings have a bar each; of a longer scale neighbours share one."""
-
-NUMBERS = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
-"""Columns of everything that has an interval."""
 
 _NAMED = 3
 """How many items the words of a ranking name."""
@@ -46,9 +40,6 @@ LEAST_Q = 0.01
 
 _FINE = 97
 """How many q a line is drawn through."""
-
-WAY_WORDS = {"separate": "each its own participation", "shared": "one shared participation"}
-"""The two ways to take a difference."""
 
 
 def share_records(counts: Histograms) -> Rows:
@@ -79,96 +70,56 @@ def _per_bar(m: int) -> int:
     return min(range(math.ceil(m / 80), math.ceil(m / 40) + 1), key=lambda size: m % size)
 
 
-def averages(question: Question) -> list[float | None]:
-    """Return the plain average of each histogram; None where nobody answered."""
-    counts = question.counts
-    columns = list(np.asarray(counts.cells.T, np.float64))
-    with np.errstate(invalid="ignore"):
-        found = average(columns, counts.scale.values, NUMPY)
-    return [None if math.isnan(x) else float(x) for x in found]
-
-
-def estimate_records(question: Question, found: Sequence[Estimate]) -> Rows:
+def estimate_records(question: Question, estimates: Sequence[Estimate]) -> Rows:
     """Return the ratings seen, then a row for each estimate."""
     (mean,) = averages(question)
-    rows = estimate_document(question, [_plain(one) for one in found])["estimates"]
-    return [
-        *share_records(question.counts),
-        *({"part": "estimates", **row, "average": mean} for row in rows),
-    ]
+    rows = [{"part": "estimates", **numbers_document(one), "average": mean} for one in estimates]
+    return [*share_records(question.counts), *rows]
 
 
-def estimate_words(question: Question, found: Sequence[Estimate]) -> str:
+def estimate_words(question: Question, estimates: Sequence[Estimate]) -> str:
     """Say what was estimated, from what, and under which assumption."""
     width, (mean,) = question.counts.scale.width, averages(question)
-    seen = float(question.counts.n_ratings[0])
-    ratings = plural(int(seen), "rating") if seen.is_integer() else f"{seen:,.2f} ratings"
-    rated = mean is not None
-    said = [f"{ratings}, average {rating_text(mean, width)}." if rated else "No ratings."]
-    plain = [_plain(one) for one in found]
-    estimates = ", ".join(f"{rating_text(one.estimate, width)} ({one.method})" for one in plain)
-    if plain:
-        said.append(f"Estimate {estimates}; {_intervals(plain[0], question.level, width)}.")
-        said += [f"Note: {NOTE_TEXTS[flag]}." for flag in plain[0].notes]
+    ratings = plural(float(question.counts.n_ratings[0]), "rating")
+    said = ["No ratings."]
+    if mean is not None:
+        said = [f"{ratings}, average {rating_text(mean, width)}."]
+    numbers = ", ".join(f"{rating_text(one.estimate, width)} ({one.method})" for one in estimates)
+    if estimates:
+        said.append(f"Estimate {numbers}; {_bounds(estimates[0], question.level, width)}.")
+        said += [f"Note: {NOTE_TEXTS[note]}." for note in estimates[0].notes]
     return " ".join([*said, f"Assumption: {question.words}"])
 
 
-def _plain(one: Estimate) -> Estimate:
-    """Return an estimate for one histogram in numbers, also if it was asked as a row of many."""
-    if np.ndim(one.estimate) == 0:
-        return one
-    columns = {name: getattr(one, name) for name in NUMBERS}
-    numbers: dict[str, Any] = {
-        name: None if column is None else float(column[0]) for name, column in columns.items()
-    }
-    return replace(one, **numbers, notes=one.notes[0])
-
-
-def _intervals(one: Any, level: float | None, width: float) -> str:
-    words = f"interval {range_text(one.lower, one.upper, width)}"
+def _bounds(one: Estimate, level: float | None, width: float) -> str:
+    words = f"bounds {range_text(one.lower, one.upper, width)}"
     if level is not None:
         words += f", {confidence_words(level)} {range_text(one.ci_lower, one.ci_upper, width)}"
     return words
 
 
-def confidence_words(level: float | None) -> str:
-    """Name the confidence interval, with its level if that is known."""
-    return "confidence interval" if level is None else f"{level * 100:.6g}% confidence interval"
-
-
-def sweep_records(
-    question: Question,
-    sweep: Sweep,
-    claim: Claim | None = None,
-    broken: Sequence[float] | None = None,
-    q: float | None = None,
-) -> Rows:
+def sweep_records(sweep: Sweep, q: float | None = None) -> Rows:
     """Return the answer for many q, those of the sweep among them, then the claim and the q chosen.
 
     Between the q of the sweep there are further ones, so that lines are drawn as they run and
     meet the threshold where they do.
     """
+    question, claim = sweep.question, sweep.claim
     least = min(LEAST_Q, float(sweep.q.min()))
-    asked = [*sweep.q.tolist(), *(broken or ()), *(() if q is None else (q,))]
-    grid = {x for x in asked if least <= x <= 1}
+    marked = (sweep.breakdown_q, sweep.ci_breakdown_q, q)
+    grid = {x for x in (*sweep.q.tolist(), *marked) if x is not None and least <= x <= 1}
     if question.counts.scale.m <= MOST_BARS:  # each q costs more, the longer the scale
         grid |= {*np.geomspace(1.0, least, _FINE).tolist()}
-    rows = sweep_rows(question, sweep_question(question, sorted(grid)))
-    if claim is not None and broken is not None:
-        plain, noisy = (_number(x) for x in broken)
+    fine = sweep_question(question, sorted(grid))
+    rows = [{"part": "sweep", **row} for row in sweeps.tabulate(fine)]
+    if claim is not None:
         rows.append(
             {"part": "claim", "above": claim.above, "threshold": claim.threshold}
-            | {"breakdown_q": plain, "ci_breakdown_q": noisy}
+            | {"breakdown_q": sweep.breakdown_q, "ci_breakdown_q": sweep.ci_breakdown_q}
         )
     if q is not None:
         rows.append({"part": "chosen", "q": q})
     return rows
-
-
-def sweep_rows(question: Question, sweep: Sweep) -> Rows:
-    """Return the answer for each q of a sweep."""
-    document = sweep_document(question, sweep, None, None)
-    return [{"part": "sweep", **row} for row in document["rows"]]
 
 
 def q_words(question: Question) -> tuple[str, str, str]:
@@ -182,56 +133,43 @@ def q_words(question: Question) -> tuple[str, str, str]:
     return title, "all respond equally often", "some hardly ever"
 
 
-def sweep_words(
-    question: Question,
-    rows: Rows,
-    claim: Claim | None = None,
-    broken: Sequence[float] | None = None,
-) -> str:
-    """Say how the answer changes, what q means, and what would overturn the claim."""
-    width = question.counts.scale.width
+def sweep_words(sweep: Sweep, rows: Rows) -> str:
+    """Say how the answer changes, at which q the claim holds, and what q means."""
+    width = sweep.question.counts.scale.width
     swept = [row for row in rows if row["part"] == "sweep"]
     ends = [
         f"{rating_text(row['estimate'], width)} ({range_text(row['lower'], row['upper'], width)}) "
         f"at q = {row['q']:.3g}"
         for row in (swept[0], swept[-1])
     ]
-    return " ".join(
-        [
-            f"Estimate, and in brackets the interval: {ends[0]}, {ends[1]}.",
-            *sweep_sentences(question, claim, broken),
-        ]
-    )
+    words = f"Estimate, with bounds in brackets: {ends[0]}, {ends[1]}."
+    return " ".join([words, *sweeps.list_sentences(sweep)])
 
 
-def comparison_records(comparison: Comparison, names: tuple[str, str]) -> Rows:
+def comparison_records(comparison: Comparison) -> Rows:
     """Return a row for each item, then one for each way to take the difference."""
-    document, means = comparison_document(comparison, names), averages(comparison.question)
-    seen = dict(zip("ab", comparison.question.counts.n_ratings, strict=True))
-    items = [
-        {
-            "part": "items",
-            "name": _with_few(safe_name(document[key]["name"]), seen[key], document[key]["notes"]),
-        }
-        | {name: document[key][name] for name in NUMBERS}
-        | {"average": mean, "notes": document[key]["notes"]}
-        for key, mean in zip("ab", means, strict=True)
-    ]
+    items = comparisons.tabulate(comparison)[:2]
+    for row, one in zip(items, (comparison.a, comparison.b), strict=True):
+        name = _with_few(safe_name(row["name"]), row.pop("n_ratings"), one.notes)
+        row |= {"part": "items", "name": name, "notes": list(one.notes)}
+    differences = (comparison.separate, comparison.shared)
     ways = [
-        {"part": "differences", "name": words, **document[way]} for way, words in WAY_WORDS.items()
+        {"part": "differences", "name": words, **asdict(difference)}
+        for words, difference in zip(WAY_WORDS.values(), differences, strict=True)
     ]
     return [*items, *ways]
 
 
-def comparison_words(comparison: Comparison, names: tuple[str, str]) -> str:
+def comparison_words(comparison: Comparison) -> str:
     """Say how both items are rated, by how much they differ, and what would overturn it."""
     width, level = comparison.question.counts.scale.width, comparison.question.level
-    shown = tuple(safe_name(name) for name in names)
+    first, second = (safe_name(name) for name in comparison.names)
     said = [
-        f"{name}: estimate {rating_text(one.estimate, width)}, {_intervals(one, level, width)}."
-        for name, one in zip(shown, (comparison.a, comparison.b), strict=True)
+        f"{name}: estimate {rating_text(one.estimate, width)}, {_bounds(one, level, width)}."
+        for name, one in ((first, comparison.a), (second, comparison.b))
     ]
-    return " ".join([*said, *comparison_sentences(comparison, (shown[0], shown[1]))])
+    named = replace(comparison, names=(first, second))
+    return " ".join([*said, *comparisons.list_sentences(named)])
 
 
 def ranking_records(rows: Records | Any, item: Sequence[str], top: int) -> tuple[Rows, int]:
@@ -335,24 +273,9 @@ def pair_words(records: Rows, more: int) -> str:
     )
 
 
-def calibration_records(audit: Audit) -> Rows:
-    """Return, for each rating, who was audited, who answered, and participation with its box."""
-    return [
-        {
-            "rating": tidy(value),
-            "audited": float(audit.truth[:, r].sum()),
-            "answers": float(audit.observed[:, r].sum()),
-            "g": _number(audit.g[r]),
-            "g_lower": float(audit.g_lower[r]),
-            "g_upper": float(audit.g_upper[r]),
-        }
-        for r, value in enumerate(audit.scale.values)
-    ]
-
-
 def calibration_words(audit: Audit) -> str:
     """Say what was found, rating by rating if they are few."""
-    rows = [row for row in calibration_records(audit) if row["g"] is not None]
+    rows = [row for row in audits.tabulate(audit) if row["g"] is not None]
     what = "Assumption" if audit.paired else "Participation, relative to the most outspoken,"
     each = ", ".join(f"{row['g']:.2g} at {write_exactly(row['rating'])}" for row in rows)
     return f"{what} by rating: {each}. {audit.words}" if len(rows) <= MOST_SAID else audit.words
@@ -372,8 +295,10 @@ def regret_words(rows: Rows) -> str:
         ends = [f"{regret:.4g} at q = {q:g}" for q, regret in dict.fromkeys((own[0], own[-1]))]
         said.append(f"{method} {', '.join(ends)}")
     people = dict.fromkeys(row["n"] for row in rows)
-    whom = ", ".join("endless people" if n is None else plural(n, "person") for n in people)
-    return f"Regret with {whom.replace('persons', 'people')}: {'; '.join(said)}."
+    sizes = ", ".join(
+        "infinitely many people" if n is None else plural(n, "person", "people") for n in people
+    )
+    return f"Regret with {sizes}: {'; '.join(said)}."
 
 
 def safe_name(name: str) -> str:

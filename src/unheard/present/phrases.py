@@ -1,4 +1,4 @@
-"""Numbers and findings in words that a lay reader understands."""
+"""Phrases that several kinds of results share: breakdown points, rank ranges, verdicts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from unheard.model.assumption import Assumption
 def never_text(assumption: Assumption) -> str:
     """Say that a claim holds at no q, in words that fit what q means."""
     if assumption.per_rating:
-        return "not even if participation is exactly as stated (q = 1)"
+        return "at no q, not even if participation is exactly as stated (q = 1)"
     if assumption.kind == "floor":
         return "at no floor that the response rate allows"
-    return "not even if everybody responds equally often (q = 1)"
+    return "at no q, not even if everybody responds equally often (q = 1)"
 
 
 def rounded_up(q: float) -> float:
@@ -25,7 +25,7 @@ def rounded_up(q: float) -> float:
 
 
 def q_text(q: float | None, never: str) -> str:
-    """Say while which q a claim holds; None or NaN: at none, 0: at all."""
+    """Say at which q a claim holds; None or NaN: at none, 0: at all."""
     if q is None or math.isnan(q):
         return never
     if q < 1e-6:
@@ -35,21 +35,26 @@ def q_text(q: float | None, never: str) -> str:
     return f"as long as q is above {rounded_up(q):.3g}"
 
 
-def claim_text(claim: str, plain: float | None, noisy: float | None, never: str) -> str:
-    """Say while which q a claim holds, noise aside and with sampling noise."""
+def claim_text(
+    claim: str, plain: float | None, with_error: float | None, never: str, condition: str = ""
+) -> str:
+    """Say at which q a claim holds, ignoring sampling error and allowing for it."""
     if plain is None or math.isnan(plain):
-        return f"It cannot be said that {claim}, {never}."
-    said = f"{sentence_case(claim)} {q_text(plain, never)}"
-    return f"{said}, noise aside; with sampling noise, {q_text(noisy, never)}."
+        words = f"it is undecided whether {claim}: that holds {never}"
+    else:
+        words = f"{claim} {q_text(plain, never)}, ignoring sampling error; allowing for it, "
+        words += q_text(with_error, never)
+    start = f"{condition}, {words}" if condition else words
+    return f"{sentence_case(start)}."
 
 
 def sentence_case(claim: str) -> str:
     """Begin a sentence with a claim; a name keeps its letters."""
-    return f"T{claim[1:]}" if claim.startswith("the ") else claim
+    return f"{claim[0].upper()}{claim[1:]}" if claim.startswith(("the ", "it ", "with ")) else claim
 
 
-def places_text(row: Mapping[str, Any], prefix: str = "") -> str:
-    """Write the places that a row of a ranking may have; with noise, behind ``ci_``."""
+def ranks_text(row: Mapping[str, Any], prefix: str = "") -> str:
+    """Write the rank range of a row; allowing for sampling error, behind ``ci_``."""
     first, last = row[f"{prefix}best_rank"], row[f"{prefix}worst_rank"]
     if first is None or last is None:
         return "–"
@@ -57,9 +62,9 @@ def places_text(row: Mapping[str, Any], prefix: str = "") -> str:
 
 
 def verdict_text(row: Mapping[str, Any]) -> str:
-    """Say whether a row is among the k best; where noise makes a difference, say that."""
+    """Say whether a row is among the k best, and whether sampling error leaves that open."""
     differs = row["ci_top"] is not None and row["ci_top"] != row["top"]
-    return f"{row['top']}, noise aside" if differs else str(row["top"])
+    return f"{row['top']}, ignoring sampling error" if differs else str(row["top"])
 
 
 def q_cell(q: float | None) -> str:
@@ -72,11 +77,15 @@ def q_cell(q: float | None) -> str:
     return "any" if q == 0 else f"{hundredths}"
 
 
+LOOSENED = (
+    "q loosens the stated assumption: people may respond with as little as q times the stated "
+    "probability."
+)
 ONE_CROWD = (
     "One crowd: people with the same opinion respond equally often, whichever item it is about, so "
-    "that silence distorts all items alike."
+    "nonresponse distorts all items alike."
 )
 OWN_CROWDS = (
-    "Separate crowds: each item may have its own pattern of silence, so that two items may be "
-    "distorted in opposite directions."
+    "Separate crowds: each item may have its own participation, so nonresponse may distort two "
+    "items in opposite directions."
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from unheard.present.estimate_json import tidy
+from unheard.present.estimates import tidy
 from unheard.present.order_sentences import Findings, assumption_words
 from unheard.tables.engines.base import Engine
 from unheard.tables.pipeline import Job

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from unheard.model.question import Question
 from unheard.model.results import Estimate
-from unheard.text import rating_text
+from unheard.text import range_text
 
 _SAME = 1e-9
 """Bounds this close, in widths of the scale, are the same."""
@@ -52,11 +52,10 @@ def _words(found: Estimate, lower: float, upper: float, rate: float, width: floa
     if {"low_response", "high_response"} & {*found.notes}:
         return f"n is not used: a response rate of {share} contradicts the assumption."
     if max(abs(found.lower - lower), abs(found.upper - upper)) > _SAME * width:
-        before, after = (
-            "–".join(rating_text(end, width) for end in ends)
-            for ends in ((lower, upper), (found.lower, found.upper))
-        )
-        return f"n (a response rate of {share}) narrows the bounds from {before} to {after}."
+        before = range_text(lower, upper, width)
+        after = range_text(found.lower, found.upper, width)
+        how = f"to {after}; without n they are {before}" if after != before else "only slightly"
+        return f"A response rate of {share} narrows the bounds {how}."
     if upper - lower <= _SAME * width:
         return "The bounds are a single value, with n or without."
-    return f"The response rate, {share}, is too low for n to narrow the bounds."
+    return f"The response rate, {share}, is too low to narrow the bounds."

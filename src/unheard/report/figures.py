@@ -100,7 +100,7 @@ def draw_leader(data: ReportData) -> Figure | None:
     if data.sensitivity is None or data.sensitivity.leader is None:
         return None
     one, q = data.sensitivity.leader, data.sensitivity.q
-    drawn = draw_sweep(one.question, one.sweep, data.claim, one.breakdown_q, q)
+    drawn = draw_sweep(one.sweep, q)
     return build_figure(drawn, f"{one.name}: bounds on its mean at every q.")
 
 

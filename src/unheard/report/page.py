@@ -12,7 +12,7 @@ from typing import Any
 from unheard._version import __version__
 from unheard.charts.style import DARK, LIGHT, Look
 from unheard.errors import MissingLibraryError
-from unheard.present.phrases import places_text, q_cell, sentence_case
+from unheard.present.phrases import q_cell, ranks_text, sentence_case
 from unheard.report.names import name_row, strip_direction_marks
 from unheard.report.ranking_table import (
     STRIP_WIDTH,
@@ -134,7 +134,7 @@ def _build_environment(data: ReportData) -> jinja2.Environment:
     made.filters |= {
         "rating": lambda value: rating_text(value, data.scale.width),
         "whole": lambda value: "–" if value is None else f"{value:,}",
-        "ranks": lambda item: places_text(asdict(item)),
+        "ranks": lambda item: ranks_text(asdict(item)),
         "share": partial(_write_cell_share, of=data.numbers.pairs),
         "many": lambda value: plural(value, name_row(data.request)),
         "q": q_cell,

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from unheard.formulas.estimators import ESTIMATORS
 from unheard.model.scale import Scale
-from unheard.present.estimate_json import tidy
-from unheard.present.phrases import places_text, q_cell, verdict_text
+from unheard.present.estimates import tidy
+from unheard.present.phrases import q_cell, ranks_text, verdict_text
 from unheard.report.names import name_group, name_item, strip_direction_marks
 from unheard.report.report_data import ReportData, has_tiers
 from unheard.text import printable, range_text, rating_text, write_exactly
@@ -110,12 +110,12 @@ def list_columns(data: ReportData, ends: Ends) -> list[Column]:
         Column("ratings", "Number of ratings", whole("n_ratings")): True,
         Column("people", "Number of people who could have rated it", whole("n")): request.n_known,
         Column(
-            "rank range", "Ranks that the assumption allows, ignoring sampling error", places_text
+            "rank range", "Ranks that the assumption allows, ignoring sampling error", ranks_text
         ): True,
         Column(
             "rank range with sampling error",
             "The rank range widened by sampling error",
-            lambda row: places_text(row, "ci_"),
+            lambda row: ranks_text(row, "ci_"),
         ): request.noise,
         Column(
             "rank by average", "Rank by plain average", whole("average_rank"), printed=False

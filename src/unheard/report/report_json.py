@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from unheard._version import __version__
-from unheard.present.estimate_json import tidy
+from unheard.present.estimates import tidy
 from unheard.report.report_data import ReportData
 
 

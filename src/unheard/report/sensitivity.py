@@ -12,7 +12,7 @@ from unheard.analysis.breakdown import Claim, find_breakdown_by_row
 from unheard.analysis.sweep import GRID, Sweep, sweep_question
 from unheard.model.question import Question
 from unheard.present.phrases import claim_text, never_text, q_text, sentence_case
-from unheard.present.sentences import sweep_sentences
+from unheard.present.sweeps import q_sentence
 from unheard.report.order_queries import OrderNumbers, get_k
 from unheard.report.settled_by_q import MAX_SHARED, Ranker, SettledAtQ, count_settled_by_q
 from unheard.tables.named_items import fetch
@@ -96,17 +96,12 @@ class LeaderSweep:
     ----------
     name
         Its name.
-    question, sweep
-        Its ratings, and the result at each q.
-    breakdown_q
-        The breakdown q of the claim about every item, ignoring and allowing for sampling error;
-        None without a claim.
+    sweep
+        The result at each q, and where the claim about every item breaks down.
     """
 
     name: str
-    question: Question
     sweep: Sweep
-    breakdown_q: tuple[float, float] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +172,7 @@ def analyse_sensitivity(
         claims += _test_mean_claims(question, rows, names, claim)
     return Sensitivity(
         q=q,
-        means=next(sweep_sentences(question, None, None)),
+        means=q_sentence(question),
         steps=count_settled_by_q(ranker, q, numbers),
         claims=claims,
         leader=_sweep_leader(question, rows[0], names[0], claim, q),
@@ -246,10 +241,4 @@ def _sweep_leader(
     if question.level is None or not counts.n_ratings[0]:
         return None
     one = replace(question, counts=counts)
-    broken = None
-    if claim is not None:
-        plain, firm = (
-            float(find_breakdown_by_row(one, claim, noise)[0]) for noise in (False, True)
-        )
-        broken = (plain, firm)
-    return LeaderSweep(name, one, sweep_question(one, sorted({*GRID, q}, reverse=True)), broken)
+    return LeaderSweep(name, sweep_question(one, sorted({*GRID, q}, reverse=True), claim))

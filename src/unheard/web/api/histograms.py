@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from unheard.analysis.assumption_file import parse_audit_document
-from unheard.analysis.breakdown import Claim, find_breakdown_by_row
+from unheard.analysis.breakdown import Claim
 from unheard.errors import OptionError
 from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
 from unheard.model.assumption import read_preset
 from unheard.model.parsing import parse_options
 from unheard.model.question import Question, build_question
 from unheard.model.scale import Scale
-from unheard.present.estimate_json import estimate_document
+from unheard.present.estimates import estimate_document
 from unheard.web.api.forms import (
     CalibrateQuestion,
     CompareQuestion,
@@ -30,6 +30,7 @@ from unheard.web.server.pool import Answer
 
 if TYPE_CHECKING:
     from unheard.analysis.calibrate import Audit
+    from unheard.analysis.compare import Comparison
     from unheard.analysis.sweep import Sweep
     from unheard.charts.picture import Picture
 
@@ -112,7 +113,7 @@ def _scale(given: str | list[float]) -> Scale:
     return Scale.parse(given) if isinstance(given, str) else Scale(given)
 
 
-def _swept(given: Given) -> tuple[Question, Sweep, Claim | None, list[float] | None]:
+def _swept(given: Given) -> Sweep:
     from unheard.analysis.breakdown import build_question_at_one
     from unheard.analysis.sweep import GRID, read_floors, sweep_question
 
@@ -123,22 +124,17 @@ def _swept(given: Given) -> tuple[Question, Sweep, Claim | None, list[float] | N
         q, at_one = read_floors(floor, q, *(arguments.get(name) for name in per_rating))
         arguments |= zip(per_rating, at_one, strict=True)
     question = build_question_at_one(**arguments)
-    claim = broken = None
+    claim = None
     if above is not None or below is not None:
         claim = Claim.read(above, below, question.counts.scale)
-        broken = [
-            float(find_breakdown_by_row(question, claim, noise)[0]) for noise in (False, True)
-        ]
     grid = GRID if q is None else [read_preset(one) if isinstance(one, str) else one for one in q]
-    return question, sweep_question(question, grid), claim, broken
+    return sweep_question(question, grid, claim)
 
 
 def sweep(given: Given) -> Answer:
     """Answer about one histogram for many q."""
-    from unheard.present.decision_json import sweep_document
-
     given.pop("at", None)
-    return as_json(sweep_document(*_swept(given)))
+    return as_json(_swept(given).to_dict())
 
 
 def sweep_chart(given: Given, how: Given) -> Answer:
@@ -146,35 +142,33 @@ def sweep_chart(given: Given, how: Given) -> Answer:
     from unheard.charts.draw import draw_sweep
 
     at = given.pop("at", None)
-    question, found, claim, broken = _swept(given)
-    return drawn(draw_sweep(question, found, claim, broken, at), how)
+    return drawn(draw_sweep(_swept(given), at), how)
 
 
-def _compared(given: Given) -> tuple[Any, tuple[str, str]]:
+def _compared(given: Given) -> Comparison:
     from unheard.analysis.compare import compare
 
-    names = given.pop("names")
-    first, second = given.pop("a"), given.pop("b")
-    return compare(first, second, **stated(given)), (names[0], names[1])
+    first, second = given.pop("names")
+    a, b = given.pop("a"), given.pop("b")
+    return compare(a, b, **stated(given), names=(first, second))
 
 
 def compare(given: Given) -> Answer:
     """Answer about two histograms."""
-    from unheard.present.decision_json import comparison_document
-
-    return as_json(comparison_document(*_compared(given)))
+    return as_json(_compared(given).to_dict())
 
 
 def compare_chart(given: Given, how: Given) -> Answer:
     """Draw two histograms against each other."""
     from unheard.charts.draw import draw_comparison
 
-    return drawn(draw_comparison(*_compared(given)), how)
+    return drawn(draw_comparison(_compared(given)), how)
 
 
 def _regrets(given: Given) -> list[dict[str, Any]]:
-    from unheard.game.regret_table import RegretTable, check_methods, check_ratios
+    from unheard.game.regret_table import Regrets, RegretTable, check_methods, check_ratios
     from unheard.game.structures import Structure
+    from unheard.present.regrets import list_documents
 
     m, scale = given["m"], given["scale"]
     if m is not None and scale is not None:
@@ -197,7 +191,7 @@ def _regrets(given: Given) -> list[dict[str, Any]]:
         rows = table.simulate(methods, qs, given["draws"], given["seed"])
     else:
         rows = table.find_worst(methods, qs)
-    return list(rows)
+    return list_documents(Regrets(tuple(rows), values))
 
 
 def _people(n: float | None) -> float:
@@ -231,9 +225,7 @@ def _audited(given: Given) -> Audit:
 
 def calibrate(given: Given) -> Answer:
     """Answer who takes part, from the counts of an audit."""
-    from unheard.analysis.assumption_file import build_audit_document
-
-    return as_json(build_audit_document(_audited(given)))
+    return as_json(_audited(given).to_dict())
 
 
 def calibrate_chart(given: Given, how: Given) -> Answer:

@@ -72,7 +72,8 @@ DRAWING = frozenset(name for name in TASKS if name.endswith("_chart")) | {"repor
 """Tasks that make pictures."""
 
 for _module in (
-    "unheard.present.decision_json",
+    "unheard.present.comparisons",
+    "unheard.present.sweeps",
     "unheard.game.regret_table",
     "unheard.tables.audit_table",
     "unheard.present.table_json",
