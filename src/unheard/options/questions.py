@@ -157,7 +157,7 @@ QUESTIONS: dict[str, Options] = {
         o.JSON,
     ),
     "plan": (
-        replace(o.N, required=True),
+        replace(o.N, required=True).only("python", "command"),
         o.GOAL_WIDTH,
         replace(o.ABOVE, help="Goal: settle whether the mean is above VALUE.").only(
             "python", "command"
@@ -206,11 +206,18 @@ QUESTIONS: dict[str, Options] = {
         o.JSON,
     ),
     "minimax": (
-        replace(o.REGRET_N, help="Number of people, up to 200."),
-        replace(o.REGRET_Q, kind="number", help="Least participation."),
-        replace(o.RATINGS, help="Number of ratings, 1 to M. By default 2."),
-        o.SCALE,
-        replace(o.KIND, help="Kind of regret; excess for two ratings and at most 50 people."),
+        *(
+            one.only("python", "command")
+            for one in (
+                replace(o.REGRET_N, help="Number of people, up to 200."),
+                replace(o.REGRET_Q, kind="number", help="Least participation."),
+                replace(o.RATINGS, help="Number of ratings, 1 to M. By default 2."),
+                o.SCALE,
+                replace(
+                    o.KIND, help="Kind of regret; excess requires two ratings, at most 50 people."
+                ),
+            )
+        ),
         o.OPTIMUM,
         o.JSON,
     ),

@@ -1,0 +1,208 @@
+"""One declaration of every option: it appears on every surface that it names."""
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+import pytest
+from fastapi import FastAPI
+
+import unheard as uh
+from unheard.cli.main import cli
+from unheard.errors import PYTHON
+from unheard.formulas.boxes import QUIET
+from unheard.formulas.estimators import ESTIMATORS
+from unheard.game.minimax import solve_minimax
+from unheard.model import arguments
+from unheard.options import declarations
+from unheard.options.option import Option
+from unheard.options.questions import GROUPS, QUESTIONS, options_of
+from unheard.options.surfaces import REST, CommandLine
+from unheard.web.api.routes import router
+
+FUNCTIONS: dict[str, tuple[Callable[..., Any], set[str]]] = {
+    "estimate": (uh.estimate, {"counts"}),
+    "rate": (uh.rate, {"source"}),
+    "rank": (uh.rank, {"source"}),
+    "counts": (uh.count_ratings, {"source"}),
+    "sql": (uh.write_sql, set()),
+    "sweep": (uh.sweep, {"counts"}),
+    "compare": (uh.compare, {"a", "b", "names"}),
+    "plan": (uh.plan_follow_up, {"counts"}),
+    "report": (uh.make_report, {"source", "output", "command"}),
+}
+"""The function of each question, and its arguments that are not options."""
+
+BODIES = {
+    "estimate": {"counts"},
+    "sweep": {"counts", "at"},
+    "compare": {"a", "b", "names"},
+    "regret": set(),
+}
+"""The questions that are bodies in JSON, and their fields that are not options."""
+
+QUERIES = {
+    "/counts": ("counts",),
+    "/rate": ("rate",),
+    "/rank": ("rank",),
+    "/rank/chart": ("rank", "rank_chart", "chart"),
+    "/report": ("report",),
+    "/calibrate": ("calibrate",),
+    "/calibrate/chart": ("calibrate", "chart"),
+    **{f"/{question}/chart": ("chart",) for question in BODIES},
+}
+"""The addresses with query parameters, and the questions that these belong to."""
+
+
+def python_options(function: Callable[..., Any]) -> dict[str, Any]:
+    """The keywords of a function with their defaults, those behind ``**options`` included."""
+    found: dict[str, Any] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            typed = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
+            keys = getattr(arguments, typed).__annotations__
+            found |= dict.fromkeys(keys, inspect.Parameter.empty)
+        else:
+            found[name] = parameter.default
+    return found
+
+
+@pytest.mark.parametrize("question", FUNCTIONS)
+def test_python_takes_every_option(question: str) -> None:
+    function, arguments_ = FUNCTIONS[question]
+    declared, found = options_of(question, "python"), python_options(function)
+    assert set(found) - arguments_ == set(declared)
+    for name, option in declared.items():
+        if found[name] is not inspect.Parameter.empty and not option.required:
+            assert found[name] == option.default, name
+
+
+@pytest.mark.parametrize("question", FUNCTIONS)
+def test_docstrings_explain_every_explicit_option(question: str) -> None:
+    function, _ = FUNCTIONS[question]
+    doc = inspect.getdoc(function) or ""
+    head = doc[doc.index("Parameters") : doc.index("Returns") if "Returns" in doc else None]
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            assert any(name in line.split(", ") for line in head.splitlines()), name
+
+
+@pytest.mark.parametrize("question", [name for group in GROUPS for name in group.names])
+def test_commands_take_every_option(question: str) -> None:
+    if question == "completion":
+        return
+    command = cli.commands[question]
+    options = {one.name: one for one in command.params if isinstance(one, click.Option)}
+    declared = options_of(question, "command")
+    assert set(options) == set(declared)
+    shown = command.get_help(click.Context(command, info_name=question, terminal_width=10_000))
+    for name, option in declared.items():
+        found = options[name]
+        assert option.flag in found.opts
+        assert found.required == option.required
+        assert found.help == option.write_help(CommandLine(question))
+        assert option.flag in shown
+        if option.kind == "flag":
+            assert found.default == option.default
+        elif option.default is not None:
+            assert found.default == str(option.default)
+
+
+def test_help_lists_every_command_in_one_group() -> None:
+    listed = [name for group in GROUPS for name in group.names]
+    assert sorted(listed) == sorted(cli.commands)
+    shown = cli.get_help(click.Context(cli, info_name="unheard", terminal_width=80))
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert "..." not in shown.split("Estimate and rate:")[1]
+
+
+def schema() -> Mapping[str, Any]:
+    app = FastAPI()
+    app.include_router(router, prefix="/api/v1")
+    found: Mapping[str, Any] = app.openapi()["paths"]
+    return found
+
+
+@pytest.mark.parametrize("question", BODIES)
+def test_bodies_take_every_option(question: str) -> None:
+    post = schema()[f"/api/v1/{question}"]["post"]
+    fields = post["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    declared = options_of(question, "rest")
+    assert set(fields) - BODIES[question] == set(declared)
+    for name, option in declared.items():
+        if name not in ("n",) or question != "regret":  # JSON has no number for infinity
+            assert fields[name]["description"] == option.write_help(REST)
+        if not option.required:
+            assert fields[name].get("default") == option.default
+
+
+@pytest.mark.parametrize("address", QUERIES)
+def test_queries_take_every_option(address: str) -> None:
+    parameters = schema()[f"/api/v1{address}"]["post"]["parameters"]
+    declared = [one for name in QUERIES[address] for one in options_of(name, "rest").values()]
+    assert [one["name"] for one in parameters] == [one.name for one in declared]
+    for found, option in zip(parameters, declared, strict=True):
+        assert found["description"] == option.write_help(REST)
+        assert found["schema"].get("enum", list(option.choices)) == list(option.choices)
+
+
+def test_every_rest_option_is_reached() -> None:
+    asked = {*BODIES, *(name for names in QUERIES.values() for name in names)}
+    assert asked == {name for name in QUESTIONS if options_of(name, "rest")}
+
+
+def every_option() -> list[tuple[str, Option]]:
+    return [(question, one) for question, options in QUESTIONS.items() for one in options]
+
+
+@pytest.mark.parametrize(("question", "option"), every_option())
+def test_declarations_are_whole(question: str, option: Option) -> None:
+    assert option.surfaces
+    for surface in (PYTHON, REST, CommandLine(question)):
+        text = option.write_help(surface)
+        assert text[0].isupper()
+        assert text[-1] in ".?"
+        assert "{" not in text
+    if option.kind == "choice":
+        assert option.default is None or option.default in option.choices
+    names = [one.name for one in QUESTIONS[question]]
+    assert names.count(option.name) == 1
+
+
+def test_choices_are_those_of_the_formulas() -> None:
+    assert tuple(declarations.QUIET.choices) == QUIET
+    assert set(declarations.METHODS) == set(ESTIMATORS)
+    closed = {name for name, one in ESTIMATORS.items() if one.closed_form}
+    assert set(declarations.TABLE_METHODS) == closed
+    for alias, option in (
+        (declarations.Covers, declarations.COVERS),
+        (declarations.Nulls, declarations.NULLS),
+        (declarations.OffScale, declarations.OFF_SCALE),
+        (declarations.Duplicates, declarations.DUPLICATES),
+        (declarations.RegretKind, declarations.KIND),
+        (declarations.Engine, declarations.ENGINE),
+    ):
+        assert typing.get_args(alias) == tuple(option.choices)
+
+
+def test_minimax_takes_its_options() -> None:
+    found = set(python_options(solve_minimax))
+    assert {name for name in options_of("minimax", "python") if name != "m"} <= found
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: uh.estimate([1, 2], qq=0.3), r"estimate\(\) has no option qq"),  # type: ignore[call-overload]
+        (lambda: uh.estimate([1, 2], 0.3, levle=0.9), r"Did you mean level\?"),  # type: ignore[call-overload]
+        (lambda: uh.rank([], "a", "b", q=0.3, of_scale="drop"), r"Did you mean off_scale\?"),  # type: ignore[call-overload]
+        (lambda: uh.sweep([1, 2], 0.3, scael=1), r"Did you mean scale\?"),  # type: ignore[call-arg]
+        (lambda: uh.compare([1, 2], [2, 1], 0.3, quite="low"), r"Did you mean quiet\?"),  # type: ignore[call-arg]
+    ],
+)
+def test_unknown_names_are_refused(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(uh.OptionError, match=words) as raised:
+        call()
+    assert raised.value.code == "unknown_option"
