@@ -237,7 +237,7 @@ def calibrate_chart(given: Given, how: Given) -> Answer:
 
 def _about(form: type[BaseModel], task: Callable[..., Answer]) -> Callable[..., Answer]:
     def answer(body: bytes = b"", **how: Any) -> Answer:
-        return task(read_question(form, body), how)
+        return task(read_question(form, body), **how)
 
     return answer
 
