@@ -61,11 +61,11 @@ def test_errors_are_well_made(place: str) -> None:
     assert "problem" in keywords(call)
     splat = any(one.arg is None for one in call.keywords)
     data = keywords(call) - OWN
-    for keyword, text in sentences(call):
+    for part, text in sentences(call):
         assert not text.endswith("."), "the period is added"
         for _, name, _, _ in Formatter().parse(text):
             if name is not None and not splat:
-                assert name in data | ARGUMENTS, f"{keyword}: {name} is neither data nor an option"
+                assert name in data | ARGUMENTS, f"{part}: {name} is neither data nor an option"
     for keyword in call.keywords:
         if keyword.arg in ("problem", "hint"):
             inside = (type(node) for node in ast.walk(keyword.value))

@@ -193,16 +193,21 @@ def test_minimax_takes_its_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("function", "given", "words"),
     [
-        (lambda: uh.estimate([1, 2], qq=0.3), r"estimate\(\) has no option qq"),  # type: ignore[call-overload]
-        (lambda: uh.estimate([1, 2], 0.3, levle=0.9), r"Did you mean level\?"),  # type: ignore[call-overload]
-        (lambda: uh.rank([], "a", "b", q=0.3, of_scale="drop"), r"Did you mean off_scale\?"),  # type: ignore[call-overload]
-        (lambda: uh.sweep([1, 2], 0.3, scael=1), r"Did you mean scale\?"),  # type: ignore[call-arg]
-        (lambda: uh.compare([1, 2], [2, 1], 0.3, quite="low"), r"Did you mean quiet\?"),  # type: ignore[call-arg]
+        (uh.estimate, {"counts": [1, 2], "qq": 0.3}, r"estimate\(\) has no option qq"),
+        (uh.estimate, {"counts": [1, 2], "q": 0.3, "levle": 0.9}, r"Did you mean level\?"),
+        (uh.rate, {"source": [], "item": "a", "rating": "b", "nuls": 1}, r"Did you mean nulls\?"),
+        (uh.rank, {"source": [], "item": "a", "of_scale": "drop"}, r"Did you mean off_scale\?"),
+        (uh.make_report, {"source": [], "item": "a", "titel": "b"}, r"Did you mean title\?"),
+        (uh.sweep, {"counts": [1, 2], "scael": 1}, r"Did you mean scale\?"),
+        (uh.compare, {"a": [1, 2], "b": [2, 1], "quite": "low"}, r"Did you mean quiet\?"),
+        (uh.plan_follow_up, {"counts": [1, 2], "n": 9, "widht": 1}, r"Did you mean width\?"),
     ],
 )
-def test_unknown_names_are_refused(call: Callable[[], Any], words: str) -> None:
+def test_unknown_names_are_refused(
+    function: Callable[..., Any], given: dict[str, Any], words: str
+) -> None:
     with pytest.raises(uh.OptionError, match=words) as raised:
-        call()
+        function(**given)
     assert raised.value.code == "unknown_option"

@@ -74,7 +74,9 @@ def test_the_schema_is_kept(server: Served, path: str, method: str, mode: Genera
 
 @pytest.mark.parametrize("path", ["rate", "counts", "rank", "rank/chart", "report"])
 def test_what_the_schema_allows_is_answered(patient: Served, path: str) -> None:
-    query: dict[str, Any] = {"item": "hotel", "rating": "stars", "q": "0.3"}
+    query: dict[str, Any] = {"item": "hotel", "rating": "stars"}
+    if path != "counts":
+        query["q"] = "0.3"
     case = SCHEMA[f"/api/v1/{path}"]["POST"].Case(query=query, body=STAYS, media_type="text/csv")
     reply = case.call(base_url=patient.address, timeout=60)
     assert reply.status_code == 200

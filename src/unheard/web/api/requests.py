@@ -18,7 +18,7 @@ _ENDLESS = re.compile(rb"\d{309}")
 
 _SCHEMA = "See /api/v1/openapi.json"
 _EXPECTED = {
-    "int_type": "a whole number",
+    "int_type": "a number",
     "int_parsing": "a whole number",
     "int_parsing_size": "a smaller number",
     "float_type": "a number",

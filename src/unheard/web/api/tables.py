@@ -283,12 +283,13 @@ def report(upload: Given, given: Given) -> Answer:
     return Answer(200, "text/html; charset=utf-8", page.encode(), "report.html")
 
 
-def _write_command(name: str, given: Given) -> str:
+def _write_command(file: str, given: Given) -> str:
     """Write the command that makes the same page from the file that was sent."""
-    words = ["unheard", "report", name or "table.csv"]
-    for option in options_of("report", "rest").values():
-        text = given.get(option.name)
-        if text is None or "command" not in option.surfaces or text == str(option.default):
+    words = ["unheard", "report", file or "table.csv"]
+    known = options_of("report", "rest")
+    for name, text in given.items():
+        option = known[name]
+        if "command" not in option.surfaces or text == str(option.default):
             continue
         if option.kind == "flag":
             words.append(option.flag if text.lower() in ("true", "1") else f"--{option.off}")
