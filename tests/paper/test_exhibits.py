@@ -53,11 +53,11 @@ def test_hotels_make_the_papers_point() -> None:
 
 
 def test_true_ratings_of_hotels_fit_the_assumption() -> None:
-    assert all(hotels.Q <= row["participation"] <= 1 for row in hotels.ratings())
+    assert all(hotels.Q <= row["participation"] <= 1 for row in hotels.tabulate_ratings())
 
 
 def test_true_means_of_hotels_lie_in_every_interval() -> None:
-    rows = hotels.estimates()
+    rows = hotels.tabulate_estimates()
     truth = {row["hotel"]: row["estimate"] for row in rows if row["method"] == "truth"}
     assert all(row["lower"] <= truth[row["hotel"]] <= row["upper"] for row in rows)
     methods = {row["method"] for row in rows}
@@ -72,18 +72,18 @@ def test_hotels_exhibit() -> None:
 
 
 def test_grid_holds_every_pair_once() -> None:
-    counts = heat_maps.grid(20, 1)
+    counts = heat_maps.build_grid(20, 1)
     assert len(counts) == len({tuple(pair) for pair in counts.tolist()}) == 21 * 22 // 2
     assert counts.sum(axis=1).max() == 20
 
 
 def test_paa_in_closed_form() -> None:
-    a, b = heat_maps.grid(1000, 100).T
+    a, b = heat_maps.build_grid(1000, 100).T
     some = (a > 0) & (b > 0)
     q = 0.3
     low = (a + 2 * q * b)[some] / (a + q * b)[some]
     high = (q * a + 2 * b)[some] / (q * a + b)[some]
-    found = heat_maps.answers("paa", heat_maps.grid(1000, 100), q)[some]
+    found = heat_maps.apply_method("paa", heat_maps.build_grid(1000, 100), q)[some]
     # Some ten additions and divisions of numbers near one.
     np.testing.assert_allclose(found, (low + high) / 2, rtol=1e-14)
 
@@ -92,15 +92,15 @@ def test_paa_in_closed_form() -> None:
     ("method", "way", "other"), [("bea", "falls", "rises"), ("paa", "rises", "falls")]
 )
 def test_who_grows_conservative_with_q(method: str, way: str, other: str) -> None:
-    counts = heat_maps.grid(20, 1) if method == "bea" else heat_maps.grid(1000, 100)
-    rows = heat_maps.distances(method, counts, (0.1, 0.3, 0.5, 0.7, 0.9))
+    counts = heat_maps.build_grid(20, 1) if method == "bea" else heat_maps.build_grid(1000, 100)
+    rows = heat_maps.measure_distances(method, counts, (0.1, 0.3, 0.5, 0.7, 0.9))
     assert all(row["beyond the average"] == 0 for row in rows)
     assert all(row[way] > 0 and row[other] == 0 for row in rows[1:])
 
 
 def test_equal_counts_give_the_middle() -> None:
-    assert heat_maps.at_equal_counts("bea", 20, 1, heat_maps.BEA_Q) < 1e-15
-    assert heat_maps.at_equal_counts("paa", 1000, 50, heat_maps.PAA_Q) < 1e-15
+    assert heat_maps.measure_at_equal_counts("bea", 20, 1, heat_maps.BEA_Q) < 1e-15
+    assert heat_maps.measure_at_equal_counts("paa", 1000, 50, heat_maps.PAA_Q) < 1e-15
 
 
 def test_heat_maps_exhibit() -> None:
@@ -116,7 +116,7 @@ def test_bea_of_a_histogram_is_the_packages() -> None:
     counts = np.array([2000, 1000, 3000, 5000, 9000, 12000, 15820])
     shares = counts / counts.sum()
     lam = float(bea_lambda(hotel_table.PEOPLE, hotel_table.Q))
-    ours = hotel_table.bea_at(shares, int(counts.sum()), lam)
+    ours = hotel_table.compute_bea(shares, int(counts.sum()), lam)
     theirs = estimate(counts, floor=hotel_table.Q, n=hotel_table.PEOPLE, method="bea", level=None)
     assert ours == pytest.approx(theirs.estimate, abs=1e-12)
 
@@ -138,17 +138,19 @@ def fitting_histograms(rows: int) -> NDArray[np.float64]:
 @pytest.mark.parametrize("reviews", hotel_table.REVIEWS)
 def test_no_histogram_beats_the_extremes_of_bea(reviews: int) -> None:
     lam = float(bea_lambda(hotel_table.PEOPLE, hotel_table.Q))
-    least, most = (hotel_table.extreme_bea(reviews, largest=x) for x in (False, True))
+    least, most = (hotel_table.find_extreme_bea(reviews, largest=x) for x in (False, True))
     assert least.exact
     assert most.exact
     for shares in fitting_histograms(500):
-        assert least.bea <= hotel_table.bea_at(shares, reviews, lam) <= most.bea
+        assert least.bea <= hotel_table.compute_bea(shares, reviews, lam) <= most.bea
     assert most.bea < 5.43
     assert not least.bea - 0.005 <= hotel_table.BEA <= most.bea + 0.005
 
 
 def test_range_of_paa_is_certified() -> None:
-    reached, bound = hotel_table.most_paa(hotel_table.Known.mean(hotel_table.AVERAGE), 1e-3)
+    reached, bound = hotel_table.bracket_largest_paa(
+        hotel_table.Known.mean(hotel_table.AVERAGE), 1e-3
+    )
     assert 0 <= bound - reached <= 1e-3
     shares = fitting_histograms(500)
     paa = estimate(np.round(shares * 1e9), hotel_table.Q, method="paa", level=None).estimate
@@ -161,7 +163,7 @@ def test_range_of_paa_is_certified() -> None:
 def test_a_histogram_reaches_the_largest_paa() -> None:
     # Three ratings and the mean leave one degree of freedom, which a fine grid exhausts.
     known = hotel_table.Known.mean(hotel_table.AVERAGE)
-    reached, bound = hotel_table.most_paa(known, 1e-4)
+    reached, bound = hotel_table.bracket_largest_paa(known, 1e-4)
     best = 0.0
     for low in range(1, 6):
         for middle in range(low + 1, 7):
@@ -187,19 +189,21 @@ def test_published_totals_contradict_each_other() -> None:
 
 
 def test_needed_a_gives_the_printed_bea() -> None:
-    shares = hotel_table.extreme_bea(hotel_table.REVIEWS[0], largest=True).shares
-    a = hotel_table.needed_a(shares, hotel_table.REVIEWS[0], 6.03)
+    shares = hotel_table.find_extreme_bea(hotel_table.REVIEWS[0], largest=True).shares
+    a = hotel_table.solve_for_a(shares, hotel_table.REVIEWS[0], 6.03)
     lam = np.log(a * hotel_table.Q / (1 - a))
     # a is known to 1e-16, lambda n_o to 1e-16 * 48,000 * 6.
-    assert hotel_table.bea_at(shares, hotel_table.REVIEWS[0], lam) == pytest.approx(6.03, abs=1e-9)
+    assert hotel_table.compute_bea(shares, hotel_table.REVIEWS[0], lam) == pytest.approx(
+        6.03, abs=1e-9
+    )
 
 
 def test_sampled_objective_is_unbiased() -> None:
     a = float(bea_a_star(hotel_table.PEOPLE, hotel_table.Q)) + np.array([-5e-4, 0, 5e-4])
     draws = 20_000
-    means, spreads = hotel_table.sampled(a, draws, np.random.default_rng(2))
+    means, spreads = hotel_table.sample_objective(a, draws, np.random.default_rng(2))
     # Five standard errors: by chance once in a million.
-    assert (np.abs(means - hotel_table.objective(a)) < 5 * spreads / np.sqrt(draws)).all()
+    assert (np.abs(means - hotel_table.evaluate_objective(a)) < 5 * spreads / np.sqrt(draws)).all()
 
 
 def made_up_hotel(folder: Path, ratings: int) -> None:
@@ -214,7 +218,7 @@ def test_hotel_counts_are_joined_as_in_the_paper(tmp_path: Path) -> None:
     observed, true = hotel_table.read_counts(tmp_path / "hotel.csv")
     assert observed.tolist() == [250, 300, 500, 900, 1500, 2500, 2000]
     assert true[0] == 2 * 250 + 1 + 2 + 3 + 4
-    rows = {row["method"]: row["here"] for row in hotel_table.table(observed, true)}
+    rows = {row["method"]: row["here"] for row in hotel_table.build_table(observed, true)}
     assert rows["average"] == pytest.approx(observed @ np.arange(1, 8) / observed.sum())
     assert rows["truth"] == pytest.approx(true @ np.arange(1, 8) / true.sum())
 
@@ -272,14 +276,14 @@ def made_up_tracks(tmp_path: Path) -> Path:
 
 def test_scores_of_tracks(made_up_tracks: Path) -> None:
     read = tracks.read_tracks(made_up_tracks / tracks.FILE)
-    rows = tracks.scores(read, 1)
+    rows = tracks.score_methods(read, 1)
     errors = {row["method"]: row["rmse"] for row in rows}
     assert list(errors.values()) == sorted(errors.values())
     averages = read.observed @ np.arange(1, 5) / read.observed.sum(axis=1)
     by_hand = np.sqrt(np.mean((averages - read.means)[read.scored] ** 2))
     assert errors["average"] == pytest.approx(by_hand, rel=1e-12)
     assert errors["pooled, audit of 5%"] < errors["average"]
-    assert all(0 <= row["interval holds the mean"] <= 1 for row in rows)
+    assert all(0 <= row["bounds contain the mean"] <= 1 for row in rows)
 
 
 def test_track_nobody_knew_is_kept(tmp_path: Path) -> None:
@@ -308,11 +312,13 @@ def test_scores_of_real_tracks() -> None:
     file = Path(__file__).parents[3] / "shared" / "data" / tracks.FILE
     if not file.exists():
         pytest.skip("the CM100k ratings are not beside this checkout (../shared/data)")
-    errors = {row["method"]: row["rmse"] for row in tracks.scores(tracks.read_tracks(file), 0)}
+    errors = {
+        row["method"]: row["rmse"] for row in tracks.score_methods(tracks.read_tracks(file), 0)
+    }
     # As in docs/howto/choose-q.md, to all the digits that were written down.
     assert errors["average"] == pytest.approx(0.623, abs=5e-4)
     assert errors["paa, q = 0.3"] == pytest.approx(0.610, abs=5e-4)
-    assert errors["paa, q = 0.1, low quieter"] == pytest.approx(0.318, abs=5e-4)
+    assert errors["paa, q = 0.1, low ratings respond less"] == pytest.approx(0.318, abs=5e-4)
 
 
 # Theorems
@@ -321,7 +327,7 @@ def test_scores_of_real_tracks() -> None:
 def test_expectiles_by_bisection() -> None:
     counts = np.array([[3, 0, 4, 1, 9], [0, 0, 5, 0, 0], [1, 0, 0, 0, 1]])
     for level in (0.1, 0.5, 0.9):
-        mine = theorems.expectile(counts.astype(float), level)
+        mine = theorems.find_expectile(counts.astype(float), level)
         for row, found in zip(counts, mine, strict=True):
             # SciPy looks for the root by a tolerance of its own.
             assert found == pytest.approx(expectile(np.repeat(range(1, 6), row), level), abs=1e-10)
@@ -331,15 +337,15 @@ def test_index_and_scan_agree_where_ratings_tie() -> None:
     counts = np.array([[1, 0, 0, 1], [0, 1, 0, 0], [2, 0, 1, 0], [0, 0, 0, 3], [5, 0, 0, 0.0]])
     for q in (0.1, 0.5, 1.0):
         for mine, theirs in zip(
-            theorems.ends(counts, q), theorems.ends_by_index(counts, q), strict=True
+            theorems.find_ends(counts, q), theorems.find_ends_by_index(counts, q), strict=True
         ):
             np.testing.assert_allclose(mine, theirs, rtol=1e-14)
 
 
 def test_ends_are_those_of_a_linear_program() -> None:
-    counts = theorems.random_histograms(5, 20, np.random.default_rng(5))
+    counts = theorems.draw_histograms(5, 20, np.random.default_rng(5))
     q, values = 0.3, np.arange(1.0, 6)
-    lower, _ = theorems.ends(counts, q)
+    lower, _ = theorems.find_ends(counts, q)
     for row, low in zip(counts, lower, strict=True):
         # People p >= 0 of total 1 with p = s w c, where w lies in [1, 1/q] and s is any scale.
         seen = row > 0
@@ -360,19 +366,21 @@ def test_ends_are_those_of_a_linear_program() -> None:
 
 
 def test_twins_take_part_within_bounds() -> None:
-    counts = theorems.random_histograms(4, 50, np.random.default_rng(6))
-    for g in theorems.twins(counts, 0.2):
+    counts = theorems.draw_histograms(4, 50, np.random.default_rng(6))
+    for g in theorems.build_twins(counts, 0.2):
         assert set(np.unique(g)) <= {0.2, 1.0}
 
 
 def test_double_sum_has_the_reference_value() -> None:
     # The example in the docstring of lower_bound, where it comes from an integral.
-    assert theorems.double_sum(20, 0.3, 0.78715981) == pytest.approx(0.0773017607, abs=1e-10)
+    assert theorems.compute_double_sum(20, 0.3, 0.78715981) == pytest.approx(
+        0.0773017607, abs=1e-10
+    )
 
 
 def test_a_false_statement_fails() -> None:
-    assert not theorems.check("", "", "", 0.2, 0.1)["holds"]
-    assert theorems.check("", "", "", -0.2, 0.0)["largest deviation"] == 0
+    assert not theorems.build_check("", "", "", 0.2, 0.1)["holds"]
+    assert theorems.build_check("", "", "", -0.2, 0.0)["largest deviation"] == 0
 
 
 def test_theorems_exhibit() -> None:

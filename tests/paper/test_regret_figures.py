@@ -22,27 +22,27 @@ PROVED = 2e-4
 
 @pytest.fixture(scope="module")
 def proved() -> Rows:
-    return regret_over_q.proofs(QS, [10])
+    return regret_over_q.compute_proofs(QS, [10])
 
 
 @pytest.fixture(scope="module")
 def proved_at_high_q() -> Rows:
-    return regret_over_q.proofs([0.5, 0.95], [20])
+    return regret_over_q.compute_proofs([0.5, 0.95], [20])
 
 
 @pytest.fixture(scope="module")
 def searched(proved: Rows) -> Rows:
-    return regret_over_q.numbers(proved, [(10, 3), (10, 5)])
+    return regret_over_q.compute_numbers(proved, [(10, 3), (10, 5)])
 
 
 @pytest.fixture(scope="module")
 def four_methods() -> Rows:
-    return methods_over_q.numbers([0.05, 0.5, 0.95], n=8, m=4)
+    return methods_over_q.compute_numbers([0.05, 0.5, 0.95], n=8, m=4)
 
 
 @pytest.fixture(scope="module")
 def over_n() -> Rows:
-    return regret_over_n.numbers([20, 40, 60, 80, 100])
+    return regret_over_n.compute_numbers([20, 40, 60, 80, 100])
 
 
 def _at(rows: Rows, q: float) -> dict[str, float]:
@@ -84,12 +84,12 @@ class TestRegretOverQ:
         self, proved: Rows, searched: Rows
     ) -> None:
         # Rounding only: the true worst case lies inside of the bracket.
-        assert regret_over_q.disagreement(proved, searched) < 1e-9
+        assert regret_over_q.measure_disagreement(proved, searched) < 1e-9
 
     def test_disagreement_sees_a_wrong_number(self, proved: Rows, searched: Rows) -> None:
         for factor in (0.999, 1.001):
             wrong = [{**searched[0], "bea": searched[0]["bea"] * factor}, *searched[1:]]
-            assert regret_over_q.disagreement(proved, wrong) > 5e-4
+            assert regret_over_q.measure_disagreement(proved, wrong) > 5e-4
 
     def test_optimum_and_lower_bound_grow_with_the_width_squared(
         self, proved: Rows, searched: Rows
@@ -105,7 +105,7 @@ class TestRegretOverQ:
         assert (row["p_1"], row["g_1"], row["g_2"]) == pytest.approx((0.5, 0.9, 0.9), abs=1e-9)
 
     def test_threshold(self) -> None:
-        (row,) = regret_over_q.thresholds([10])
+        (row,) = regret_over_q.find_thresholds([10])
         # Just above 0.81, as the certified optimum on the grid says, and below the paper's 0.82.
         assert 0.81 < row["bea leaves lower bound"] < row["paper"]
         # Oracle: the regret at p = (1/2, 1/2), g = (q, q), equals the bound and a thousandth.
@@ -121,14 +121,14 @@ class TestRegretOverQ:
             for a in np.linspace(0, 1, 41)
             for side in build_lemma_pair(float(a), 0.7, 2)
         ]
-        found = regret_over_q.average_against_pairs(6, 0.7)
+        found = regret_over_q.regret_against_pairs(6, 0.7)
         # The coarse grid misses the top by at most a square of its step.
         assert max(values) - 1e-12 <= found <= max(values) * 1.002
 
 
 class TestAsymptotic:
     def test_closed_forms(self) -> None:
-        for row in asymptotic.closed_forms([0.1, 0.5]):
+        for row in asymptotic.list_closed_forms([0.1, 0.5]):
             q = row["q"]
             expected = {
                 "paa": (2 * (1 - q) / (2 * (1 + q))) ** 2,
@@ -138,8 +138,8 @@ class TestAsymptotic:
 
     @pytest.mark.parametrize("m", [2, 3, 4])
     def test_search_agrees_with_closed_forms(self, m: int) -> None:
-        found = {row["method"]: row["regret"] for row in asymptotic.searched([0.2], m=m)}
-        for row in asymptotic.closed_forms([0.2], m=m):
+        found = {row["method"]: row["regret"] for row in asymptotic.search_worst_cases([0.2], m=m)}
+        for row in asymptotic.list_closed_forms([0.2], m=m):
             # Differential evolution stops when its population agrees to 1e-10.
             assert found[row["method"]] == pytest.approx(row["regret"], rel=1e-7)
 
@@ -162,12 +162,12 @@ class TestMethodsOverQ:
         x = np.linspace(0, 1, 100_001)
         excess = np.sqrt(1 + 24 * x) - 1 - 4 * x
         # The grid misses the top by a square of its step.
-        assert methods_over_q.remainder(5) == pytest.approx(excess.max() ** 2, rel=1e-8)
+        assert methods_over_q.find_spectral_limit(5) == pytest.approx(excess.max() ** 2, rel=1e-8)
 
 
 class TestRegretOverN:
     def test_worst_g_beats_a_scattering_of_others(self) -> None:
-        regret, g = regret_over_n.worst_participation("bea", 20)
+        regret, g = regret_over_n.find_worst_participation("bea", 20)
         assert g == (0.5, 1.0)
         rng = np.random.default_rng(5)
         for other in rng.uniform(0.5, 1, size=(40, 2)):
@@ -190,7 +190,7 @@ class TestRegretOverN:
         few, some, many = (
             compute_regret(method, worst, n, 0.5, Scale.points(2)) for n in (100, 200, 400)
         )
-        limit = regret_over_n.limits()[regret_over_n.FIXED, method]
+        limit = regret_over_n.find_limits()[regret_over_n.FIXED, method]
         assert (few - 6 * some + 8 * many) / 3 == pytest.approx(limit, rel=1e-5)
 
     def test_the_largest_limit_error_over_all_g(self) -> None:
@@ -201,13 +201,13 @@ class TestRegretOverN:
         bea = seen[:, 1] + (1 - seen.sum(axis=1)) * (1 - alpha) - p[1]
         odds = seen[:, 1] / seen[:, 0]
         paa = sum(x * odds / (1 + x * odds) for x in (q, 1 / q)) / 2 - p[1]
-        limits = regret_over_n.limits()
+        limits = regret_over_n.find_limits()
         for method, error in (("bea", bea), ("paa", paa)):
             expected = limits[regret_over_n.FIXED, method]
             assert (error**2).max() == pytest.approx(expected, rel=1e-12)
 
     def test_fits(self, over_n: Rows) -> None:
-        for fit in regret_over_n.fits(over_n):
+        for fit in regret_over_n.fit_rates(over_n):
             assert fit["k"] > 0
             assert fit["largest relative error"] < 3e-3
             # Terms of order 1/n**2 move b by less than a hundredth.
@@ -216,8 +216,8 @@ class TestRegretOverN:
     def test_fits_recover_an_exact_line(self) -> None:
         rows = [
             {"case": case, "method": method, "n": n, "regret": 0.5 / n + 0.03}
-            for case, method in regret_over_n.limits()
+            for case, method in regret_over_n.find_limits()
             for n in (20, 50, 100)
         ]
-        for fit in regret_over_n.fits(rows):
+        for fit in regret_over_n.fit_rates(rows):
             assert (fit["k"], fit["b"]) == pytest.approx((0.5, 0.03), rel=1e-9)

@@ -120,13 +120,22 @@ def test_a_missing_file_is_made_again(tmp_path: Path) -> None:
     assert (tmp_path / "example-ratings.png").exists()
 
 
+def test_the_fingerprint_covers_every_layer_that_exhibits_use() -> None:
+    root = Path(run.__file__).parents[1]
+    for layer in run._LAYERS:
+        assert (root / layer / "__init__.py").exists(), layer
+    source = "".join((root / "paper" / f"{name}.py").read_text() for name in run.EXHIBITS)
+    used = set(re.findall(r"from unheard\.(\w+)[. ]", source))
+    assert used - {"errors", "paper", "text"} <= {*run._LAYERS}
+
+
 def tiny(fast: bool, *_: object) -> Exhibit:
     return Exhibit("t", "w", "c", f"fast is {fast} <b>", "ours", {"numbers": [{"x": 1}]})
 
 
 @pytest.fixture
 def made_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "_made", lambda _name, fast, _data, _step: tiny(fast))
+    monkeypatch.setattr(run, "_make_exhibit", lambda _name, fast, _data, _step: tiny(fast))
 
 
 @pytest.mark.usefixtures("made_tiny")
@@ -160,7 +169,7 @@ def test_half_written_files_never_stay(tmp_path: Path, monkeypatch: pytest.Monke
         raise RuntimeError("out of ink")
 
     with monkeypatch.context() as patch:
-        patch.setattr(run, "png", broken)
+        patch.setattr(run, "render_png", broken)
         with pytest.raises(RuntimeError, match="out of ink"):
             make(tmp_path, ["example"])
     assert not list(tmp_path.glob(".*")) + list(tmp_path.glob("*.part"))
@@ -182,7 +191,7 @@ def test_a_write_that_fails_leaves_what_was_there(
 
     monkeypatch.setattr(Path, "write_bytes", half)
     with pytest.raises(OSError, match="No space"):
-        run._put(target, b"new and longer")
+        run._write_file(target, b"new and longer")
     assert target.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["example.csv"]
 
@@ -190,7 +199,7 @@ def test_a_write_that_fails_leaves_what_was_there(
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     target = tmp_path / "file"
     target.write_text("mine")
-    with pytest.raises(OptionError, match="is not a folder"):
+    with pytest.raises(OptionError, match="must be a folder"):
         make(target, ["example"])
     assert target.read_text() == "mine"
 

@@ -1,4 +1,4 @@
-"""What a figure or table of the paper comes down to: numbers, pictures, and a verdict."""
+"""An exhibit: the numbers, charts and verdict on one figure or table of the paper."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Rows: TypeAlias = Sequence[Mapping[str, Any]]
 Verdict: TypeAlias = Literal["agrees", "corrected", "not reproducible", "ours"]
 
 Step: TypeAlias = Callable[[float], None]
-"""Told how much of an exhibit is done, from 0 to 1."""
+"""Receives the share of an exhibit that is done, from 0 to 1."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart and what it shows."""
+    """A chart and its caption."""
 
     chart: Chart
     caption: str
@@ -27,18 +27,18 @@ class Picture:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A figure or table of the paper, made anew.
+    """A figure or table of the paper, reproduced.
 
     Attributes
     ----------
     title
         What it is about.
     where
-        Where it stands in the paper.
+        Where it is in the paper.
     claim
         What the paper says.
     found
-        What comes out here.
+        What this package finds.
     verdict
         Whether the two agree.
     tables

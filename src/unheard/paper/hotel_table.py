@@ -1,18 +1,19 @@
 """The table of hotel ratings [GKL25, section 6.1]: what its published figures imply.
 
-The histogram is not public. The figures printed are its size, its mean to two digits, and the size
-and mean of everybody's ratings. All histograms (as shares) that fit them form a polytope, over
-which the answers have exact ranges.
+The histogram is not public. The paper prints its size, its mean to two decimals, and the size and
+mean of all ratings. The histograms (as shares) that match these figures form a polytope, over which
+the estimates have exact ranges.
 
-BEA depends on the mean M and on d = (n_1 - n_m)/n_o alone; it rises with M and falls with d. The
-linear program for the smallest d finds it at the largest M, so both ends meet and the largest BEA
-is found; likewise the smallest.
+BEA depends only on the mean M and on d = (n_1 - n_m)/n_o; it rises with M and falls with d. The
+linear program for the smallest d attains it at the largest M, which gives the largest BEA; likewise
+the smallest.
 
 PAA is the mean of two expectiles l and u. That l is at least x is one linear inequality in the
 shares, and so is that it is at most x; u is the largest of m + 1 ratios of linear forms, each of
 which is a linear program once shares are scaled so that its denominator is 1. So on every slice
-x <= l <= y the largest u is known, (y + u)/2 bounds PAA from above, and the histogram found bounds
-it from below. Halving the slice with the largest bound until the two meet is a certificate.
+x <= l <= y the largest u is known, (y + u)/2 bounds PAA from above, and the optimal histogram
+bounds it from below. Bisecting the slice with the largest bound until the two meet is a
+certificate.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 M, Q = 7, 0.3
 PEOPLE = 96_646
 REVIEWS = (47_820, 48_826)
-"""How many reviews there are: by the text, and by the caption of the appendix's figure."""
+"""The number of reviews according to the text, and to the caption of the appendix's figure."""
 
 AVERAGE, PAA, BEA, TRUTH = 5.75, 5.66, 6.03, 5.53
 """The table as printed."""
@@ -47,7 +48,7 @@ _VALUES = np.arange(1.0, M + 1)
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What is known of a histogram: linear inequalities ``rows @ z <= 0``, whatever its size.
+    """What is known about a histogram: linear inequalities ``rows @ z <= 0``, whatever its size.
 
     Attributes
     ----------
@@ -60,12 +61,12 @@ class Known:
 
     @staticmethod
     def mean(at: float) -> Known:
-        """Return that the mean of those seen rounds to a number."""
+        """Build the knowledge that the mean of the ratings seen rounds to a number."""
         return Known(np.stack([_VALUES - at - ROUNDING, at - ROUNDING - _VALUES]))
 
     @staticmethod
     def means(at: float, truth: float, reviews: int) -> Known:
-        """Return also that everybody's mean rounds to another, and that g lies in [q, 1]."""
+        """Build the same, also that the mean of everybody rounds to another and g is in [q, 1]."""
         here, none, one = Known.mean(at).rows, np.zeros((2, M)), np.eye(M)
         share = np.full(M, PEOPLE / reviews)
         rows = [
@@ -78,8 +79,8 @@ class Known:
         return Known(np.vstack(rows))
 
 
-def most_paa(known: Known, tolerance: float = 1e-4) -> tuple[float, float]:
-    """Return a bracket of the largest PAA over all histograms that fit what is known.
+def bracket_largest_paa(known: Known, tolerance: float = 1e-4) -> tuple[float, float]:
+    """Return a bracket of the largest PAA over all histograms that match what is known.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def most_paa(known: Known, tolerance: float = 1e-4) -> tuple[float, float]:
 
 
 def _most_upper(known: Known, x: float, y: float) -> tuple[float, Floats] | None:
-    """Return the largest u of a histogram with l from x to y, and that histogram, if any fits."""
+    """Return the largest u of a histogram with l from x to y, and that histogram, if one exists."""
     wider = known.rows.shape[1] - M
     l_rows = [-_pull(x), _pull(y)]
     rows = np.vstack([known.rows, [np.pad(row, (0, wider)) for row in l_rows]])
@@ -116,7 +117,7 @@ def _most_upper(known: Known, x: float, y: float) -> tuple[float, Floats] | None
 
 
 def _pull(x: float) -> Floats:
-    """Coefficients whose sum over a histogram is positive where its l is above x."""
+    """Return coefficients whose sum over a histogram is positive where its l is above x."""
     return np.where(x > _VALUES, 1.0, Q) * (_VALUES - x)
 
 
@@ -152,7 +153,7 @@ class Extreme:
     bea
         Its BEA.
     exact
-        Whether it is proved to be the extreme: its mean is at the end that helps.
+        Whether it is proved to be the extreme: its mean is at the favourable end.
     """
 
     shares: Floats
@@ -160,7 +161,7 @@ class Extreme:
     exact: bool
 
 
-def extreme_bea(reviews: int, *, largest: bool) -> Extreme:
+def find_extreme_bea(reviews: int, *, largest: bool) -> Extreme:
     """Return the histogram with the given number of ratings whose BEA is extreme."""
     sign = -1.0 if largest else 1.0
     difference = np.zeros(M)
@@ -171,36 +172,36 @@ def extreme_bea(reviews: int, *, largest: bool) -> Extreme:
     wanted = AVERAGE - sign * ROUNDING
     return Extreme(
         shares,
-        float(bea_at(shares, reviews, float(bea_lambda(PEOPLE, Q)))),
+        float(compute_bea(shares, reviews, float(bea_lambda(PEOPLE, Q)))),
         abs(float(shares @ _VALUES) - wanted) < 1e-9,
     )
 
 
-def bea_at(shares: Floats, reviews: int, lam: float | Floats) -> Any:
+def compute_bea(shares: Floats, reviews: int, lam: float | Floats) -> Any:
     """Return BEA of a histogram, given as shares, for any lambda."""
     gap = reviews * (shares[0] - shares[-1])
     unseen_mean = M - (M - 1) / (1 + np.exp(-np.asarray(lam) * gap))
     return (reviews * (shares @ _VALUES) + (PEOPLE - reviews) * unseen_mean) / PEOPLE
 
 
-def needed_a(shares: Floats, reviews: int, bea: float) -> float:
-    """Return the a* with which BEA of a histogram would be a given number."""
+def solve_for_a(shares: Floats, reviews: int, bea: float) -> float:
+    """Return the a* for which BEA of a histogram is a given number."""
     unseen_mean = (PEOPLE * bea - reviews * (shares @ _VALUES)) / (PEOPLE - reviews)
     at_low = (M - unseen_mean) / (M - 1)
     lam = np.log(at_low / (1 - at_low)) / (reviews * (shares[0] - shares[-1]))
     return float(1 / (1 + Q * np.exp(-lam)))
 
 
-def objective(a: Floats) -> Floats:
-    """Return what a* maximises, exactly, on {0, 1}."""
+def evaluate_objective(a: Floats) -> Floats:
+    """Return the objective that a* maximises, exactly, on {0, 1}."""
     return regret_bound_at(np.full(a.shape, float(PEOPLE)), np.full(a.shape, Q), _lambda(a))
 
 
-def sampled(a: Floats, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return the same by Monte Carlo at each a, and the standard deviation of one draw.
+def sample_objective(a: Floats, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the objective by Monte Carlo at each a, and the standard deviation of one draw.
 
     A draw is what the paper's lemma averages: n people of the first structure, and the squared
-    posterior error of the unseen ones.
+    posterior error of those unseen.
     """
     means, spreads = np.empty(len(a)), np.empty(len(a))
     for i, (share, lam) in enumerate(zip(a, _lambda(a), strict=True)):
@@ -237,24 +238,24 @@ class Search:
     draws: int
 
 
-def monte_carlo(fast: bool) -> Search:
+def search_by_monte_carlo(fast: bool) -> Search:
     """Search for a* by Monte Carlo many times, each on a fine grid of its own."""
     rng = np.random.default_rng(2025)
     exact = float(bea_a_star(PEOPLE, Q))
     runs, draws = (40, 1_000) if fast else (100, 4_000)
     found, curves = [], []
     for _ in range(runs):
-        # Any grid that holds a* itself would give the game away.
+        # A grid that contains a* itself would make the search too easy.
         grid = exact + np.linspace(-5e-4, 5e-4, 41) + rng.uniform(-1.25e-5, 1.25e-5)
-        means, _ = sampled(grid, draws, rng)
+        means, _ = sample_objective(grid, draws, rng)
         found.append(grid[int(np.argmax(means))])
         curves.append((grid, means))
-    _, spread = sampled(np.array([exact]), 50_000, rng)
+    _, spread = sample_objective(np.array([exact]), 50_000, rng)
     return Search(np.array(found), curves[:3], float(spread[0]), draws)
 
 
 def read_counts(file: Path) -> tuple[Floats, Floats]:
-    """Read counts of the ratings 1 to 10 or 1 to 7, and join 1 to 4 as the paper does.
+    """Read counts of the ratings 1 to 10 or 1 to 7, and merge 1 to 4 as the paper does.
 
     Parameters
     ----------
@@ -268,20 +269,30 @@ def read_counts(file: Path) -> tuple[Floats, Floats]:
         columns = [[float(row[name]) for row in rows] for name in ("observed", "true")]
     except (KeyError, ValueError, TypeError):
         raise DataError(
-            str(file), "something else than whole numbers", "Give columns rating, observed, true"
+            "data",
+            problem="{file} must contain whole numbers in the columns rating, observed and true",
+            hint="Correct the file, or leave it out",
+            file=str(file),
         ) from None
     long = ratings == list(range(1, 11))
     if not long and ratings != list(range(1, M + 1)):
-        raise DataError(str(file), f"ratings {ratings}", f"Give 1 to 10, or 1 to {M}")
-    observed, true = (_joined(column) if long else np.array(column) for column in columns)
+        raise DataError(
+            "data",
+            problem="{file} must list the ratings 1 to 10, or 1 to {m}",
+            value=ratings,
+            hint="Give one row per rating, in ascending order",
+            file=str(file),
+            m=M,
+        )
+    observed, true = (_merge_lowest(column) if long else np.array(column) for column in columns)
     return observed, true
 
 
-def _joined(counts: Sequence[float]) -> Floats:
+def _merge_lowest(counts: Sequence[float]) -> Floats:
     return np.array([sum(counts[:4]), *counts[4:]])
 
 
-def table(observed: Floats, true: Floats) -> Rows:
+def build_table(observed: Floats, true: Floats) -> Rows:
     """Return the paper's table for real counts."""
     n = float(true.sum())
     found = {
@@ -294,21 +305,21 @@ def table(observed: Floats, true: Floats) -> Rows:
     return [{"method": k, "printed": printed[k], "here": x} for k, x in found.items()]
 
 
-def ranges(tolerance: float = 1e-4) -> tuple[Rows, list[Extreme]]:
-    """Return the ranges of PAA and BEA beside what is printed, and the extremes of BEA."""
+def find_ranges(tolerance: float = 1e-4) -> tuple[Rows, list[Extreme]]:
+    """Return the ranges of PAA and BEA with the printed values, and the extremes of BEA."""
     known: dict[str, Callable[[float, float], Known]] = {
         "paa, from its mean": lambda at, _: Known.mean(at),
         "paa, from both means": lambda at, truth: Known.means(at, truth, REVIEWS[0]),
     }
     rows = []
     for name, of in known.items():
-        most = most_paa(of(AVERAGE, TRUTH), tolerance)[1]
-        # The smallest PAA is the largest one seen in a mirror.
-        least = M + 1 - most_paa(of(M + 1 - AVERAGE, M + 1 - TRUTH), tolerance)[1]
+        most = bracket_largest_paa(of(AVERAGE, TRUTH), tolerance)[1]
+        # The smallest PAA is the largest one on the reversed scale.
+        least = M + 1 - bracket_largest_paa(of(M + 1 - AVERAGE, M + 1 - TRUTH), tolerance)[1]
         rows.append(_range(name, least, most, PAA))
     extremes = []
     for reviews in REVIEWS:
-        two = [extreme_bea(reviews, largest=largest) for largest in (False, True)]
+        two = [find_extreme_bea(reviews, largest=largest) for largest in (False, True)]
         extremes += two
         rows.append(_range(f"bea, {reviews:,} reviews", two[0].bea, two[1].bea, BEA))
     return rows, extremes
@@ -320,24 +331,24 @@ def _range(name: str, low: float, high: float, printed: float) -> dict[str, Any]
 
 
 def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
-    """Make the exhibit; ``hotel.csv`` in the data folder, where there is one, is used."""
-    rows, extremes = ranges(1e-3 if fast else 1e-4)
+    """Make the exhibit; it uses ``hotel.csv`` in the data folder if that exists."""
+    rows, extremes = find_ranges(1e-3 if fast else 1e-4)
     step(0.4)
-    search = monte_carlo(fast)
+    search = search_by_monte_carlo(fast)
     step(0.7)
     smallest, largest = extremes[:2]
-    searched = _searched(search.found, {"smallest": smallest, "largest": largest})
-    tables = {"ranges": rows, "searches": searched, "objective": _objective(search)}
+    searched = _tabulate_searches(search.found, {"smallest": smallest, "largest": largest})
+    tables = {"ranges": rows, "searches": searched, "objective": _tabulate_objective(search)}
     found = f"{_implied(rows, extremes)} {_cause(largest, search, searched)}"
     file = None if data is None else data / "hotel.csv"
     if file is not None and file.exists():
-        tables["table"] = table(*read_counts(file))
+        tables["table"] = build_table(*read_counts(file))
         numbers = ", ".join(f"{row['method']} {row['here']:.2f}" for row in tables["table"])
         found = f"With the counts in hotel.csv: {numbers}. {found}"
     else:
         found += (
-            " The exact table needs the counts: put hotel.csv with the columns rating, observed, "
-            "true into the folder given by --data."
+            " The exact table requires the counts: put hotel.csv with the columns rating, observed "
+            "and true into the folder given by --data."
         )
     return Exhibit(
         title="The hotel table",
@@ -351,15 +362,15 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
     )
 
 
-def _searched(found: Floats, histograms: dict[str, Extreme]) -> Rows:
-    """Return the BEA that each Monte-Carlo a* would give."""
+def _tabulate_searches(found: Floats, histograms: dict[str, Extreme]) -> Rows:
+    """Return the BEA that each Monte Carlo a* gives."""
     exact = float(bea_a_star(PEOPLE, Q))
     return [
         {
             "histogram": f"histogram with the {name} BEA",
             "a": float(a),
             "a - a*": float(a - exact),
-            "bea": float(bea_at(one.shares, REVIEWS[0], _lambda(a))),
+            "bea": float(compute_bea(one.shares, REVIEWS[0], _lambda(a))),
             "exact bea": one.bea,
         }
         for name, one in histograms.items()
@@ -367,10 +378,10 @@ def _searched(found: Floats, histograms: dict[str, Extreme]) -> Rows:
     ]
 
 
-def _objective(search: Search) -> Rows:
+def _tabulate_objective(search: Search) -> Rows:
     exact = float(bea_a_star(PEOPLE, Q))
     fine = exact + np.linspace(-5e-4, 5e-4, 81)
-    curves = {"exact": (fine, objective(fine))}
+    curves = {"exact": (fine, evaluate_objective(fine))}
     curves |= {f"Monte Carlo, run {i + 1}": curve for i, curve in enumerate(search.curves)}
     return [
         {"series": name, "a - a*": float(a - exact) * 1e4, "objective": float(x) * 1e3}
@@ -380,41 +391,41 @@ def _objective(search: Search) -> Rows:
 
 
 def _implied(rows: Rows, extremes: list[Extreme]) -> str:
-    """Say what the published figures allow."""
+    """Describe what the published figures allow."""
     paa, bea = ([row for row in rows if row["name"].startswith(x)] for x in ("paa", "bea"))
     low, high = min(row["low"] for row in bea), max(row["high"] for row in bea)
     proved = "proved by linear programs" if all(one.exact for one in extremes) else "not proved"
     return (
         "The counts are not public, and the paper gives two numbers of reviews, "
-        f"{REVIEWS[0]:,} and {REVIEWS[1]:,}. They add up to {sum(REVIEWS):,}, so that one of them "
-        f"seems to be the number of the silent. A mean that rounds to {AVERAGE} allows a PAA from "
+        f"{REVIEWS[0]:,} and {REVIEWS[1]:,}. They add up to {sum(REVIEWS):,}, so one of them seems "
+        f"to be the number of non-respondents. A mean that rounds to {AVERAGE} allows a PAA from "
         f"{paa[0]['low']:.3f} to {paa[0]['high']:.3f}, and with the true mean and participation in "
         f"[{Q:g}, 1] as well from {paa[1]['low']:.3f} to {paa[1]['high']:.3f}: {PAA} is "
         f"{'possible' if paa[1]['possible'] else 'impossible'}. BEA can be from "
         f"{bea[0]['low']:.3f} to {bea[0]['high']:.3f} with {REVIEWS[0]:,} reviews and from "
         f"{bea[1]['low']:.3f} to {bea[1]['high']:.3f} with {REVIEWS[1]:,} ({proved}): {BEA} is "
-        f"{'possible' if any(row['possible'] for row in bea) else 'impossible'}. BEA errs "
-        f"downwards, by {TRUTH - high:.2f} to {TRUTH - low:.2f}, the average upwards by "
-        f"{AVERAGE - TRUTH:.2f}; which is nearer the figures do not tell."
+        f"{'possible' if any(row['possible'] for row in bea) else 'impossible'}. BEA is too "
+        f"low by {TRUTH - high:.2f} to {TRUTH - low:.2f}, and the average is too high by "
+        f"{AVERAGE - TRUTH:.2f}; the figures do not say which is closer."
     )
 
 
 def _cause(largest: Extreme, search: Search, searched: Rows) -> str:
-    """Say why a* by Monte Carlo cannot be trusted, given the histogram with the largest BEA."""
+    """Explain why a* by Monte Carlo is unreliable, given the histogram with the largest BEA."""
     exact = float(bea_a_star(PEOPLE, Q))
-    wrong = needed_a(largest.shares, REVIEWS[0], BEA)
-    rounded = needed_a(largest.shares, REVIEWS[0], largest.bea + ROUNDING)
-    missed = objective(np.array([exact])) - objective(np.array([wrong, rounded]))
+    wrong = solve_for_a(largest.shares, REVIEWS[0], BEA)
+    rounded = solve_for_a(largest.shares, REVIEWS[0], largest.bea + ROUNDING)
+    missed = evaluate_objective(np.array([exact])) - evaluate_objective(np.array([wrong, rounded]))
     # Two independent means, two standard errors apart.
     draws = 2 * (2 * search.spread / missed) ** 2
     beas = [row["bea"] for row in searched if row["exact bea"] == largest.bea]
     return (
         f"The cause is a*, which is {exact:.7f}; for {BEA} it would have to be {wrong:.7f}, even "
         f"with the histogram whose BEA is largest. There the objective is smaller by "
-        f"{missed[0]:.1e}, which takes {draws[0]:.0e} draws to see, and two right digits of BEA "
-        f"take {draws[1]:.0e}. Searches by Monte Carlo with {search.draws:,} draws for each a "
-        f"scatter by {search.found.std():.1e}, and the BEA that they give for that histogram goes "
-        f"from {min(beas):.2f} to {max(beas):.2f}."
+        f"{missed[0]:.1e}, which takes {draws[0]:.0e} draws to detect; two correct decimals of BEA "
+        f"take {draws[1]:.0e}. Monte Carlo searches with {search.draws:,} draws for each a have a "
+        f"standard deviation of {search.found.std():.1e}, and the BEA that they give for that "
+        f"histogram ranges from {min(beas):.2f} to {max(beas):.2f}."
     )
 
 
@@ -434,8 +445,8 @@ def _pictures(tables: dict[str, Rows]) -> dict[str, Picture]:
             plot_intervals(
                 tables["ranges"], "name", "low", "printed", "high", x_title="mean rating (1 to 7)"
             ),
-            "Bars: everything that histograms with the published totals and means can give. Dots: "
-            "what is printed.",
+            "Bars: the range over all histograms with the published totals and means. Dots: the "
+            "printed values.",
         ),
         "objective": Picture(
             plot_lines(
@@ -446,8 +457,8 @@ def _pictures(tables: dict[str, Rows]) -> dict[str, Picture]:
                 x_title="a − a*, in units of 0.0001",
                 y_title="objective for a*, in units of 0.001",
             ),
-            "What a* maximises, exactly and by Monte Carlo. A step of 0.0001 is enough to turn BEA "
-            "from one end to the other.",
+            "The objective that a* maximises, exact and by Monte Carlo. A step of 0.0001 is enough "
+            "to move BEA from one end to the other.",
         ),
         "searches": Picture(
             plot_bars(
@@ -456,10 +467,10 @@ def _pictures(tables: dict[str, Rows]) -> dict[str, Picture]:
                 "runs",
                 "histogram",
                 x_title="BEA, in bins of 0.5 from",
-                y_title="Monte-Carlo searches",
+                y_title="Monte Carlo searches",
                 size=(260, 180),
             ),
-            "What BEA would come out with the a* of each search by Monte Carlo, for the two "
-            "extreme histograms.",
+            "The BEA that results from the a* of each Monte Carlo search, for the two extreme "
+            "histograms.",
         ),
     }

@@ -1,4 +1,4 @@
-"""Figures 1 and 2: two hotels with one average, and what may be behind it [GKL25, section 1]."""
+"""Figures 1 and 2: two hotels with the same average [GKL25, section 1]."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Q = 0.3
 OBSERVED = HOTELS
 
 TRUE = {"Hotel A": (50, 16, 50, 70, 114), "Hotel B": (8, 15, 52, 180, 45)}
-"""What all guests may think: A's neutral guests mostly stayed silent, B's are all alike."""
+"""What all guests may think: A's neutral guests mostly did not respond, B's all respond alike."""
 
 _STARS = np.arange(1.0, 6.0)
 
 
-def ratings() -> Rows:
-    """Return the share of each rating, observed and true, and how many of its holders answered."""
+def tabulate_ratings() -> Rows:
+    """Return the share of each rating, observed and true, and its participation."""
     rows = []
     for hotel, seen in OBSERVED.items():
         for which, counts in (("observed", seen), ("true", TRUE[hotel])):
@@ -41,8 +41,8 @@ def ratings() -> Rows:
     return rows
 
 
-def estimates() -> Rows:
-    """Return every method's answer with its interval: without n, then with it, then the truth."""
+def tabulate_estimates() -> Rows:
+    """Return every method's estimate with its bounds: without n, with n, then the truth."""
     rows = []
     for hotel, counts in OBSERVED.items():
         n, truth = sum(TRUE[hotel]), _mean(TRUE[hotel])
@@ -80,10 +80,10 @@ def _mean(counts: tuple[int, ...]) -> float:
 
 def make(fast: bool, step: Step) -> Exhibit:
     """Make the exhibit."""
-    histograms, answers = ratings(), estimates()
+    histograms, answers = tabulate_ratings(), tabulate_estimates()
     step(0.5)
     return Exhibit(
-        title="Two hotels with one average",
+        title="Two hotels with the same average",
         where="Section 1, figures 1 and 2",
         claim="Two hotels have the same average. A's ratings are polarised, B's are around 4. A's "
         "displayed rating may be inflated, since guests with neutral opinions may have skipped "
@@ -96,23 +96,23 @@ def make(fast: bool, step: Step) -> Exhibit:
                 plot_bars(
                     histograms, "stars", "share", "panel", x_title="stars", y_title="% of ratings"
                 ),
-                "Left what is seen, right what all guests may think (figures 1 and 2 of the "
+                "Left: the ratings seen. Right: what all guests may think (figures 1 and 2 of the "
                 "paper).",
             ),
             "estimates": Picture(
                 plot_intervals(
                     answers, "name", "lower", "estimate", "upper", x_title="mean rating in stars"
                 ),
-                f"Bars: everything that q = {Q:g} allows, with n unknown and known. Dots: the "
-                "estimates. The spectral method is a root mean square, so that it lies above the "
-                "average whatever happens.",
+                f"Bars: the bounds for q = {Q:g}, with n unknown and known. Dots: the estimates. "
+                "The spectral method is a root mean square, so it always lies above the "
+                "average.",
             ),
         },
     )
 
 
 def _found(histograms: Rows, answers: Rows) -> str:
-    taking_part = [row["participation"] for row in histograms]
+    participation = [row["participation"] for row in histograms]
     at = {(row["hotel"], row["method"]): row for row in answers}
     said = ""
     for hotel, seen in OBSERVED.items():
@@ -125,9 +125,9 @@ def _found(histograms: Rows, answers: Rows) -> str:
         )
     return (
         "The paper prints no numbers, so these are ours. The true ratings fit the observed ones "
-        f"with participation between {min(taking_part):.2f} and {max(taking_part):.2f}, inside "
-        f"[{Q:g}, 1]. {said}Both truths lie in their intervals, and A's is wider: silence can hide "
-        "more behind polarised ratings. That A's rating is inflated does not follow, only that it "
-        "can be: its interval reaches above the average as well. The minimax answer is missing, "
-        f"being solved for up to {minimax.REACH} people."
+        f"with participation between {min(participation):.2f} and {max(participation):.2f}, inside "
+        f"[{Q:g}, 1]. {said}Both true means lie within the bounds, and those of A are wider: "
+        "nonresponse can hide more behind polarised ratings. It does not follow that A's rating is "
+        "inflated, only that it may be: its bounds reach above the average as well. The minimax "
+        f"estimate is missing because it is available for up to {minimax.REACH} people."
     )

@@ -1,4 +1,4 @@
-"""The index page: claim by claim, with every picture inside the one file."""
+"""The index page of all exhibits, with every chart inside the one file."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ table { border-collapse: collapse; } td, th { padding: 0.3rem 0.6rem; text-align
 
 @dataclass(frozen=True)
 class Entry:
-    """An exhibit as it lies in its folder.
+    """An exhibit as stored in its folder.
 
     Attributes
     ----------
     name, title, where, claim, found, verdict
         As in :class:`unheard.paper.exhibit.Exhibit`.
     key
-        Fingerprint of what it was made from.
+        Fingerprint of everything it depends on.
     captions
-        Captions by the stem of the picture's file.
+        Captions by the stem of the chart's file.
     files
-        Everything written.
+        All files written.
     """
 
     name: str
@@ -49,8 +49,8 @@ class Entry:
     files: list[str]
 
 
-def page(entries: Sequence[Entry], folder: Path) -> str:
-    """Return the page; pictures are read from the folder."""
+def render_page(entries: Sequence[Entry], folder: Path) -> str:
+    """Return the page; charts are read from the folder."""
     rows = "".join(
         f'<tr><td><a href="#{entry.name}">{escape(entry.title)}</a></td>'
         f"<td>{escape(entry.where)}</td><td>{_badge(entry)}</td></tr>"
@@ -62,8 +62,8 @@ def page(entries: Sequence[Entry], folder: Path) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>The paper, reproduced and corrected</title><style>{_STYLE}</style></head><body>"
         "<h1>Mitigating the Participation Bias by Balancing Extreme Ratings: reproduced and "
-        "corrected</h1><p>What the paper (Guo, Kong and Liu, WWW ’25) claims, what comes out here, "
-        "and whether the two agree.</p>"
+        "corrected</h1><p>What the paper (Guo, Kong and Liu, WWW ’25) claims, what this package "
+        "finds, and whether the two agree.</p>"
         f"<table><tr><th>Exhibit</th><th>In the paper</th><th>Verdict</th></tr>{rows}</table>"
         f"{sections}</body></html>\n"
     )
@@ -92,6 +92,6 @@ def _section(entry: Entry, folder: Path) -> str:
 
 
 def _inlined(file: Path) -> str:
-    """Return the SVG of a file without what may only stand at the head of one."""
+    """Return the SVG of a file without its XML header."""
     text = file.read_text(encoding="utf-8")
     return text[text.index("<svg") :]

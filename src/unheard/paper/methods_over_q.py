@@ -13,13 +13,13 @@ PEOPLE, RATINGS = 20, 5
 METHODS = ("spectral", "average", "paa", "bea")
 
 
-def grid(fast: bool) -> list[float]:
+def build_grid(fast: bool) -> list[float]:
     """Return every q of the figure, or a few."""
     coarse = [0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
     return coarse if fast else [i / 100 for i in range(1, 100)]
 
 
-def numbers(
+def compute_numbers(
     qs: Sequence[float], step: Step = lambda _: None, n: int = PEOPLE, m: int = RATINGS
 ) -> Rows:
     """Return the worst case of each method at each q, with the structure that causes it."""
@@ -41,20 +41,20 @@ def numbers(
     return rows
 
 
-def remainder(m: int) -> float:
-    """Return the spectral method's worst case when endless people all answer.
+def find_spectral_limit(m: int) -> float:
+    """Return the spectral method's worst case when n grows and everybody responds.
 
-    Its answer is the root of the mean square. With a share x at m and the rest at 1 it exceeds the
-    mean by sqrt(1 + (m**2-1) x) - 1 - (m-1) x, at most (m-1)**2/(4 (m+1)). Moving a rating to a
-    random end with the same mean raises the mean square, so that nothing between the ends is worse.
+    It estimates by the root of the mean square. With a share x at m and the rest at 1 it exceeds
+    the mean by sqrt(1 + (m**2-1) x) - 1 - (m-1) x, at most (m-1)**2/(4 (m+1)). Moving a rating to a
+    random end with the same mean raises the mean square, so no rating between the ends is worse.
     """
     return ((m - 1) ** 2 / (4 * (m + 1))) ** 2
 
 
 def make(fast: bool, step: Step) -> Exhibit:
     """Make the exhibit."""
-    qs = grid(fast)
-    rows = numbers(qs, step)
+    qs = build_grid(fast)
+    rows = compute_numbers(qs, step)
     at = {(row["method"], row["q"]): row["regret"] for row in rows}
     least = {
         method: min((at["spectral", q] / at[method, q], q) for q in qs)
@@ -72,15 +72,17 @@ def make(fast: bool, step: Step) -> Exhibit:
         log=True,
     )
     return Exhibit(
-        title="The spectral method against the rest",
+        title="The spectral method compared with the others",
         where="Section 6.2, figure “SPE”",
         claim="For n = 20 and m = 5 both BEA and PAA outperform the spectral method for any q.",
         found=f"They {'do' if holds else 'do not'} at every one of {len(qs)} values of q from "
         f"{qs[0]} to {qs[-1]}. The spectral method’s worst case is at least "
-        f"{_times(least['bea'])} that of BEA and {_times(least['paa'])} that of PAA. Nor does it "
-        f"beat the plain average anywhere (at least {_times(least['average'])}). It is a root mean "
-        "square, too high whenever ratings differ; even if endless people all answered, its worst "
-        f"case would be ((m−1)²/(4(m+1)))² = {remainder(RATINGS):.3f}. At q = {qs[-1]} it is "
+        f"{_times(least['bea'])} that of BEA and {_times(least['paa'])} that of PAA. It does not "
+        f"beat the plain average anywhere either (at least {_times(least['average'])}). It is a "
+        "root mean "
+        "square, too high whenever ratings differ; even if n grows and everybody responds, its "
+        "worst "
+        f"case is ((m−1)²/(4(m+1)))² = {find_spectral_limit(RATINGS):.3f}. At q = {qs[-1]} it is "
         f"{at['spectral', qs[-1]]:.3f}, the largest of the others {_others(at, qs[-1]):.4f}. The "
         f"search covers all five ratings; the worst structures hold {inner:.1%} of the people "
         "between the two ends.",

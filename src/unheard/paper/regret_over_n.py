@@ -28,15 +28,15 @@ FIXED = "p = (0.67, 0.33) and the worst g"
 WORST = "the worst p and g"
 
 
-def numbers(people: Sequence[int], step: Step = lambda _: None) -> Rows:
+def compute_numbers(people: Sequence[int], step: Step = lambda _: None) -> Rows:
     """Return exact regrets for each n: with p as in the paper, and with the worst p.
 
-    The paper does not say which g it took; here it is the worst in [q, 1] x [q, 1] for that p.
+    The paper does not say which g it uses; here it is the worst in [q, 1] x [q, 1] for that p.
     """
     rows = []
     for done, n in enumerate(people, 1):
         for method in METHODS:
-            regret, g = worst_participation(method, n)
+            regret, g = find_worst_participation(method, n)
             rows.append(_row(FIXED, n, method, regret, P, g))
             worst = find_worst_case(method, n, Q, SCALE)
             rows.append(_row(WORST, n, method, worst.regret, worst.structure.p, worst.structure.g))
@@ -48,13 +48,13 @@ def _row(
     case: str, n: int, method: str, regret: float, p: Sequence[float], g: Sequence[float]
 ) -> dict[str, str | float]:
     if p[0] < p[1]:
-        # Both methods treat the two ends alike: of two mirror images show always the same one.
+        # Both methods treat the two ends alike, so of two mirror images the same one is shown.
         p, g = p[::-1], g[::-1]
     ends = {"p_1": p[0], "p_2": p[1], "g_1": g[0], "g_2": g[1]}
     return {"case": case, "n": n, "method": method, "regret": regret, **ends}
 
 
-def worst_participation(method: str, n: int) -> tuple[float, tuple[float, float]]:
+def find_worst_participation(method: str, n: int) -> tuple[float, tuple[float, float]]:
     """Return the largest regret for the paper's p over every g in [q, 1] x [q, 1], and that g."""
     answers = evaluate_rule(method, list_outcomes(n, 2).seen, n, Q, SCALE)
     exact = ExactRegret(answers, n, SCALE, "gap")
@@ -67,7 +67,7 @@ def worst_participation(method: str, n: int) -> tuple[float, tuple[float, float]
     values = regrets(grid)
     start, height = grid[values.argmax()], float(values.max())
 
-    # Uphill from the best of the grid, in case that the worst g lies between its nodes.
+    # Climb from the best point of the grid, because the worst g may lie between its nodes.
     def downhill(g: Floats) -> float:
         return -float(regrets(g[None, :])[0]) / height
 
@@ -76,17 +76,17 @@ def worst_participation(method: str, n: int) -> tuple[float, tuple[float, float]
     return regret, (float(g[0]), float(g[1]))
 
 
-def limits() -> dict[tuple[str, str], float]:
-    """Return b, what the regret tends to as n grows, for both cases and methods.
+def find_limits() -> dict[tuple[str, str], float]:
+    """Return b, the limit of the regret as n grows, for both cases and methods.
 
     The worst p: see :mod:`unheard.game.asymptotic`. The paper's p = (p_1, p_2), on {0, 1}:
 
     BEA. Since n lambda tends to 2, alpha tends to sigma(2 (p_1 g_1 - p_2 g_2)), and the error to
     e = (1 - alpha) p_1 (1 - g_1) - alpha p_2 (1 - g_2): unseen low people taken for high ones,
-    less unseen high people taken for low ones. alpha rises with g_1 and falls with g_2, so e falls
+    minus unseen high people taken for low ones. alpha rises with g_1 and falls with g_2, so e falls
     with g_1 and rises with g_2; it is furthest from zero at g = (q, 1) or (1, q).
 
-    PAA. In odds of high to low, what is seen is the truth o = p_2/p_1 times g_2/g_1, and l and u
+    PAA. In odds of high to low, what is seen is o = p_2/p_1, the truth, times g_2/g_1, and l and u
     are that times q and 1/q. All rise with g_2/g_1. At g = (q, 1) l is the truth and u has odds
     o/q**2; at g = (1, q) u is the truth and l has odds o q**2. The error is half their distance.
     """
@@ -107,10 +107,10 @@ def limits() -> dict[tuple[str, str], float]:
     }
 
 
-def fits(rows: Rows) -> Rows:
-    """Fit k/n + b by least squares to each case and method; b in theory stands beside it."""
+def fit_rates(rows: Rows) -> Rows:
+    """Fit k/n + b by least squares to each case and method, with the theoretical b."""
     found = []
-    for (case, method), limit in limits().items():
+    for (case, method), limit in find_limits().items():
         chosen = [row for row in rows if (row["case"], row["method"]) == (case, method)]
         n = np.array([row["n"] for row in chosen], np.float64)
         regret = np.array([row["regret"] for row in chosen])
@@ -132,8 +132,8 @@ def fits(rows: Rows) -> Rows:
 
 def make(fast: bool, step: Step) -> Exhibit:
     """Make the exhibit."""
-    rows = numbers(range(20, 101, 10 if fast else 1), step)
-    fitted = fits(rows)
+    rows = compute_numbers(range(20, 101, 10 if fast else 1), step)
+    fitted = fit_rates(rows)
     chart = plot_lines(
         _curves(fitted),
         "n",
@@ -158,7 +158,7 @@ def make(fast: bool, step: Step) -> Exhibit:
         pictures={
             "regret": Picture(
                 chart,
-                "Exact regret (rings), k/n + b fitted to it (lines) and what it tends to (grey), "
+                "Exact regret (rings), the fitted k/n + b (lines) and the limit (grey), for "
                 "m = 2 and q = 0.5. Left: the paper’s p. Right: the worst p for every n.",
             )
         },
@@ -196,11 +196,11 @@ def _found(rows: Rows, fitted: Rows) -> str:
     )
     return (
         f"k/n + b fits every exact regret to within {off:.2%}. The paper does not say which g it "
-        "took; we take the worst for that p, which is "
+        "uses; we use the worst one for that p, which is "
         f"{f'g = (q, 1) = ({Q}, 1) for every n' if corner else 'not the same g for every n'}. "
         f"Fitted: {fixed}. This p is, to two digits, the worst one as n grows, "
         f"(1/(1+q), q/(1+q)) = ({1 / (1 + Q):.4f}, {Q / (1 + Q):.4f}). With the worst p for each "
         f"n: {worst}, both tending to ((m−1)(1−q)/(2(1+q)))² = "
         f"{of[WORST, 'bea']['b in theory']:.5f}, which is proportional to (m−1)². A fitted b "
-        "differs from the theoretical one by what terms of order 1/n² leave."
+        "differs from the theoretical one by terms of order 1/n²."
     )

@@ -24,24 +24,24 @@ PANELS = ((20, 3), (10, 3), (20, 5), (10, 5))
 """People and ratings of the figure's four panels."""
 
 SAID = {10: 0.82, 20: 0.91}
-"""Where BEA leaves the lower bound, as the paper says, by number of people."""
+"""The q at which BEA leaves the lower bound according to the paper, by number of people."""
 
 APART = 1e-3
-"""A relative distance from which on two regrets count as different."""
+"""Relative distance from which two regrets count as different."""
 
 
-def grid(fast: bool) -> list[float]:
+def build_grid(fast: bool) -> list[float]:
     """Return every q of the figure, or a few."""
     coarse = [0.01, 0.1, 0.3, 0.5, 0.7, 0.81, 0.82, 0.9, 0.91, 0.95, 0.99]
     return coarse if fast else [i / 100 for i in range(1, 100)]
 
 
-def proofs(qs: Sequence[float], people: Sequence[int], step: Step = lambda _: None) -> Rows:
-    """Return what is proved for two ratings, 0 and 1: the optimum, and each method's worst case.
+def compute_proofs(qs: Sequence[float], people: Sequence[int], step: Step = lambda _: None) -> Rows:
+    """Return what is proved for the ratings 0 and 1: the optimum, and each method's worst case.
 
-    ``minimax`` is the smallest number known to be attainable, ``minimax at least`` the largest
-    known not to be undercut. For a method, ``bea at least`` is attained by ``p_1, g_1, g_2`` (given
-    for BEA) and ``bea`` is exceeded by nothing.
+    ``minimax`` is the smallest regret known to be attainable, ``minimax at least`` the largest
+    proved lower bound. For a method, ``bea at least`` is attained by ``p_1, g_1, g_2`` (given for
+    BEA), and no structure exceeds ``bea``.
     """
     rows = []
     for n in people:
@@ -67,13 +67,13 @@ def proofs(qs: Sequence[float], people: Sequence[int], step: Step = lambda _: No
     return rows
 
 
-def numbers(
+def compute_numbers(
     proved: Rows, panels: Sequence[tuple[int, int]] = PANELS, step: Step = lambda _: None
 ) -> Rows:
     """Return worst cases for each panel and q.
 
-    Those of the methods are searched for among all structures on m ratings. The lower bound and
-    the optimum are the binary ones times the width squared, which is exact.
+    Those of the methods come from a search over all structures on m ratings. The lower bound and
+    the optimum are exact: the binary ones times the squared width.
     """
     rows = []
     for done, (n, m) in enumerate(panels, 1):
@@ -98,11 +98,11 @@ def numbers(
     return rows
 
 
-def disagreement(proved: Rows, searched: Rows) -> float:
-    """Return by how much a searched worst case lies outside of what is proved for the two ends.
+def measure_disagreement(proved: Rows, searched: Rows) -> float:
+    """Return by how much a searched worst case lies outside the proved bracket for the two ends.
 
-    Structures on the two ends are structures on m ratings, so the search must reach the proof's
-    lower side; that it does not exceed the upper side says that nothing worse lies in between.
+    Structures on the two ends are structures on m ratings, so the search must reach the lower end
+    of the bracket; if it does not exceed the upper end, no rating in between is worse.
     """
     binary = {(row["n"], row["q"]): row for row in proved}
     outside = 0.0
@@ -116,11 +116,11 @@ def disagreement(proved: Rows, searched: Rows) -> float:
     return outside
 
 
-def thresholds(people: Sequence[int]) -> Rows:
-    """Return for each n where BEA leaves the lower bound, and where it would pass the average.
+def find_thresholds(people: Sequence[int]) -> Rows:
+    """Return for each n where BEA leaves the lower bound, and where it would exceed the average.
 
-    The latter if the average had to face the pairs of [GKL25, lemma 3.2] only, for every a, and BEA
-    every structure. Against the same structures it never does.
+    It would if the average faced only the pairs of [GKL25, lemma 3.2], for every a, and BEA every
+    structure. Against the same structures it never does.
     """
 
     def bea(n: int, q: float) -> float:
@@ -129,7 +129,7 @@ def thresholds(people: Sequence[int]) -> Rows:
     rows = []
     for n in people:
         leaves = _root(lambda q, n=n: bea(n, q) / float(regret_lower_bound(n, q)) - 1 - APART)  # type: ignore[misc]
-        passes = _root(lambda q, n=n: bea(n, q) / average_against_pairs(n, q) - 1)  # type: ignore[misc]
+        passes = _root(lambda q, n=n: bea(n, q) / regret_against_pairs(n, q) - 1)  # type: ignore[misc]
         rows.append(
             {
                 "n": n,
@@ -141,7 +141,7 @@ def thresholds(people: Sequence[int]) -> Rows:
     return rows
 
 
-def average_against_pairs(n: int, q: float) -> float:
+def regret_against_pairs(n: int, q: float) -> float:
     """Return the average's largest regret on {0, 1} against the pairs of [GKL25, lemma 3.2]."""
     scale = Scale((0, 1))
     answers = evaluate_rule("average", list_outcomes(n, 2).seen, n, q, scale)
@@ -155,12 +155,12 @@ def _root(of: Callable[[float], float]) -> float:
 
 def make(fast: bool, step: Step) -> Exhibit:
     """Make the exhibit."""
-    qs, people = grid(fast), sorted({n for n, _ in PANELS})
-    proved = proofs(qs, people, lambda share: step(0.7 * share))
-    rows = numbers(proved, PANELS, lambda share: step(0.7 + 0.25 * share))
-    turns = thresholds(people)
+    qs, people = build_grid(fast), sorted({n for n, _ in PANELS})
+    proved = compute_proofs(qs, people, lambda share: step(0.7 * share))
+    rows = compute_numbers(proved, PANELS, lambda share: step(0.7 + 0.25 * share))
+    turns = find_thresholds(people)
     return Exhibit(
-        title="Worst-case regret over q: average, BEA, and the best there is",
+        title="Worst-case regret over q: average, BEA and the optimum",
         where="Section 3, figure “regret”; appendix B, figure “full”",
         claim="BEA almost matches the lower bound for a wide range of q. For large q (from around "
         "0.82 for n = 10 and 0.91 for n = 20) it deviates from it and even exceeds the regret of "
@@ -243,25 +243,28 @@ def _found(proved: Rows, rows: Rows, turns: Rows) -> str:
     paa = [row["paa"] / row["average"] for row in rows]
     return (
         f"BEA leaves the lower bound (by {APART:.1%}) at q = {where}, and is proved optimal "
-        f"(within {APART:.1%}) up to q = {optimal} on the grid. Beyond, its worst structure is "
+        f"(within {APART:.1%}) up to q = {optimal} on the grid. Beyond that, its worst structure "
+        "is "
         f"{_witness(proved, turns)}. But the optimum leaves the lower bound too: BEA exceeds the "
         f"optimum by at most {most:.1%} (n = {n}, q = {q:g}). That BEA exceeds the average is "
         "not reproduced: against the same adversary its worst case is at most "
-        f"{bea:.3f} of the average’s, at every q. It would exceed it from q = {pairs} on if the "
-        "average had to face the pairs of lemma 3.2 only, and BEA every structure. PAA, which does "
-        f"not know n, has {min(paa):.2f} to {max(paa):.5f} times the average’s worst case. Worst "
-        f"cases for m = 3 and 5 were searched for among all structures; {_agreement(proved, rows)}"
+        f"{bea:.3f} of the average’s at every q. It would exceed it from q = {pairs} on if the "
+        "average faced only the pairs of lemma 3.2, and BEA every structure. PAA, which does not "
+        f"use n, has {min(paa):.2f} to {max(paa):.5f} times the average’s worst case. Worst cases "
+        f"for m = 3 and 5 come from a search over all structures; {_agreement(proved, rows)}"
     )
 
 
 def _agreement(proved: Rows, rows: Rows) -> str:
-    outside = disagreement(proved, rows)
+    outside = measure_disagreement(proved, rows)
     width = max(row[method] / row[f"{method} at least"] - 1 for row in proved for method in METHODS)
     if outside > 1e-9:
-        return f"they lie up to {outside:.0e} (relative) outside of what is proved for two ratings."
+        return (
+            f"they lie up to {outside:.0e} (relative) outside the proved brackets for two ratings."
+        )
     return (
-        "divided by (m−1)² all lie within what is proved for two ratings, a bracket of relative "
-        f"width {width:.0e}."
+        "divided by (m−1)² all lie within the proved brackets for two ratings, of relative width "
+        f"{width:.0e}."
     )
 
 
@@ -273,7 +276,7 @@ def _last_optimal(proved: Rows, n: int) -> float:
 
 
 def _witness(proved: Rows, turns: Rows) -> str:
-    """Say what BEA's worst structure is beyond the thresholds, if it is the same throughout."""
+    """Name BEA's worst structure beyond the thresholds, if it is the same throughout."""
     leaves = {turn["n"]: turn["bea leaves lower bound"] for turn in turns}
     beyond = [row for row in proved if row["q"] > leaves[row["n"]]]
     plain = all(abs(row["g_1"] - row["q"]) + abs(row["g_2"] - row["q"]) < 1e-6 for row in beyond)

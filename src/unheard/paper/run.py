@@ -1,4 +1,4 @@
-"""Make all exhibits, or some, into a folder; what is up to date is left alone."""
+"""Write all or some exhibits into a folder, except those that are up to date."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import unheard
 from unheard.charts.export import render_png, render_svg
 from unheard.errors import OptionError
 from unheard.paper.exhibit import Exhibit, Rows, Step
-from unheard.paper.index import Entry, page
+from unheard.paper.index import Entry, render_page
 from unheard.tables.output.write import beside
 
 EXHIBITS = (
@@ -33,7 +33,7 @@ EXHIBITS = (
 )
 """Names of the exhibits, in the order of the index; each is a module of this package."""
 
-_LAYERS = ("core", "game", "decide", "charts")
+_LAYERS = ("formulas", "model", "game", "analysis", "charts")
 
 _DATA = {"tracks": "cm100k/item_histograms.csv", "hotel_table": "hotel.csv"}
 """The file in the data folder that an exhibit reads."""
@@ -41,7 +41,7 @@ _DATA = {"tracks": "cm100k/item_histograms.csv", "hotel_table": "hotel.csv"}
 
 @dataclass(frozen=True)
 class Made:
-    """An exhibit in its folder, and whether it had to be made."""
+    """An exhibit in its folder, and whether it was made now."""
 
     name: str
     entry: Entry
@@ -49,10 +49,16 @@ class Made:
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Raise unless there are exhibits of these names; none means all."""
+    """Return the chosen exhibits in order, all by default; raise unless they exist."""
     for name in names:
         if name not in EXHIBITS:
-            raise OptionError("only", f"{name!r} found", f"Choose from {', '.join(EXHIBITS)}")
+            raise OptionError(
+                "only",
+                problem="{argument} must be one or several of {exhibits}",
+                value=name,
+                hint="Leave {argument} out for all of them",
+                exhibits=", ".join(EXHIBITS),
+            )
     return tuple(name for name in EXHIBITS if name in names) or EXHIBITS
 
 
@@ -64,48 +70,58 @@ def make_all(
     data: Path | None = None,
     step: Callable[[str, float], None] = lambda _name, _done: None,
 ) -> Iterator[Made]:
-    """Make exhibits one after the other, then the index of everything in the folder.
+    """Make exhibits one after the other, then the index of all exhibits in the folder.
 
     Parameters
     ----------
     folder
-        Where everything is written; made if it is not there.
+        Where everything is written; created if it does not exist.
     names
         Which exhibits; all by default.
     fast
-        Whether coarser numbers will do.
+        Whether to compute coarser numbers.
     data
-        Folder with data that are not part of this package.
+        Folder with data that this package does not contain.
     step
-        Told which exhibit is being made, and how much of it is done.
+        Receives the name of the exhibit being made, and the share of it that is done.
     """
     chosen = check_names(names)
     if data is not None and not data.is_dir():
-        raise OptionError("data", f"there is no folder {data}", "Name the folder with the data")
+        raise OptionError(
+            "data",
+            problem="{argument} must be a folder that exists",
+            value=str(data),
+            hint="Give the folder with the data",
+        )
     if folder.exists() and not folder.is_dir():
-        raise OptionError("output", f"{folder} is not a folder", "Name a folder")
+        raise OptionError(
+            "output",
+            problem="{argument} must be a folder",
+            value=str(folder),
+            hint="Give the name of a folder, which need not exist",
+        )
     folder.mkdir(parents=True, exist_ok=True)
     for name in chosen:
         key = _key(name, fast, data)
-        entry = _up_to_date(folder, name, key)
+        entry = _read_if_current(folder, name, key)
         fresh = entry is None
         if entry is None:
             done: Step = lambda share, name=name: step(name, share)  # type: ignore[misc]  # noqa: E731
             done(0.0)
-            entry = _write(folder, name, key, _made(name, fast, data, done))
+            entry = _write(folder, name, key, _make_exhibit(name, fast, data, done))
         yield Made(name, entry, fresh)
-    entries = [found for name in EXHIBITS if (found := _stored(folder, name)) is not None]
-    _put(folder / "index.html", page(entries, folder).encode())
+    entries = [found for name in EXHIBITS if (found := _read_entry(folder, name)) is not None]
+    _write_file(folder / "index.html", render_page(entries, folder).encode())
 
 
-def _made(name: str, fast: bool, data: Path | None, step: Step) -> Exhibit:
+def _make_exhibit(name: str, fast: bool, data: Path | None, step: Step) -> Exhibit:
     module = import_module(f"unheard.paper.{name}")
     made: Exhibit = module.make(fast, step, data) if name in _DATA else module.make(fast, step)
     return made
 
 
 def _key(name: str, fast: bool, data: Path | None) -> str:
-    """Fingerprint of everything that an exhibit depends on."""
+    """Return a fingerprint of everything that an exhibit depends on."""
     root = Path(unheard.__file__).parent
     files = [root / "paper" / f"{name}.py", root / "paper" / "exhibit.py"]
     for layer in _LAYERS:
@@ -118,35 +134,35 @@ def _key(name: str, fast: bool, data: Path | None) -> str:
     return digest.hexdigest()
 
 
-def _stored(folder: Path, name: str) -> Entry | None:
+def _read_entry(folder: Path, name: str) -> Entry | None:
     file = folder / f"{name}.json"
     if not file.exists():
         return None
     try:
         return Entry(**json.loads(file.read_text(encoding="utf-8")))
     except (TypeError, ValueError):
-        return None  # written by another version, or by somebody else
+        return None  # written by another version or program
 
 
-def _up_to_date(folder: Path, name: str, key: str) -> Entry | None:
-    entry = _stored(folder, name)
+def _read_if_current(folder: Path, name: str, key: str) -> Entry | None:
+    entry = _read_entry(folder, name)
     if entry is None or entry.key != key:
         return None
     return entry if all((folder / file).exists() for file in entry.files) else None
 
 
 def _write(folder: Path, name: str, key: str, exhibit: Exhibit) -> Entry:
-    """Write the numbers and pictures of an exhibit, then the record that they are complete."""
+    """Write the numbers and charts of an exhibit, then the record that they are complete."""
     files = []
     for table, rows in exhibit.tables.items():
         files.append(f"{name}-{table}.csv")
-        _put(folder / files[-1], _csv(rows))
+        _write_file(folder / files[-1], _csv(rows))
     captions = {}
     for picture, one in exhibit.pictures.items():
         stem = f"{name}-{picture}"
         files += [f"{stem}.svg", f"{stem}.png"]
-        _put(folder / f"{stem}.svg", render_svg(one.chart.to_json()).encode())
-        _put(folder / f"{stem}.png", render_png(one.chart.to_json()))
+        _write_file(folder / f"{stem}.svg", render_svg(one.chart.to_json()).encode())
+        _write_file(folder / f"{stem}.png", render_png(one.chart.to_json()))
         captions[stem] = one.caption
     entry = Entry(
         name=name,
@@ -159,7 +175,9 @@ def _write(folder: Path, name: str, key: str, exhibit: Exhibit) -> Entry:
         captions=captions,
         files=files,
     )
-    _put(folder / f"{name}.json", json.dumps(vars(entry), indent=1, ensure_ascii=False).encode())
+    _write_file(
+        folder / f"{name}.json", json.dumps(vars(entry), indent=1, ensure_ascii=False).encode()
+    )
     return entry
 
 
@@ -174,6 +192,6 @@ def _csv(rows: Rows) -> bytes:
     return text.getvalue().encode()
 
 
-def _put(path: Path, content: bytes) -> None:
+def _write_file(path: Path, content: bytes) -> None:
     with beside(path) as fresh:
         fresh.write_bytes(content)

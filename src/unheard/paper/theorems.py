@@ -1,4 +1,4 @@
-"""The paper's theorems as checks: each statement, how it was tried, and how far it was off."""
+"""The paper's theorems as numerical checks: statement, method and largest deviation."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 Check = dict[str, Any]
 _BINARY = Scale((0, 1))
 _ROUNDING = 1e-12
-"""Sums of some hundred numbers of size one, in floating point."""
+"""Rounding error of sums of some hundred numbers of size one."""
 
 
-def check(where: str, statement: str, how: str, deviation: float, allowed: float) -> Check:
-    """Return a row of the table; the statement holds if the deviation is within what is allowed.
+def build_check(where: str, statement: str, how: str, deviation: float, allowed: float) -> Check:
+    """Build a row of the table; the statement holds if the deviation is at most the allowed one.
 
-    An inequality that holds with room to spare deviates by nothing.
+    An inequality that holds with a margin has a deviation of 0.
     """
     return {
         "where": where,
@@ -42,21 +42,21 @@ def check(where: str, statement: str, how: str, deviation: float, allowed: float
     }
 
 
-def random_histograms(m: int, rows: int, rng: np.random.Generator) -> Floats:
-    """Draw histograms of every shape, many with empty cells, none empty altogether."""
+def draw_histograms(m: int, rows: int, rng: np.random.Generator) -> Floats:
+    """Draw histograms of all shapes, many with empty cells, none without ratings."""
     shares = rng.dirichlet(np.full(m, 0.5), size=rows)
     counts = rng.poisson(shares * rng.choice([3, 30, 3000], size=(rows, 1))).astype(np.float64)
     counts[counts.sum(axis=1) == 0, 0] = 1.0
     return np.asarray(counts)
 
 
-def ends(counts: Floats, q: float) -> tuple[Floats, Floats]:
+def find_ends(counts: Floats, q: float) -> tuple[Floats, Floats]:
     """Return l and u by the package: a scan over all thresholds."""
     bounds = build_question(counts, q, level=None).find_bounds()
     return bounds.lower, bounds.upper
 
 
-def ends_by_index(counts: Floats, q: float) -> tuple[Floats, Floats]:
+def find_ends_by_index(counts: Floats, q: float) -> tuple[Floats, Floats]:
     """Return l and u by the closed index k_1, k_2 of [GKL25, definition 4.1]."""
     m = counts.shape[1]
     values, k = np.arange(1.0, m + 1), np.arange(1.0, m + 1)[:, None]
@@ -70,7 +70,7 @@ def ends_by_index(counts: Floats, q: float) -> tuple[Floats, Floats]:
     return found[0], found[1]
 
 
-def expectile(counts: Floats, level: float) -> Floats:
+def find_expectile(counts: Floats, level: float) -> Floats:
     """Return expectiles by bisection of their first-order condition [NP87]."""
     values = np.arange(1.0, counts.shape[1] + 1)
     low, high = np.full(len(counts), values[0]), np.full(len(counts), values[-1])
@@ -82,26 +82,29 @@ def expectile(counts: Floats, level: float) -> Floats:
     return np.asarray((low + high) / 2)
 
 
-def closed_index(rows: int) -> Check:
+def check_closed_index(rows: int) -> Check:
     """Compare definition 4.1 with the scan."""
-    return check(
+    return build_check(
         "Definition 4.1",
         "l and u by the closed index k_1, k_2 are the extremes over all thresholds",
         f"{rows:,} random histograms of 2 to 9 ratings",
-        _over_histograms(rows, ends_by_index),
+        _over_histograms(rows, find_ends_by_index),
         _ROUNDING,
     )
 
 
-def expectiles(rows: int) -> Check:
+def check_expectiles(rows: int) -> Check:
     """Compare l and u with expectiles."""
-    return check(
+    return build_check(
         "Ours",
         "l and u are the expectiles at the levels q/(1+q) and 1/(1+q)",
         f"{rows:,} random histograms, expectiles by bisection",
         _over_histograms(
             rows,
-            lambda counts, q: (expectile(counts, q / (1 + q)), expectile(counts, 1 / (1 + q))),
+            lambda counts, q: (
+                find_expectile(counts, q / (1 + q)),
+                find_expectile(counts, 1 / (1 + q)),
+            ),
         ),
         _ROUNDING,
     )
@@ -111,48 +114,48 @@ def _over_histograms(rows: int, other: Callable[[Floats, float], tuple[Floats, F
     rng = np.random.default_rng(41)
     worst = 0.0
     for m in range(2, 10):
-        counts, q = random_histograms(m, rows // 8, rng), float(rng.uniform(0.02, 1))
-        for mine, theirs in zip(ends(counts, q), other(counts, q), strict=True):
+        counts, q = draw_histograms(m, rows // 8, rng), float(rng.uniform(0.02, 1))
+        for mine, theirs in zip(find_ends(counts, q), other(counts, q), strict=True):
             worst = max(worst, float(np.abs(mine - theirs).max()))
     return worst
 
 
-def twins(counts: Floats, q: float) -> tuple[Floats, Floats]:
-    """Return two g for each histogram under which everybody's mean is l and u.
+def build_twins(counts: Floats, q: float) -> tuple[Floats, Floats]:
+    """Return two g for each histogram under which the mean of everybody is l and u.
 
-    People who rate up to l (from u on) are as quiet as can be, all others loud.
+    People who rate up to l (from u on) respond with probability q, all others always.
     """
     values = np.arange(1.0, counts.shape[1] + 1)
-    lower, upper = ends(counts, q)
+    lower, upper = find_ends(counts, q)
     return (
         np.where(values <= lower[:, None], q, 1.0),
         np.where(values >= upper[:, None], q, 1.0),
     )
 
 
-def optimal_paa(rows: int) -> Check:
-    """Show two structures that look the same and whose means are l and u.
+def check_optimal_paa(rows: int) -> Check:
+    """Check that two structures with the same histogram have the means l and u.
 
-    Whoever sees their histogram errs by (u - l)/2 on one of them, which is the most that PAA errs.
+    Every aggregator errs by (u - l)/2 on one of them, which is the largest error of PAA.
     """
     rng = np.random.default_rng(43)
     worst = 0.0
     for m in range(2, 10):
-        counts, q = random_histograms(m, rows // 8, rng), float(rng.uniform(0.02, 1))
-        for g, end in zip(twins(counts, q), ends(counts, q), strict=True):
+        counts, q = draw_histograms(m, rows // 8, rng), float(rng.uniform(0.02, 1))
+        for g, end in zip(build_twins(counts, q), find_ends(counts, q), strict=True):
             people = counts / g
             means = people @ np.arange(1.0, m + 1) / people.sum(axis=1)
             worst = max(worst, float(np.abs(means - end).max()))
-    return check(
+    return build_check(
         "Theorem 4.2",
-        "With endless people PAA is optimal: two structures look alike and have the means l and u",
+        "As n grows PAA is optimal: two structures with the same histogram have the means l and u",
         f"{rows:,} random histograms: participation in [q, 1], means against l and u",
         worst,
         _ROUNDING,
     )
 
 
-def worst_pair(draws: int) -> Check:
+def check_worst_pair(draws: int) -> Check:
     """Compare PAA's regret on the pair of the proposition, and on random structures."""
     rng = np.random.default_rng(44)
     worst = 0.0
@@ -162,27 +165,27 @@ def worst_pair(draws: int) -> Check:
             limit = ((m - 1) * (1 - q) / (2 * (1 + q))) ** 2
             # Both structures show as many of the lowest as of the highest rating.
             seen = np.eye(m)[[0]] + np.eye(m)[[-1]]
-            paa = float(np.mean(ends(seen, q)))
+            paa = float(np.mean(find_ends(seen, q)))
             for one in build_asymptotic_pair(q, m):
                 worst = max(worst, abs((paa - one.mean(scale)) ** 2 - limit))
             p = rng.dirichlet(np.full(m, 0.3), size=draws)
             g = q + (1 - q) * rng.beta(0.3, 0.3, size=p.shape)
-            # Shares of endless people, counted in whole ones as far as matters.
+            # Shares in the limit of large n, as counts of 10**12 people.
             shown = np.round(p * g * 1e12)
-            answers = np.mean(ends(shown, q), axis=0)
+            answers = np.mean(find_ends(shown, q), axis=0)
             regrets = (answers - p @ np.array(scale.values)) ** 2
             worst = max(worst, float((regrets - limit).max()))
-    return check(
+    return build_check(
         "Proposition 4.3",
-        "PAA's regret with endless people is ((m-1)(1-q)/(2(1+q)))², on the pair given",
-        f"16 pairs of m and q: both structures, and {draws:,} random ones none of which is worse",
+        "As n grows PAA's regret is ((m-1)(1-q)/(2(1+q)))², attained by the given pair",
+        f"16 pairs of m and q: both structures, and {draws:,} random ones, none of them worse",
         worst,
         1e-10,
     )
 
 
-def double_sum(n: int, q: float, a: float) -> float:
-    """Return the lower bound for a given a as it is printed, on {0, 1} [GKL25, lemma 3.2]."""
+def compute_double_sum(n: int, q: float, a: float) -> float:
+    """Return the lower bound for a given a as printed, on {0, 1} [GKL25, lemma 3.2]."""
     table = list_outcomes(n, 2)
     (s, t), u = table.seen.T, table.unseen
     log_chance = table.log_ways + s * np.log(a * q) + t * np.log1p(-a) + u * np.log(a * (1 - q))
@@ -190,8 +193,8 @@ def double_sum(n: int, q: float, a: float) -> float:
     return float((np.exp(log_chance) * (u / n * posterior) ** 2).sum())
 
 
-def bayes_regret(n: int, q: float, a: float) -> float:
-    """Return the smallest regret anybody has on the even mixture of the lemma's two structures."""
+def compute_bayes_regret(n: int, q: float, a: float) -> float:
+    """Return the smallest regret of any aggregator on the even mixture of the lemma's pair."""
     table = list_outcomes(n, 2)
     pair = build_lemma_pair(a, q, 2)
     chances, targets = [], []
@@ -207,15 +210,15 @@ def bayes_regret(n: int, q: float, a: float) -> float:
     return float(regret.value(np.stack([one.cells() for one in pair])).mean())
 
 
-def lemma() -> Check:
+def check_lemma() -> Check:
     """Compare the printed lower bound with the Bayes regret."""
     worst = max(
-        abs(double_sum(n, q, a) - bayes_regret(n, q, a))
+        abs(compute_double_sum(n, q, a) - compute_bayes_regret(n, q, a))
         for n in (1, 2, 5, 12)
         for q in (0.1, 0.5, 0.9)
         for a in (0.2, 0.5, 0.8)
     )
-    return check(
+    return build_check(
         "Lemma 3.2",
         "The lower bound is the Bayes regret of the two structures",
         "Enumeration of all histograms, n up to 12, nine pairs of q and a",
@@ -224,16 +227,16 @@ def lemma() -> Check:
     )
 
 
-def best_response() -> Check:
+def check_best_response() -> Check:
     """Compare BEA's regret on both structures with the largest lower bound."""
     worst = 0.0
     for n in (2, 10, 20, 40):
         for q in (0.1, 0.5, 0.9):
             bound, a = float(regret_lower_bound(n, q)), float(bea_a_star(n, q))
-            worst = max(worst, abs(double_sum(n, q, a) - bound))
+            worst = max(worst, abs(compute_double_sum(n, q, a) - bound))
             for one in build_lemma_pair(a, q, 2):
                 worst = max(worst, abs(compute_regret("bea", one, n, q, _BINARY) - bound))
-    return check(
+    return build_check(
         "Corollary 3.3",
         "At a* both structures give BEA the same regret, the lower bound",
         "n from 2 to 40, q = 0.1, 0.5, 0.9; the bound by our integral and by the double sum",
@@ -242,7 +245,7 @@ def best_response() -> Check:
     )
 
 
-def maximiser() -> Check:
+def check_maximiser() -> Check:
     """Compare the bound at a* with the bound everywhere else."""
     worst = -np.inf
     for n in (2, 10, 100, 1000):
@@ -250,7 +253,7 @@ def maximiser() -> Check:
             lam = np.linspace(0.01, 8, 500) / n
             others = regret_bound_at(np.full(lam.shape, float(n)), np.full(lam.shape, q), lam)
             worst = max(worst, float((others - regret_lower_bound(n, q)).max()))
-    return check(
+    return build_check(
         "Definition 3.1",
         "Our a* maximises the paper's objective",
         "500 other values of a for each of 12 pairs of n and q, n up to 1,000",
@@ -259,7 +262,7 @@ def maximiser() -> Check:
     )
 
 
-def limit_of_balance() -> tuple[Check, Check]:
+def check_limit_of_lambda() -> tuple[Check, Check]:
     """Compare n lambda with 2, and with its other limits where hardly anybody is unseen."""
     people = np.array([1e4, 1e5, 1e6])
     away = [
@@ -271,16 +274,16 @@ def limit_of_balance() -> tuple[Check, Check]:
     r = unseen / 2
     apart = np.abs(n * bea_lambda(n, 1 - unseen / n) - (2 * r + 1) / (r + 1))
     return (
-        check(
+        build_check(
             "Ours",
-            "n lambda goes to 2 for every q: BEA forgets q",
+            "n lambda tends to 2 for every q, so BEA no longer depends on q",
             "|n lambda - 2| times n(1-q) for n = 10⁴ to 10⁶ and four q stays below 4",
             float(np.max(away)),
             4.0,
         ),
-        check(
+        build_check(
             "Ours",
-            "Where n(1-q) = c stays, n lambda goes to 2(c+1)/(c+2), from 1 up to 2",
+            "With n(1-q) = c fixed, n lambda tends to 2(c+1)/(c+2), between 1 and 2",
             "n = 10⁶, c from 0.01 to 100",
             float(apart.max()),
             1e-3,
@@ -288,31 +291,31 @@ def limit_of_balance() -> tuple[Check, Check]:
     )
 
 
-def reduction() -> Check:
+def check_reduction() -> Check:
     """Compare the extended optimum's worst case on three ratings with the binary value."""
     worst, scale = 0.0, Scale.points(3)
     for n, q in ((3, 0.3), (6, 0.5), (8, 0.9)):
         game = solve_minimax(n, q, scale)
         found = find_worst_case(game.answer, n, q, scale)
-        # Inside the certificate the deviation is nothing.
+        # Inside the certified bracket the deviation is 0.
         outside = max(found.regret - game.upper, game.lower - found.regret, 0.0)
         worst = max(worst, outside / game.lower)
-    return check(
+    return build_check(
         "Ours",
         "The optimum on three ratings is W² times that on two",
         "n = 3, 6, 8: worst case of the extended optimum against the certified bracket",
         worst,
-        # The search stops this near to the top.
+        # The search stops this close to the maximum.
         1e-6,
     )
 
 
-def decay(fast: bool) -> Rows:
-    """Return how far PAA's worst case on two ratings is from what it falls to, as n grows.
+def measure_decay(fast: bool) -> Rows:
+    """Return how far PAA's worst case on two ratings is above its limit, as n grows.
 
-    Worst cases are certified from above, a millionth part too large at the most.
-    ``over the limit`` is the distance from the regret with endless people, ``over the bound`` that
-    from the lower bound on everybody's regret with n people.
+    Worst cases are certified from above, with a relative error of at most 1e-6.
+    ``over the limit`` is the distance from the regret as n grows, ``over the bound`` that from the
+    lower bound on the regret of any aggregator with n people.
     """
     sizes = (10, 20, 50, 100, 200) if fast else (10, 14, 20, 28, 40, 56, 80, 110, 150, 200)
     rows = []
@@ -336,14 +339,14 @@ def decay(fast: bool) -> Rows:
     return rows
 
 
-def finite(rows: Rows) -> Check:
+def check_finite(rows: Rows) -> Check:
     """Check that the excess, divided by the theorem's rate, does not grow."""
     growth = max(
         after["by the theorem"] - before["by the theorem"]
         for before, after in pairwise(rows)
         if before["q"] == after["q"]
     )
-    return check(
+    return build_check(
         "Theorem 4.4",
         "PAA is within O(m² sqrt(ln n/n)) of the optimum",
         "Certified worst cases for n = 10 to 200, m = 2, three q: the excess over the limit times "
@@ -353,7 +356,7 @@ def finite(rows: Rows) -> Check:
     )
 
 
-def falling_bound() -> Check:
+def check_falling_bound() -> Check:
     """Check what the proof of theorem 4.4 uses: the lower bound falls with n, to the limit."""
     n = np.arange(1, 1001)
     worst = -np.inf
@@ -361,7 +364,7 @@ def falling_bound() -> Check:
         bounds = regret_lower_bound(n, q)
         limit = ((1 - q) / (2 * (1 + q))) ** 2
         worst = max(worst, float(np.diff(bounds).max()), limit - float(bounds.min()))
-    return check(
+    return build_check(
         "Proof of theorem 4.4",
         "The lower bound never rises with n, nor falls below its limit",
         "n = 1 to 1,000 at q = 0.1, 0.5, 0.9",
@@ -373,21 +376,32 @@ def falling_bound() -> Check:
 def make(fast: bool, step: Step) -> Exhibit:
     """Make the exhibit."""
     many = 4_000 if fast else 80_000
-    table = [closed_index(many), expectiles(many), optimal_paa(many), worst_pair(many // 4)]
+    table = [
+        check_closed_index(many),
+        check_expectiles(many),
+        check_optimal_paa(many),
+        check_worst_pair(many // 4),
+    ]
     step(0.2)
-    table += [lemma(), best_response(), maximiser(), *limit_of_balance(), falling_bound()]
+    table += [
+        check_lemma(),
+        check_best_response(),
+        check_maximiser(),
+        *check_limit_of_lambda(),
+        check_falling_bound(),
+    ]
     step(0.4)
-    table.append(reduction())
+    table.append(check_reduction())
     step(0.6)
-    rows = decay(fast)
-    table.append(finite(rows))
+    rows = measure_decay(fast)
+    table.append(check_finite(rows))
     step(0.9)
     return Exhibit(
         title="The theorems, checked",
         where="Sections 3 and 4",
-        claim="BEA is the best response to the two structures behind the lower bound. PAA is "
-        "optimal with endless people, its regret is then ((m-1)(1-q)/(2(1+q)))², and with n people "
-        "it is within O(m² sqrt(ln n/n)) of the optimum.",
+        claim="BEA is the best response to the two structures behind the lower bound. As n grows "
+        "PAA is optimal, with a regret of ((m-1)(1-q)/(2(1+q)))², and with n people it is within "
+        "O(m² sqrt(ln n/n)) of the optimum.",
         found=_found(table, rows),
         verdict="agrees" if all(row["holds"] for row in table) else "corrected",
         tables={"checks": table, "decay": rows},
@@ -406,10 +420,10 @@ def _found(table: Rows, rows: Rows) -> str:
     return (
         f"{len(table) - len(failed)} of {len(table)} statements hold"
         + (f"; not {', '.join(failed)}" if failed else "")
-        + ". The last bound is generous: PAA's worst case comes down to its limit like 1/n (n "
-        f"times the difference is {rates} for n = {rows[-1]['n']}, on a scale from 0 to 1), and so "
-        "does the lower bound: n² times the difference between the two stays bounded so far "
-        f"({squares}). So PAA, without n, is within some 1/n² of the best with n. One slip: the "
+        + ". The last bound is loose: PAA's worst case falls to its limit like 1/n (n times the "
+        f"difference is {rates} for n = {rows[-1]['n']}, on a scale from 0 to 1), and so does the "
+        "lower bound: n² times the difference between the two stays bounded in this range "
+        f"({squares}). So PAA, without n, is within about 1/n² of the best with n. One error: the "
         "proof of proposition 4.3 calls its first structure the one with the largest mean; it has "
         f"the smallest ({low:.3f} against {high:.3f} for m = 2, q = 0.3)."
     )
@@ -431,8 +445,9 @@ def _picture(rows: Rows) -> Picture:
     )
     return Picture(
         chart,
-        "Two ratings, certified worst cases. Left what is above the regret with endless people, "
-        "right what is above the lower bound for n people. The other lines show the slopes of the "
+        "Two ratings, certified worst cases. Left: the excess over the limit as n grows. Right: "
+        "the "
+        "excess over the lower bound for n people. The other lines show the slopes of the "
         "theorem's rate, of 1/n and of 1/n².",
     )
 
@@ -446,8 +461,8 @@ def _reference(rows: Rows) -> Rows:
     }
     sizes = list(dict.fromkeys(row["n"] for row in rows))
     panels = {
-        "worst case of PAA less its limit": ("over the limit", ("sqrt(ln n/n)", "1/n")),
-        "worst case of PAA less the lower bound": ("over the bound", ("sqrt(ln n/n)", "1/n²")),
+        "worst case of PAA minus its limit": ("over the limit", ("sqrt(ln n/n)", "1/n")),
+        "worst case of PAA minus the lower bound": ("over the bound", ("sqrt(ln n/n)", "1/n²")),
     }
     drawn = []
     for panel, (key, shown) in panels.items():

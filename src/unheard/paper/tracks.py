@@ -1,8 +1,8 @@
-"""The table that the paper wanted, on public data: music tracks with everybody's ratings known.
+"""The comparison of table 1 on public data: music tracks rated by everybody.
 
 CM100k (Cañamares and Castells, SIGIR 2018): 1,084 tracks rated 1 to 4 by random listeners, who also
-said whether they had known the track. Those who had stand for the ratings seen; the truth is the
-mean of all.
+said whether they knew the track. Those who did stand for the respondents; the truth is the mean of
+all.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
 
 FILE = Path("cm100k", "item_histograms.csv")
 FEWEST = 10
-"""Tracks with fewer ratings seen are not scored."""
+"""Tracks with fewer ratings from respondents are not scored."""
 
 AUDITED = 0.05
-_TITLE = "The hotel table's question, on public data"
+_TITLE = "The comparison of the hotel table, on public data"
 _WHERE = "Section 6.1, in place of table 1"
 _CLAIM = (
-    "On real ratings PAA comes closer to the truth than the average does, and BEA less close "
-    "(one hotel data set, not public, one number each)."
+    "On real ratings PAA is closer to the truth than the average, and BEA is further from it "
+    "(one hotel data set, not public, with one number for each)."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Tracks:
-    """Ratings of those who answered and of everybody, a row per track."""
+    """Ratings of respondents and of everybody, one row per track."""
 
     observed: Floats
     truth: Floats
 
     @property
     def n(self) -> Floats:
-        """How many people rated each track."""
+        """Number of people who rated each track."""
         return np.asarray(self.truth.sum(axis=1))
 
     @property
     def means(self) -> Floats:
-        """What everybody thinks of each track."""
+        """Mean rating of everybody for each track."""
         return np.asarray(self.truth @ np.arange(1.0, self.truth.shape[1] + 1) / self.n)
 
     @property
     def scored(self) -> NDArray[np.bool_]:
-        """Which tracks have enough ratings seen."""
+        """Which tracks have enough ratings from respondents."""
         return np.asarray(self.observed.sum(axis=1) >= FEWEST)
 
 
@@ -72,10 +72,10 @@ def read_tracks(file: Path) -> Tracks:
     )
 
 
-def stated(tracks: Tracks) -> dict[str, Estimates]:
-    """Answer by each method from a stated assumption."""
+def estimate_tracks(tracks: Tracks) -> dict[str, Estimates]:
+    """Estimate all tracks by each method from a stated assumption."""
     seen, n = tracks.observed, tracks.n
-    # As it stands the average allows for nobody's silence: q = 1.
+    # The plain average assumes equal participation: q = 1.
     plain = build_question(seen, 1.0).answer_rows(["average", "spectral"])
     free = build_question(seen, 0.3).answer_rows(["paa"])
     low = build_question(seen, 0.1, quiet="low").answer_rows(["paa"])
@@ -85,16 +85,18 @@ def stated(tracks: Tracks) -> dict[str, Estimates]:
         "average",
         "spectral",
         "paa, q = 0.3",
-        "paa, q = 0.1, low quieter",
+        "paa, q = 0.1, low ratings respond less",
         "bea, n known, q = 0.3",
         "midpoint, n known, q = 0.3",
-        "midpoint, n known, q = 0.1, low quieter",
+        "midpoint, n known, q = 0.1, low ratings respond less",
     )
     return dict(zip(names, (*plain, *free, *low, *known, *low_known), strict=True))
 
 
-def audited(tracks: Tracks, seed: int) -> tuple[NDArray[np.bool_], dict[str, Estimates]]:
-    """Audit a random twentieth of the tracks; return which, and the answers to all."""
+def estimate_after_audit(
+    tracks: Tracks, seed: int
+) -> tuple[NDArray[np.bool_], dict[str, Estimates]]:
+    """Audit a random 5% of the tracks; return which, and the estimates of all tracks."""
     size = len(tracks.truth)
     chosen = np.zeros(size, bool)
     chosen[np.random.default_rng(seed).choice(size, round(AUDITED * size), replace=False)] = True
@@ -107,8 +109,8 @@ def audited(tracks: Tracks, seed: int) -> tuple[NDArray[np.bool_], dict[str, Est
     return chosen, dict(zip(names, (*free, *known.answer_rows(["pooled"])), strict=True))
 
 
-def score(answer: Estimates, tracks: Tracks, rows: NDArray[np.bool_]) -> dict[str, float]:
-    """Return how near a method comes on these tracks."""
+def score_method(answer: Estimates, tracks: Tracks, rows: NDArray[np.bool_]) -> dict[str, float]:
+    """Return the errors and coverage of a method on these tracks."""
     means = tracks.means
     error = (answer.estimate - means)[rows]
     inside = (answer.lower <= means) & (means <= answer.upper)
@@ -116,21 +118,22 @@ def score(answer: Estimates, tracks: Tracks, rows: NDArray[np.bool_]) -> dict[st
     return {
         "rmse": float(np.sqrt(np.mean(error**2))),
         "mean error": float(error.mean()),
-        "interval holds the mean": float(inside[rows].mean()),
+        "bounds contain the mean": float(inside[rows].mean()),
         "confidence interval does": float(covered[rows].mean()),
-        "width of the interval": float((answer.upper - answer.lower)[rows].mean()),
+        "width of the bounds": float((answer.upper - answer.lower)[rows].mean()),
     }
 
 
-def scores(tracks: Tracks, splits: int) -> Rows:
+def score_methods(tracks: Tracks, splits: int) -> Rows:
     """Return a row per method, best first; audits are averaged over random splits."""
     found: dict[str, list[dict[str, float]]] = {
-        name: [score(answer, tracks, tracks.scored)] for name, answer in stated(tracks).items()
+        name: [score_method(answer, tracks, tracks.scored)]
+        for name, answer in estimate_tracks(tracks).items()
     }
     for seed in range(splits):
-        chosen, answers = audited(tracks, seed)
+        chosen, answers = estimate_after_audit(tracks, seed)
         for name, answer in answers.items():
-            found.setdefault(name, []).append(score(answer, tracks, tracks.scored & ~chosen))
+            found.setdefault(name, []).append(score_method(answer, tracks, tracks.scored & ~chosen))
     return sorted(_averaged(found), key=lambda row: float(row["rmse"]))
 
 
@@ -152,7 +155,7 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
     if file is None or not file.exists():
         return _without_data()
     tracks = read_tracks(file)
-    rows = scores(tracks, 2 if fast else 12)
+    rows = score_methods(tracks, 2 if fast else 12)
     step(0.7)
     some = _some_tracks(tracks)
     return Exhibit(
@@ -168,8 +171,8 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
                     [{**row, "zero": 0.0} for row in rows], "method", "zero", "rmse", "rmse",
                     x_title="error against the mean of everybody (RMSE; ratings from 1 to 4)",
                 ),
-                "How far each method is from the mean of all listeners. The rate is the response "
-                "rate of the track; low quieter: those who rate low are assumed to be the quieter.",
+                "Error of each method against the mean of all listeners. Low ratings respond less: "
+                "people who rate low are assumed to respond less often.",
             ),
             "tracks": Picture(
                 plot_intervals(
@@ -189,20 +192,21 @@ def _found(tracks: Tracks, rows: Rows) -> str:
         for name in ("average", "paa, q = 0.3", "paa, q = 0.1", "bea")
     )
     return (
-        f"{tracks.scored.sum()} of {len(tracks.truth):,} tracks with {FEWEST} ratings seen or "
-        f"more; error against the mean of all listeners. The average is off by "
-        f"{plain['rmse']:.3f} (RMSE; {plain['mean error']:+.2f} on average: people know what they "
-        f"like). PAA with q = 0.3 comes to {paa['rmse']:.3f}: it allows for both directions, and "
-        f"the bias has one. BEA, given n, comes to {bea['rmse']:.3f}. Stating that those who rate "
-        f"low are the quieter, with q = 0.1, gives {low['rmse']:.3f}. Best is {best['method']}: "
-        f"{best['rmse']:.3f}. Nothing was fitted to the tracks scored; q and the direction are "
-        "those that suit media which people choose themselves."
+        f"{tracks.scored.sum()} of {len(tracks.truth):,} tracks have at least {FEWEST} ratings "
+        "from "
+        f"respondents. Against the mean of all listeners, the average has an error of "
+        f"{plain['rmse']:.3f} (RMSE; {plain['mean error']:+.2f} on average, because people know "
+        f"what they like). PAA with q = 0.3 has {paa['rmse']:.3f}: it allows for both directions, "
+        f"and the bias has one. BEA, given n, has {bea['rmse']:.3f}. The assumption that people "
+        f"who rate low respond less often, with q = 0.1, gives {low['rmse']:.3f}. The best is "
+        f"{best['method']}: {best['rmse']:.3f}. Nothing was fitted to the tracks scored; q and the "
+        "direction are those for media that people choose themselves."
     )
 
 
 def _some_tracks(tracks: Tracks) -> Rows:
-    """Return twelve tracks spread evenly over what people think of them."""
-    average = stated(tracks)["average"].estimate
+    """Return twelve tracks spread evenly over the mean ratings."""
+    average = estimate_tracks(tracks)["average"].estimate
     rated = np.flatnonzero(tracks.scored)
     ranked = rated[np.argsort(tracks.means[rated])]
     shown = ranked[np.linspace(0, len(ranked) - 1, 12).astype(int)]
@@ -221,10 +225,10 @@ def _without_data() -> Exhibit:
         title=_TITLE,
         where=_WHERE,
         claim=_CLAIM,
-        found="Not made: the data are not part of this package. They are the public CM100k "
-        f"ratings, counted per track into {FILE.as_posix()} (columns item, population, n1 to n4; "
-        "population is observed for those who had known the track and true for all). Give the "
-        "folder that holds it with --data.",
+        found="Not computed, because the data are not part of this package. They are the public "
+        f"CM100k ratings, counted per track in {FILE.as_posix()} (columns item, population, n1 to "
+        "n4; population is observed for those who knew the track and true for all). Give the "
+        "folder that contains the file with --data.",
         verdict="ours",
         tables={"missing": [{"file": FILE.as_posix()}]},
     )
