@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from click.core import ParameterSource
 
 from unheard.analysis.follow_up import FollowUp, combine_follow_up
 from unheard.analysis.plan import Plan, plan_follow_up
@@ -52,7 +53,11 @@ _GOALS = ("width", "above", "below")
 def _check_together(values: Values) -> None:
     """Refuse options that do not go together."""
     goals = [name for name in _GOALS if values[name] is not None]
-    planning = [*goals, *(one for one in ("power", "nonrespondents") if values[one] is not None)]
+    source = click.get_current_context().get_parameter_source("power")
+    has_power = source is not ParameterSource.DEFAULT
+    planning = [*goals, *(["power"] if has_power else [])]
+    if values["nonrespondents"] is not None:
+        planning.append("nonrespondents")
     if values["follow_up"] is not None and planning:
         raise OptionError(
             planning[0],
@@ -68,7 +73,7 @@ def _check_together(values: Values) -> None:
             hint="Give one of {width:0.3}, {above:4} and {below:4}, or the responses in hand with "
             "{follow_up}",
         )
-    if values["width"] is not None and values["power"] is not None:
+    if values["width"] is not None and has_power:
         raise OptionError(
             "power",
             problem="{argument} and {width} exclude each other",

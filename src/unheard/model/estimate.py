@@ -15,6 +15,7 @@ from unheard.model.question import build_question
 from unheard.model.results import Estimate, Estimates, Row, Rows
 from unheard.model.scale import ScaleLike
 from unheard.options.declarations import Covers, Method, Quiet
+from unheard.options.unknown import suggests_names
 
 
 class EstimateOptions(SensitivityOptions, total=False):
@@ -45,6 +46,7 @@ def estimate(
 def estimate(
     counts: CountsLike, q: ArrayLike | None = None, **options: Unpack[EstimateOptions]
 ) -> Estimate | Estimates: ...
+@suggests_names
 def estimate(
     counts: CountsLike,
     q: ArrayLike | None = None,

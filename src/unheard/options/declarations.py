@@ -500,8 +500,9 @@ GOAL_WIDTH = Option(
 POWER = Option(
     name="power",
     kind="number",
+    default=0.8,
     metavar="P",
-    help="Probability with which the responses settle {above} or {below}. By default 0.8.",
+    help="Probability with which the responses settle {above} or {below}.",
 ).only("python", "command")
 NONRESPONDENTS = Option(
     name="nonrespondents",

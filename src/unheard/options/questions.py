@@ -98,7 +98,7 @@ QUESTIONS: dict[str, Options] = {
         o.RANKS.only("python", "command"),
     ),
     "sweep": (
-        *(one.only("command", "rest") for one in CLAIM),
+        *CLAIM,
         replace(
             o.Q,
             kind="ratios",

@@ -3,42 +3,39 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from unheard.model.arguments import Columns, Table, TableOptions
+from unheard.options.questions import options_of
+from unheard.options.unknown import refuse_unknown
 from unheard.report.report_data import gather_report_data
 from unheard.report.shared_participation import choose_participation
 from unheard.tables.engines.postgres import without_password
+from unheard.tables.entry_points import split_options
 from unheard.tables.output.write import beside, check_target
-from unheard.tables.pipeline import Job, prepare, read_request
+from unheard.tables.pipeline import Job, prepare
 from unheard.tables.request import add_order
 from unheard.tables.sources.files import files_of
-from unheard.tables.sources.open import Where
 
 PAGE_ENDINGS = (".html", ".htm")
 """Endings of the file of a page."""
 
 
 def make_report(
-    source: Any,
-    item: str | Iterable[str],
-    rating: str | Iterable[str] | None = None,
+    source: Table,
+    item: Columns,
+    rating: Columns | None = None,
     *,
     output: str | os.PathLike[str] | None = None,
     k: int | None = None,
     above: float | None = None,
     below: float | None = None,
-    sampling_error: bool = True,
     shared: bool | None = None,
     title: str | None = None,
     command: str | None = None,
-    engine: str | None = None,
-    table: str | None = None,
-    query: str | None = None,
-    memory: str | None = None,
-    spark_master: str | None = None,
-    **settings: Any,
+    **options: Unpack[TableOptions],
 ) -> str:
     """Make a report on the order of the items of a table: one HTML page that opens offline.
 
@@ -48,7 +45,7 @@ def make_report(
         As in :func:`unheard.rate`.
     output
         The file to write, ending in ``.html``; an existing file is replaced.
-    k, above, below, sampling_error
+    k, above, below
         As in :func:`unheard.rank`; by default k is 10, and at most half of the items.
     shared
         Whether one participation is shared by all items; by default it is, where possible: with
@@ -57,10 +54,8 @@ def make_report(
         Title of the report; by default it names the table.
     command
         The command that reproduces the report, as shown on the page; by default this call.
-    engine, table, query, memory, spark_master
-        As in :func:`unheard.rate`.
-    **settings
-        Further arguments of :func:`unheard.rate`: the assumption, the scale, and so on.
+    **options
+        Further options of :func:`unheard.rate`: the assumption, the scale, and so on.
 
     Returns
     -------
@@ -75,25 +70,17 @@ def make_report(
     >>> "A is first" in page
     True
     """
-    given: dict[str, Any] = {
-        "item": item,
-        "rating": rating,
-        "k": k,
-        "above": above,
-        "below": below,
-        "shared": shared,
-        "title": title,
-    }
-    given |= {"engine": engine, "table": table, "query": query, "output": output, **settings}
+    refuse_unknown("make_report", options, options_of("report", "python"))
+    asked: dict[str, Any] = {"item": item, "rating": rating, **options}
+    order = {"k": k, "above": above, "below": below}
+    given = asked | order | {"shared": shared, "title": title, "output": output}
     target = None if output is None else Path(output)
     if target is not None:
-        inputs = files_of(source, settings.get("n_table"), settings.get("q_table"))
+        inputs = files_of(source, options.get("n_table"), options.get("q_table"))
         check_target(target, inputs, PAGE_ENDINGS)
-    asked = read_request(item=item, rating=rating, **settings)
-    request = choose_participation(
-        add_order(asked, k, above, below, sampling_error, settings.get("method")), shared
-    )
-    job = prepare(source, request, Where(engine, table, query, memory, spark_master))
+    request, where = split_options(**asked)
+    request = add_order(request, k, above, below, method=options.get("method"))
+    job = prepare(source, choose_participation(request, shared), where)
     try:
         text = render_report(
             job,

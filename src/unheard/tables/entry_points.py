@@ -277,12 +277,12 @@ def rank(
     C 3 3 3 no
     """
     refuse_unknown("rank", options, options_of("rank", "python"))
-    request, where = _split_options(item, rating, shared=shared, **options)
+    request, where = split_options(item, rating, shared=shared, **options)
     request = add_order(request, k, above, below, sampling_error, options.get("method"))
     return _fetch(source, request, where, _sort_rows(request, sort))
 
 
-def _split_options(item: Columns, rating: Columns | None, **options: Any) -> tuple[Request, Where]:
+def split_options(item: Columns, rating: Columns | None, **options: Any) -> tuple[Request, Where]:
     """Tell what is asked of a table from where the table is."""
     reading = {name: options.pop(name) for name in list(options) if name in _READING}
     return read_request(item=item, rating=rating, **options), Where(**reading)
