@@ -283,8 +283,8 @@ def test_long_lists_end_in_a_number(run: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--who", "alder"], "--who: {} has no item 'alder'. Did you mean 'Alder'? It has "),
-        (["--who", "zzz"], "--who: {} has no item 'zzz'. It has "),
+        (["--who", "alder"], "{} has no item 'alder'. Did you mean 'Alder'? It has "),
+        (["--who", "zzz"], "{} has no item 'zzz'. It has "),
         (["--k", "12"], "--k must be at most the number of items, 5; got 12."),
         (["--k", "0"], "--k must be a whole number, at least 1; got 0."),
         (["--k", "two"], "--k: 'two' is not a number."),

@@ -53,7 +53,7 @@ def test_no_window_for_a_day_beyond_the_calendar(
     where = stored(engine, kind, day, tmp_path)
     for window in ("month", "week"):
         with pytest.raises(
-            uh.DataError, match=r"1 row has .* no date of the years 1 to 9999"
+            uh.DataError, match=r"1 row has .* no date in the years 1 to 9999"
         ) as it:
             uh.rate(item="item", rating="rating", q=0.3, time="day", window=window, **where)
         assert f"item='a', day='{day.split(maxsplit=1)[0]}" in str(it.value)

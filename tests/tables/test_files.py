@@ -86,7 +86,7 @@ def test_a_name_of_another_format_means_itself(kind: str, tmp_path: Path) -> Non
 def test_a_folder_means_itself(tmp_path: Path) -> None:
     put(tmp_path, "wing[1]/a.csv", "wing[1]/b.csv", "wing1/c.csv")
     assert names_in(tmp_path / "wing[1]" / "*.csv") == ["wing[1]/a.csv", "wing[1]/b.csv"]
-    told = refused(tmp_path / "wing[1]", "it is a folder")
+    told = refused(tmp_path / "wing[1]", "is a folder")
     advised = told.partition("such as '")[2].partition("'")[0]
     assert [Path(one).name for one in matching(advised)] == ["a.csv", "b.csv"]
 
@@ -152,12 +152,12 @@ def test_a_gzip_file_with_a_wrong_checksum(place: int, tmp_path: Path) -> None:
     packed[place] ^= 1
     path = tmp_path / "a.csv.gz"
     path.write_bytes(packed)
-    told = refused(path, r"the gzip file is damaged: .+\. Make or fetch it again")
+    told = refused(path, r"is a damaged gzip file: .+\. Create or download it again")
     (tmp_path / "b.csv.gz").write_bytes(gzip.compress(as_csv(STAYS)))
-    assert refused(tmp_path / "?.csv.gz", "the gzip file is damaged") == told
+    assert refused(tmp_path / "?.csv.gz", "is a damaged gzip file") == told
     people = tmp_path / "people.csv"
     people.write_bytes(as_csv(STAYS))
-    refused(people, "the gzip file is damaged", n_table=path)
+    refused(people, "is a damaged gzip file", n_table=path)
 
 
 def zstd(content: bytes, checksum: bytes | None) -> bytes:
@@ -195,13 +195,13 @@ def test_a_database_under_another_name_is_not_opened(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(spying)
-    told = refused(path, rf"it is a DuckDB database\. .* duckdb:///{path}")
+    told = refused(path, rf"is a DuckDB database\. .* duckdb:///{path}")
     assert "TOPSECRET" not in told
     put(tmp_path, "0.csv")
-    refused(tmp_path / f"[0{name[0]}]*", rf"^{path}: it is a DuckDB database")
+    refused(tmp_path / f"[0{name[0]}]*", rf"^{path} is a DuckDB database")
     in_sqlite(tmp_path / "some.db", stays=STAYS)
     path.write_bytes((tmp_path / "some.db").read_bytes())
-    refused(path, rf"it is a SQLite database\. .* sqlite:///{path}")
+    refused(path, rf"is a SQLite database\. .* sqlite:///{path}")
 
 
 @DATABASES
@@ -215,7 +215,7 @@ def test_an_ending_that_promises_a_database(tmp_path: Path) -> None:
     path = tmp_path / "stays.db"
     for content in (as_csv(STAYS), b""):
         path.write_bytes(content)
-        refused(path, r"neither a DuckDB nor a SQLite database\. Give .* an ending such as \.csv")
+        refused(path, r"neither a DuckDB nor a SQLite database\. .* an ending such as \.csv")
 
 
 def test_text_that_begins_like_a_database(tmp_path: Path) -> None:

@@ -71,8 +71,12 @@ def test_no_rating_is_the_latest(database: Bench) -> None:
         "no time at all": [(5, None), (1, None)],
     }
     source, where = database.load(by_one_person(items))
-    words = r"5 pairs of rater and item occur more than once \(for example .*who='Ann', times=2.*\)"
-    with pytest.raises(uh.DataError, match=rf"{words}\. They have the same time or none, so that"):
+    words = (
+        r"more than one rating for 5 pairs of rater and item \(for example .*who='Ann', times=2.*\)"
+    )
+    with pytest.raises(
+        uh.DataError, match=rf"{words}\. They have the same time or none, so none is the latest"
+    ):
         uh.rate(source, "item", "rating", q=0.3, **LATEST, **where)
 
 

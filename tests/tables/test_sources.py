@@ -117,7 +117,9 @@ def test_query(tmp_path: Path, database: Any) -> None:
     kept = STAYS.filter(pa.compute.not_equal(STAYS["hotel"], "Central"))
     wanted = expected(kept, ["hotel"], "stars", FIVE, q=0.3)
     check(path, wanted, query="select hotel, stars from stays where hotel <> 'Central';\n")
-    with pytest.raises(uh.OptionError, match=r"query: .* says: .*\. Give one SELECT"):
+    with pytest.raises(
+        uh.OptionError, match=r"query cannot be run: .* reports .*\. Use one SELECT"
+    ):
         uh.rate(path, "hotel", "stars", q=0.3, query="selec hotel from stays")
     with pytest.raises(uh.ColumnError, match=r"the query on .* has no column 'stars'"):
         uh.rate(path, "hotel", "stars", q=0.3, query="select hotel from stays")
@@ -134,13 +136,13 @@ def test_query_cannot_write(tmp_path: Path, database: Any) -> None:
 @DATABASES
 def test_which_table(tmp_path: Path, database: Any) -> None:
     path = database(tmp_path / "two.db", stays=STAYS, guests=STAYS)
-    with pytest.raises(uh.OptionError, match=r"holds 2 tables: guests, stays\. Name one"):
+    with pytest.raises(uh.OptionError, match=r"has 2 tables: guests, stays\. Name one"):
         uh.rate(path, "hotel", "stars", q=0.3)
     with pytest.raises(uh.OptionError, match=r"no table 'stay'\. Did you mean 'stays'\?"):
         uh.rate(path, "hotel", "stars", q=0.3, table="stay")
     nothing = database(tmp_path / "none.db")
     if nothing.stat().st_size:  # SQLite writes nothing until there is a table
-        with pytest.raises(uh.OptionError, match="holds 0 tables"):
+        with pytest.raises(uh.OptionError, match="has 0 tables"):
             uh.rate(nothing, "hotel", "stars", q=0.3)
 
 
@@ -174,7 +176,9 @@ def test_decimal_commas_and_a_stated_separator(tmp_path: Path, name: str, text: 
 
 def test_commas_are_decimal_in_ratings_only(tmp_path: Path) -> None:
     thousands = written(tmp_path, "hotel;stars;guests\nA;4,5;1,000\nB;3;2,000\n")
-    refused(thousands, "'guests' holds text.*without commas", uh.ColumnError, n_column="guests")
+    refused(
+        thousands, "'guests' .* contains text.*without commas", uh.ColumnError, n_column="guests"
+    )
     assert averages(thousands) == {"A": 4.5, "B": 3.0}
     names = written(tmp_path, "hotel;stars\n1,5;4,5\n1,50;3\n")
     assert averages(names) == {"1,5": 4.5, "1,50": 3.0}
@@ -188,7 +192,11 @@ def test_points_and_commas_in_one_table_are_left_to_people(tmp_path: Path) -> No
 @pytest.mark.parametrize("second", ["stars", "Stars"])
 def test_columns_of_one_name_are_told_apart(tmp_path: Path, second: str) -> None:
     path = written(tmp_path, f"hotel,stars,{second}\nA,4,5\nB,3,2\n")
-    refused(path, r"no column 'stars'.*It has: hotel, stars \(1\), stars \(2\)", uh.ColumnError)
+    refused(
+        path,
+        r"no column 'stars'.*(It has|Its columns are) hotel, stars \(1\), stars \(2\)",
+        uh.ColumnError,
+    )
     found = uh.rate(path, "hotel", "stars (2)", q=0.3).to_pylist()
     assert [row["average"] for row in found] == [5.0, 2.0]
     path = written(tmp_path, "hotel,stars,stars_1,note,note\nA,4,5,x,y\nB,3,2,x,y\n")
@@ -220,11 +228,11 @@ def test_only_a_header(tmp_path: Path, name: str) -> None:
 
 def test_missing_file(tmp_path: Path) -> None:
     (tmp_path / "stays.csv").write_bytes(as_csv(STAYS))
-    told = refused(tmp_path / "stay.csv", "there is no such file")
+    told = refused(tmp_path / "stay.csv", "does not exist")
     assert f"Did you mean {tmp_path / 'stays.csv'}?" in told
-    assert "Did you mean" not in refused(tmp_path / "zzz", "there is no such file")
-    assert "Did you mean" not in refused(tmp_path / "no" / "stays.csv", "there is no such file")
-    refused(tmp_path / "*.parquet", "there is no such file")
+    assert "Did you mean" not in refused(tmp_path / "zzz", "does not exist")
+    assert "Did you mean" not in refused(tmp_path / "no" / "stays.csv", "does not exist")
+    refused(tmp_path / "*.parquet", "does not exist")
 
 
 def test_folder(tmp_path: Path) -> None:
@@ -239,9 +247,9 @@ def test_folder(tmp_path: Path) -> None:
 def test_binary_named_csv(tmp_path: Path) -> None:
     path = tmp_path / "stays.csv"
     path.write_bytes(bytes(range(256)) * 20)
-    refused(path, "it is no text")
+    refused(path, "is a binary file")
     path.write_bytes(as_parquet(STAYS))
-    refused(path, "it is no text")
+    refused(path, "is a binary file")
 
 
 def test_truncated(tmp_path: Path) -> None:
@@ -250,7 +258,7 @@ def test_truncated(tmp_path: Path) -> None:
     refused(path, r"cannot be read as parquet: .+\. Check the file")
     path = tmp_path / "stays.csv.gz"
     path.write_bytes(gzip.compress(as_csv(STAYS))[:40])
-    refused(path, "the gzip file is damaged: Truncated")
+    refused(path, "is a damaged gzip file: Truncated")
     path = tmp_path / "stays.jsonl"
     path.write_bytes(as_json(STAYS)[:-9])
     refused(path, "cannot be read as json")
@@ -258,7 +266,7 @@ def test_truncated(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", ["mysql://me:hunter2@host/db", "s3://me:hunter2@bucket/a.csv"])
 def test_unknown_scheme(source: str) -> None:
-    told = refused(source, r"(mysql|s3) is not among .*postgresql://.*sqlite:///")
+    told = refused(source, r"(mysql|s3) is not supported.*postgresql://.*sqlite:///")
     assert "hunter2" not in told
 
 
@@ -282,7 +290,7 @@ def test_postgres_that_is_not_there(source: str) -> None:
 def test_database_url_of_no_file(tmp_path: Path) -> None:
     for scheme in ("sqlite", "duckdb"):
         path = tmp_path / "no.db"
-        refused(f"{scheme}:///{path}", f"there is no file {re.escape(str(path))}")
+        refused(f"{scheme}:///{path}", f"{re.escape(str(path))} does not exist")
         assert not path.exists()
 
 
@@ -291,22 +299,24 @@ def test_url_of_something_else(tmp_path: Path, database: Any) -> None:
     path = tmp_path / "stays.csv"
     path.write_bytes(as_csv(STAYS))
     scheme, name = ("sqlite", "SQLite") if database is in_sqlite else ("duckdb", "DuckDB")
-    refused(f"{scheme}:///{path}", f"{name} cannot open it")
+    refused(f"{scheme}:///{path}", f"{name} cannot open")
 
 
 def test_table_of_a_file_that_is_no_database(tmp_path: Path) -> None:
     path = tmp_path / "stays.csv"
     path.write_bytes(as_csv(STAYS))
-    refused(path, "table: .* is no database", uh.OptionError, table="stays")
-    refused(path, "query: .* is no database", uh.OptionError, query="select 1")
-    refused(path, "query: Spark reads files", uh.OptionError, query="select 1", engine="spark")
-    refused(path, "engine: 'sparc' found", uh.OptionError, engine="sparc")
-    refused(path, "memory: 'lots' found", uh.OptionError, memory="lots")
+    refused(path, "table requires a database, and .* is not one", uh.OptionError, table="stays")
+    refused(path, "query requires a database, and .* is not one", uh.OptionError, query="select 1")
+    refused(
+        path, "query cannot be used with Spark", uh.OptionError, query="select 1", engine="spark"
+    )
+    refused(path, "engine must be duckdb or spark; got 'sparc'", uh.OptionError, engine="sparc")
+    refused(path, "memory must be an amount of memory; got 'lots'", uh.OptionError, memory="lots")
 
 
 @pytest.mark.parametrize("source", [7, None, ["stays.csv"], {"hotel": ["A"], "stars": [1]}])
 def test_no_table_at_all(source: Any) -> None:
-    refused(source, f"table: a {type(source).__name__} found")
+    refused(source, f"source must be .*; got a {type(source).__name__}")
 
 
 def test_engine_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,10 +330,10 @@ def test_engine_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    ("encoding", "words"), [("latin-1", "it is not in UTF-8"), ("utf-16", "it is in UTF-16")]
+    ("encoding", "words"), [("latin-1", "is not in UTF-8"), ("utf-16", "is in UTF-16")]
 )
 def test_text_that_is_not_utf8(encoding: str, words: str, tmp_path: Path) -> None:
     file = tmp_path / "stays.csv"
     file.write_bytes("hotel,stars\nMüller,5\nMüller,4\n".encode(encoding))
-    with pytest.raises(uh.SourceError, match=f"{words}. Save it again as UTF-8"):
+    with pytest.raises(uh.SourceError, match=f"{words}. Save it as UTF-8"):
         uh.rate(file, "hotel", "stars", q=0.3)

@@ -53,7 +53,7 @@ def test_text_can_be_parsed(dialect: str, asked: dict[str, Any]) -> None:
     ],
 )
 def test_unknown_dialect(given: str, words: str) -> None:
-    with pytest.raises(uh.OptionError, match=f"dialect: '{given}' found.*{words}"):
+    with pytest.raises(uh.OptionError, match=f"dialect is not supported; got '{given}'.*{words}"):
         uh.write_sql("hotel", "stars", dialect=given, q=0.3)
 
 

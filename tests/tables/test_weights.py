@@ -67,9 +67,9 @@ def test_few_ratings_go_by_the_effective_sample_size(database: Bench) -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"n": 900}, "weight: 'weight' named together with n"),
-        ({"shared": True}, "weight: 'weight' named together with shared ranks"),
-        ({"weight": "item"}, "weight: column 'item' holds text"),
+        ({"n": 900}, "weight cannot be combined with a known number of people"),
+        ({"shared": True}, "weight cannot be combined with shared ranks"),
+        ({"weight": "item"}, "Column 'item' of .* cannot be used for weight: it contains text"),
         ({"weight": "wait"}, "no column 'wait'. Did you mean 'weight'"),
     ],
 )

@@ -1,20 +1,19 @@
-"""Audits in tables: counts of those who answered, and of everybody, item by item.
+"""Audits in tables: counts of respondents, and of everybody, item by item.
 
-Three layouts are read. A row per person, with a column that says whether they answered. Counts of
-both kinds side by side. Or rows of two populations, ``observed`` and ``true``, told apart by a
-column: of counts, or a row per rating.
+There are three layouts: a row per person, with a column that says whether they responded; counts of
+both kinds side by side; or rows of two populations, ``observed`` and ``true``, distinguished by a
+column, with counts or with a row per rating.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from unheard.errors import ColumnError, DataError
+from unheard.errors import ColumnError, DataError, InputError
 from unheard.formulas.operations import Floats
 from unheard.model.scale import Scale
 from unheard.tables.pipeline import prepare, read_request
@@ -37,11 +36,11 @@ class Layout:
     rating, counts
         The column with ratings, or the columns with counts, lowest rating first.
     answered
-        The column that says whether a person answered.
+        The column that says whether a person responded.
     population
         The column that says of which population a row is.
     observed, truth
-        Instead of ``counts``: the columns with counts of those who answered, and of everybody.
+        Instead of ``counts``: the columns with counts of respondents, and of everybody.
     """
 
     item: tuple[str, ...] = ()
@@ -64,29 +63,40 @@ class Layout:
         wide = bool(self.observed or self.truth)
         ways = [self.answered is not None, self.population is not None, wide]
         if sum(ways) != 1:
+            problem = "The columns do not say who responded"
+            if any(ways):
+                problem = "The columns say more than once who responded"
             raise ColumnError(
                 "audit",
-                "it is not said who answered" if not any(ways) else "it is said twice who answered",
-                "Name one: answered, a column of yes and no; population, a column of observed and "
-                "true; or the columns of counts, observed and truth",
+                problem=problem,
+                hint="Name one: {answered}, a column of yes and no; {population}, a column of "
+                "observed and true; or the columns of counts, {observed} and {truth}",
             )
         if wide and len(self.observed) != len(self.truth):
             raise ColumnError(
                 "truth",
-                f"{len(self.truth)} columns, and {len(self.observed)} of observed counts",
-                "Name one of both for each rating, lowest first",
+                problem="{argument} must name as many columns as {observed}, which names {many}",
+                value=len(self.truth),
+                hint="Name one of each per rating, lowest first",
+                many=len(self.observed),
             )
         if wide and self.counts:
             raise ColumnError(
-                "counts", "named together with observed and truth", "Leave one of them out"
+                "counts",
+                problem="{argument} cannot be combined with {observed} and {truth}",
+                hint="Leave one of them out",
             )
         if wide and not self.item:
-            raise ColumnError("item", "no column named", "Name the column that says what was rated")
+            raise ColumnError(
+                "item",
+                problem="{argument} is required",
+                hint="Name the column that says what was rated",
+            )
 
 
 @dataclass
 class Audited:
-    """Counts per item of one segment: those who answered, and everybody.
+    """Counts per item of one segment: respondents, and everybody.
 
     ``segment`` is its name, column by column.
     """
@@ -119,7 +129,7 @@ def read_audit(
     scale
         The values a rating may take.
     paired
-        Whether the truth is of the same people, so that it counts those who answered as well.
+        Whether the truth is about the same people, so that it includes the respondents.
     where, watch
         Where the table is, and what is told of long work.
     note
@@ -147,7 +157,7 @@ def read_audit(
     try:
         job = prepare(source, request, where or Where(), watch)
     except ColumnError as error:
-        raise _renamed(error, layout) from None
+        raise _rename_argument(error, layout) from None
     try:
         table = job.opened.engine.arrow(job.people).read_all()
     finally:
@@ -158,24 +168,24 @@ def read_audit(
     names = [table[name].to_pylist() for name in layout.keys]
     found = _split(layout, list(zip(*names, strict=True)), cells.astype(np.float64), paired)
     if not found:
-        raise DataError("audit", "no rows found", "Name a table with people or items")
+        raise DataError(
+            "audit",
+            problem="The table has no rows",
+            hint="Use one with people or items",
+            code="no_rows",
+        )
     if not wide:
         return found, request.scale
-    if isinstance(scale, str):
-        scale = Scale.parse(scale)
-    return found, scale or Scale.points(len(layout.truth))
+    return found, Scale.points(len(layout.truth)) if scale is None else Scale.read(scale)
 
 
-def _renamed(error: ColumnError, layout: Layout) -> ColumnError:
-    """Say of a column that is not there by which argument of the layout it was named."""
-    missing = re.search(r"has no column '(.*?)'", error.found)
-    if missing is None:
-        return error
-    for place in ("item", "segment", "rating", "counts", "answered", "population", "observed",
-                  "truth"):  # fmt: skip
-        named = getattr(layout, place) or ()
-        if missing[1] in ((named,) if isinstance(named, str) else named):
-            return ColumnError(place, error.found, error.remedy)
+def _rename_argument(error: ColumnError, layout: Layout) -> InputError:
+    """Name the argument of the layout that named a missing column."""
+    for one in fields(layout):
+        named = getattr(layout, one.name) or ()
+        columns = (named,) if isinstance(named, str) else named
+        if error.code == "no_such_column" and error.data["name"] in [*map(repr, columns)]:
+            return error.about(one.name)
     return error
 
 
@@ -195,7 +205,7 @@ def _split(
             sides["observed"] += row[:m]
             sides["truth"] += row[m:]
         else:
-            sides[_side(layout, key[-1])] += row
+            sides[_read_side(layout, key[-1])] += row
     found: dict[str, Audited] = {}
     for (segment, parts), sides in sorted(both.items(), key=lambda pair: pair[0]):
         name, item = ",".join(segment), ",".join(parts)
@@ -205,7 +215,10 @@ def _split(
         group = found.setdefault(name, Audited(segment))
         if group.segment != segment:
             raise DataError(
-                "segment", f"two segments are both called {name!r}", "Rename one of them"
+                "segment",
+                problem="{argument} has two values that are both written {name}",
+                hint="Rename one of them",
+                name=repr(name),
             )
         group.items.append(item)
         group.observed.append(sides["observed"])
@@ -213,22 +226,26 @@ def _split(
     return found
 
 
-def _side(layout: Layout, value: Any) -> str:
-    """Tell from a row's flag what it counts."""
+def _read_side(layout: Layout, value: Any) -> str:
+    """Read from a row's flag what it counts."""
     word = str(value).strip().lower()
     if layout.population is not None:
         if word not in _POPULATIONS:
             raise DataError(
                 "population",
-                f"{value!r} found in column {layout.population!r}",
-                "Write observed for ratings that were given, and true for everybody's",
+                problem="Column {column} must contain observed or true",
+                value=value,
+                hint="Write observed for ratings that were given, and true for everybody's",
+                column=repr(layout.population),
             )
         return _POPULATIONS[word]
     if word not in _YES | _NO:
         raise DataError(
             "answered",
-            f"{value!r} found in column {layout.answered!r}",
-            "Write 1 or yes for people who answered, and 0 or no for those who did not",
+            problem="Column {column} must contain yes or no",
+            value=value,
+            hint="Write 1 or yes for people who responded, and 0 or no for those who did not",
+            column=repr(layout.answered),
         )
     return "observed" if word in _YES else "silent"
 
@@ -239,8 +256,12 @@ def _check_item(item: str, sides: Mapping[str, Floats], paired: bool) -> None:
         r = int(np.argmax(more))
         raise DataError(
             "audit",
-            f"{'item ' + repr(item) if item else 'it'} has {sides['observed'][r]:g} answers with "
-            f"its rating number {r + 1}, and {sides['truth'][r]:g} people who hold it",
-            "The truth must count those who answered as well; if it is of other people, say that "
-            "the audit is not paired",
+            problem="{item_name} has {given} respondents with rating number {place}, but only "
+            "{held} people with it",
+            hint="Include the respondents in the truth, or use {unpaired} if it is about other "
+            "people",
+            item_name=f"Item {item!r}" if item else "The audit",
+            given=f"{sides['observed'][r]:.15g}",
+            place=r + 1,
+            held=f"{sides['truth'][r]:.15g}",
         )

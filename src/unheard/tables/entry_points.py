@@ -50,7 +50,7 @@ from unheard.tables.pipeline import (
 from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
 from unheard.tables.sql.count_query import counting, windowed
-from unheard.tables.sql.dialects import checked_dialect, render
+from unheard.tables.sql.dialects import read_dialect, render
 from unheard.tables.sql.rate_query import Prepared, SecondTable
 from unheard.tables.sql.rate_query import rating as rating_query
 from unheard.tables.sql.reserved_names import BALANCE, N, reserve
@@ -413,7 +413,7 @@ def write_sql(
     >>> "FROM stays" in text
     True
     """
-    dialect = checked_dialect(dialect)
+    dialect = read_dialect(dialect)
     for place, name in (("table", table), ("n_table", n_table), ("q_table", q_table)):
         if name is not None:
             check_table_name(place, name)

@@ -22,18 +22,24 @@ if TYPE_CHECKING:
     from unheard.tables.pipeline import Job
 
 _MOST_COMPARED = 50_000
-"""Names that a misspelt one is compared with; more would take longer than anybody waits."""
+"""Names that a misspelt one is compared with; more would take too long."""
 
 
-def check_plain(request: Request, place: str) -> None:
-    """Raise unless every item has one histogram, so that it can be asked about by name."""
-    for name, given in (("strata", request.strata), ("window", request.window)):
-        if given:
-            raise OptionError(place, f"asked for together with {name}", "Leave one of them out")
-    if request.attributes:
-        raise OptionError(place, "asked for with several ratings", "Name one rating column")
-    if request.q_column is not None:
-        raise OptionError(place, "asked for with a q for each item", "State one assumption for all")
+def check_plain(request: Request, argument: str) -> None:
+    """Raise unless every item has one histogram and all have one assumption."""
+    given = {
+        "{strata}": request.strata,
+        "{window}": request.window,
+        "more than one column of ratings": request.attributes,
+        "{q_column}": request.q_column,
+    }
+    for what, present in given.items():
+        if present:
+            raise OptionError(
+                argument,
+                problem="{argument} cannot be combined with " + what,
+                hint="Leave one of them out",
+            )
 
 
 def fetch(job: Job) -> tuple[list[str], Question]:
@@ -49,7 +55,9 @@ def counts_of(
 
     table = engine.arrow(together).read_all()
     if not len(table):
-        raise DataError("source", "the table has no rows", "Give one with ratings")
+        raise DataError(
+            "source", problem="The table has no rows", hint="Use one with ratings", code="no_rows"
+        )
     question = question_of(table, request)
     enough = question.counts.n_ratings >= request.min_ratings
     if not enough.all():
@@ -58,20 +66,28 @@ def counts_of(
     return table, names_of(table, request.item), question
 
 
-def find(who: str, names: Sequence[str], where: str, place: str) -> int:
-    """Return the number of the item of this name; of several columns with commas between."""
+def find_item(who: str, names: Sequence[str], where: str, argument: str) -> int:
+    """Return the index of an item by its name; names of several columns are joined by commas."""
     if who in names:
         return names.index(who)
     some = {name.lower(): name for name in names[:_MOST_COMPARED]}
     near = difflib.get_close_matches(who.lower(), list(some), n=1)
-    guess = f"Did you mean {some[near[0]]!r}? " if near else ""
     there = ", ".join(map(repr, names[:5])) or "none"
     more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
-    raise DataError(place, f"{where} has no item {who!r}", f"{guess}It has {there}{more}")
+    raise DataError(
+        argument,
+        problem="{table} has no item {item}",
+        hint="Did you mean {near}? It has {there}" if near else "It has {there}",
+        code="unknown_item",
+        table=where,
+        item=repr(who),
+        near=repr(some[near[0]]) if near else "",
+        there=there + more,
+    )
 
 
 def names_of(table: pa.Table, item: Sequence[str]) -> list[str]:
-    """Return the names of the items of a table; of several columns with commas between."""
+    """Return the names of the items of a table; those of several columns are joined by commas."""
     columns = [table[name].to_pylist() for name in item]
     return [",".join(map(str, key)) for key in zip(*columns, strict=True)]
 

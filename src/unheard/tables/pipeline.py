@@ -363,8 +363,10 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
         if not keys:
             raise ColumnError(
                 place,
-                f"{second.words} shares no column with the item: {', '.join(request.groups)}",
-                "Name its columns like those of the first table",
+                problem="None of the columns that name an item is in {table}: {columns}",
+                hint="Name its columns like those of the first table",
+                table=second.words,
+                columns=", ".join(request.groups),
             )
         everything = name == "n" and keys == request.groups
         as_text = tuple(key for key in keys if kinds.get(key) != second.kinds[key])
@@ -376,20 +378,31 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
 
 def _check_value(value: str, place: str, second: Opened) -> None:
     """Raise unless a second table has its column of numbers."""
-    name = place.removesuffix("_table")
     if value not in second.kinds:
         numeric = [column for column, kind in second.kinds.items() if kind in ("whole", "real")]
-        guess = f"Name its column of numbers, such as {name}='{numeric[0]}'. " if numeric else ""
+        hint = "It has: {there}"
+        if numeric and place == "n_table":
+            hint = "Name its column of numbers, as in {n_column:{numeric}}. It has: {there}"
+        elif numeric:
+            hint = "Name its column of numbers, as in {q_column:{numeric}}. It has: {there}"
         raise ColumnError(
             place,
-            f"{second.words} has no column {value!r}",
-            f"{guess}It has: {', '.join(second.kinds)}",
+            problem="{table} has no column {column}",
+            hint=hint,
+            code="no_such_column",
+            table=second.words,
+            column=repr(value),
+            there=", ".join(second.kinds),
+            numeric=numeric[0] if numeric else "",
         )
     if second.kinds[value] not in ("whole", "real", "single"):
         raise ColumnError(
             place,
-            f"column {value!r} of {second.words} holds something else than numbers",
-            "Write a point for decimals and no signs, such as 0.3 for 30%",
+            problem="Column {column} of {table} is not numeric",
+            hint="Write numbers with a decimal point and without signs, such as 0.3 for 30%",
+            code="wrong_column_type",
+            column=repr(value),
+            table=second.words,
         )
 
 
@@ -456,10 +469,13 @@ def _ranks(
                 found = replace(found, request=replace(request, sampling_error=False))
             return found
         except OptionError as error:
-            if error.place != "shared":
+            if error.code != "too_many_items":
                 raise
             request = replace(request, shared=False)
-            messages.append(f"Ranks are those of separate participation: {error.found}.")
+            messages.append(
+                f"Ranks use separate participation: {error.data['items']:,} items are too many to "
+                "compare pair by pair under one participation."
+            )
     if not (request.noise or engine.keeps or request.order):
         return _Ranks(request, messages=messages)
     level = None

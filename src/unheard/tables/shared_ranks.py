@@ -106,9 +106,12 @@ def shared_ranks(
         try:
             with_error = rank(sampling_error=True)
         except OptionError as error:
-            if error.place != "shared":
+            if error.code != "too_many_items":
                 raise
-            messages.append(f"Ranks ignore sampling error: {error.found}.")
+            messages.append(
+                f"Ranks ignore sampling error: {error.data['items']:,} items are too many to "
+                "allow for it under one participation."
+            )
     crowd = CrowdRanks(names, question, plain, with_error)
     return engine.upload("ranks", _columns(table, request, crowd)), crowd, messages
 

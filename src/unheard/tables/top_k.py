@@ -1,4 +1,4 @@
-"""How firmly one item stands in the top k: the counts of all items are fetched, and q is sought."""
+"""The breakdown q of one item's place in the top k, found from the counts of all items."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from unheard.analysis.ranking import find_top_k_breakdown
 from unheard.analysis.shared_breakdown import find_shared_top_k_breakdown
 from unheard.errors import OptionError
-from unheard.tables.named_items import check_plain, fetch, find
+from unheard.tables.named_items import check_plain, fetch, find_item
 from unheard.tables.request import Request
 
 if TYPE_CHECKING:
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Standing:
-    """How quiet people may be before an item is no longer surely in the top k.
+    """Down to which q an item is in the top k for certain.
 
     Attributes
     ----------
     item
         Its name.
     k
-        How many are the best.
+        How many items are in the top k.
     breakdown_q, ci_breakdown_q
-        It is surely there at every larger q that the response rates allow, noise aside and with
-        noise; 0 if at every q, None if at none.
+        It is there for certain at every larger q that the response rates allow, ignoring sampling
+        error and allowing for it; 0 if at every q, None if at none.
     noise
-        Whether it was asked for with noise at all.
+        Whether sampling error was allowed for at all.
     """
 
     item: str
@@ -42,10 +42,13 @@ class Standing:
 
 
 def check_who(request: Request) -> int:
-    """Raise unless it can be asked how firmly one item stands; return the k."""
+    """Raise unless the breakdown q of one item can be found; return the k."""
     if request.order is None or request.order.k is None:
         raise OptionError(
-            "who", "an item named without k", "Give k as well, the number of the best"
+            "who",
+            problem="{argument} requires {k}",
+            hint="Pass {k}, the number of best items",
+            code="requires_k",
         )
     check_plain(request, "who")
     return request.order.k
@@ -59,11 +62,11 @@ def standing(job: Job, who: str) -> Standing:
     job
         A job whose request is about the order.
     who
-        The item's name; of several columns with commas between.
+        The item's name; names of several columns are joined by commas.
     """
     request, k = job.request, check_who(job.request)
     names, question = fetch(job)
-    index = find(who, names, job.opened.words, "who")
+    index = find_item(who, names, job.opened.words, "who")
     breakdown = find_shared_top_k_breakdown if request.shared else find_top_k_breakdown
     found = [
         None if np.isnan(q) else q

@@ -1,4 +1,4 @@
-"""Looking at the rows before answering: nothing is dropped, clipped or invented unasked."""
+"""Checks of the rows before they are used: nothing is dropped, clipped or invented unasked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from unheard.errors import AssumptionError, ColumnError, DataError, PopulationError
+from unheard.errors import AssumptionError, ColumnError, DataError, InputError, PopulationError
 from unheard.formulas.operations import total
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.engines.base import Engine
@@ -41,7 +41,6 @@ from unheard.tables.sql.reserved_names import (
 )
 
 _EXAMPLES = 3
-_PEOPLE = "Name one with numbers of people, written without commas"
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Tally:
     nulls
         Rows without a rating.
     off_scale
-        Rows with a rating off the scale, or one that is no number.
+        Rows with a rating off the scale, or one that is not a number.
     largest
         Most rows of any one item.
     items
@@ -79,20 +78,29 @@ class Tally:
 
 
 def check_kinds(request: Request, opened: Opened) -> None:
-    """Raise if a column holds what it cannot be used for."""
-    for names, place, allowed, remedy in (
-        (request.rating, "rating", ("whole", "real", "single", "text"), "Name one with ratings"),
-        (request.counts, "counts", ("whole", "real", "single"), "Name columns of counts"),
-        ((request.n_column,), "n", ("whole", "real", "single"), _PEOPLE),
-        ((request.q_column,), "q", ("real", "whole", "single"), "Name one with numbers up to 1"),
-        ((request.time,), "time", ("time", "text"), "Name one with dates or times"),
-        ((request.weight,), "weight", ("whole", "real", "single"), "Name one with numbers"),
+    """Raise if a column has a type that it cannot be used with."""
+    numbers = ("whole", "real", "single")
+    for names, argument, allowed, hint in (
+        (request.rating, "rating", (*numbers, "text"), "Name a column of ratings"),
+        (request.counts, "counts", numbers, "Name columns of counts"),
+        ((request.n_column,), "n_column", numbers, "Name a column of numbers without commas"),
+        ((request.q_column,), "q_column", numbers, "Name a column of numbers up to 1"),
+        ((request.time,), "time", ("time", "text"), "Name a column of dates or times"),
+        ((request.weight,), "weight", numbers, "Name a column of numbers"),
     ):
         for name in names:
             kind = opened.kinds.get(name) if name is not None else None
             if kind is not None and kind not in allowed:
-                what = {"text": "text", "time": "times"}.get(kind, "something else")
-                raise ColumnError(place, f"column {name!r} holds {what}", remedy)
+                raise ColumnError(
+                    argument,
+                    problem="Column {column} of {table} cannot be used for {argument}: it contains "
+                    "{what}",
+                    hint=hint,
+                    code="wrong_column_type",
+                    column=repr(name),
+                    table=opened.words,
+                    what={"text": "text", "time": "times"}.get(kind, "values of another type"),
+                )
 
 
 def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
@@ -137,47 +145,65 @@ def _ratings(request: Request) -> exp.Expr:
 def check_rows(request: Request, opened: Opened, found: Tally) -> None:
     """Raise if rows cannot be used and nobody said what to do with them."""
     if found.nameless:
-        named = " or ".join(repr(name) for name in (*request.item, *request.strata))
-        words = f"{_plural(found.nameless, 'row has', 'rows have')} nothing in {named}"
-        if request.window is not None:
-            words += f", or no date of the years 1 to 9999 in {request.time!r}"
-            words += _shown(_rows_without_window(request, opened))
-        raise DataError(f"item of {opened.words}", words, "Fill it in, or leave such rows out")
-    problems = []
+        _refuse_nameless(request, opened, found.nameless)
+    problems, hints, data = list[str](), list[str](), dict[str, Any]()
     if found.bad:
+        problems.append("{bad} a count that is not a whole number from 0 to 2**53{bad_examples}")
+        hints.append("Correct these counts; none may be missing")
         wrong = exp.or_(*(bad_count(name) for name in request.counts))
-        problems.append(
-            (
-                f"{_plural(found.bad, 'row holds', 'rows hold')} something that is no count"
-                f"{_examples(request, opened, wrong)}",
-                "A count is a whole number from 0 to 2**53; none may be missing",
-            )
-        )
+        data["bad"] = _count(found.bad, "row has", "rows have")
+        data["bad_examples"] = _list_examples(_example_rows(request, opened, wrong))
     if found.nulls and request.nulls == "refuse":
-        many = _plural(found.nulls, "row has", "rows have")
-        problems.append(
-            (
-                f"{many} no rating{_examples(request, opened, _empty(request))}",
-                "If these people were asked and said nothing, say nulls='nonresponse'; leave them "
-                "out with nulls='drop'",
-            )
+        problems.append("{empty} no rating{empty_examples}")
+        hints.append(
+            "Use {nulls:nonresponse} if these people were asked and did not respond, or leave the "
+            "rows out with {nulls:drop}"
         )
+        data["empty"] = _count(found.nulls, "row has", "rows have")
+        data["empty_examples"] = _list_examples(_example_rows(request, opened, _empty(request)))
     if found.off_scale and request.off_scale == "refuse":
-        scale = request.scale
-        many = _plural(found.off_scale, "rating is", "ratings are")
         rows = _example_rows(request, opened, _off_scale(request, opened.kinds))
-        remedy = f"State the scale, such as scale='{_example_scale(scale.values)}'"
+        problems.append("{off} not on the scale {values}{off_examples}")
+        data["off"] = _count(found.off_scale, "rating is", "ratings are")
+        data["values"], data["off_examples"] = request.scale.describe(), _list_examples(rows)
         if any(_is_words(row[name]) for row in rows for name in request.rating):
-            remedy = "Ratings are numbers, with a point for decimals: correct them"
-        problems.append(
-            (
-                f"{many} not on the scale {scale.describe()}{_shown(rows)}",
-                f"{remedy}, or leave them out with off_scale='drop'",
+            hints.append(
+                "Write ratings as numbers with a decimal point, or leave these out with "
+                "{off_scale:drop}"
             )
-        )
+        else:
+            hints.append("Pass the whole {scale:{other}}, or leave them out with {off_scale:drop}")
+            data["other"] = _example_scale(request.scale.values)
     if problems:
-        place = f"{'rating' if request.rating else 'counts'} of {opened.words}"
-        raise DataError(place, "; ".join(p[0] for p in problems), ". ".join(p[1] for p in problems))
+        raise DataError(
+            "rating" if request.rating else "counts",
+            problem="In {table}, " + ", and ".join(problems),
+            hint=". ".join(hints),
+            table=opened.words,
+            **data,
+        )
+
+
+def _refuse_nameless(request: Request, opened: Opened, many: int) -> None:
+    problem = "In {table}, {rows} no value in {columns}"
+    examples = ""
+    if request.window is not None:
+        problem = (
+            "In {table}, {rows} no value in {columns}, or no date in the years 1 to 9999 in "
+            "{time_column}{shown}"
+        )
+        examples = _list_examples(_rows_without_window(request, opened))
+    raise DataError(
+        "item",
+        problem=problem,
+        hint="Fill it in, or remove these rows",
+        code="missing_item",
+        table=opened.words,
+        rows=_count(many, "row has", "rows have"),
+        columns=" or ".join(repr(name) for name in (*request.item, *request.strata)),
+        time_column=repr(request.time),
+        shown=examples,
+    )
 
 
 def check_weights(request: Request, opened: Opened, counts: exp.Expr) -> None:
@@ -198,9 +224,13 @@ def check_weights(request: Request, opened: Opened, counts: exp.Expr) -> None:
             .limit(_EXAMPLES)
         )
         raise DataError(
-            f"weight {request.weight!r} of {opened.words}",
-            f"{_plural(many, 'row has', 'rows have')} no weight above 0{_shown(rows)}",
-            "Give every row a weight, or leave such rows out",
+            "weight",
+            problem="In {table}, {rows} no weight above 0 in {column}{shown}",
+            hint="Give every row a weight above 0, or remove these rows",
+            table=opened.words,
+            rows=_count(many, "row has", "rows have"),
+            column=repr(request.weight),
+            shown=_list_examples(rows),
         )
 
 
@@ -225,111 +255,153 @@ def check_duplicates(request: Request, opened: Opened, source: exp.Expr) -> None
     many = int(found[MANY])
     if many:
         rows = opened.engine.rows(repeated.copy().limit(_EXAMPLES))
+        hint = "Remove the repeats, or keep the newest with {duplicates:latest} and {time}"
+        if request.duplicates == "latest":
+            hint = "They have the same time or none, so none is the latest: remove all but one"
         raise DataError(
-            f"rater {request.rater!r} of {opened.words}",
-            f"{_plural(many, 'pair', 'pairs')} of rater and item occur more than once"
-            + _shown(rows),
-            "Remove the repeats, or keep the newest with duplicates='latest' and a time column"
-            if request.duplicates == "refuse"
-            else "They have the same time or none, so that none is the latest: remove all but one",
+            "rater",
+            problem="In {table}, there is more than one rating for {pairs} of rater and "
+            "item{shown}",
+            hint=hint,
+            code="repeated_ratings",
+            table=opened.words,
+            pairs=_count(many, "pair", "pairs"),
+            shown=_list_examples(rows),
         )
+
+
+@dataclass(frozen=True)
+class _Check:
+    """Something that must not be true of any row.
+
+    Attributes
+    ----------
+    condition
+        What must not be true.
+    problem, hint
+        What to say if it is.
+    shown
+        Columns shown beside those that name the item.
+    """
+
+    condition: exp.Expr
+    problem: str
+    hint: str
+    shown: tuple[str, ...] = ()
+
+
+_EVERYBODY = "Count everybody, respondents and non-respondents"
+_WHOLE_N = "In {table}, n is not a whole number of people up to 2**53{shown}"
 
 
 def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: exp.Query) -> None:
-    """Raise if n or q, where they vary from item to item, cannot be what they should."""
-    engine, keys = opened.engine, request.groups
+    """Raise if counts, n or q cannot be what they should."""
 
-    def refuse(
-        source: exp.Expr,
-        condition: exp.Expr,
-        show: Iterable[str],
-        error: type[DataError] | type[PopulationError] | type[AssumptionError],
-        name: str,
-        words: str,
-        remedy: str,
+    def run(
+        source: exp.Expr, checks: Iterable[_Check], argument: str, error: type[InputError]
     ) -> None:
-        query = exp.select(*map(column, (*keys, *show))).from_(source.copy()).where(condition)
-        rows = engine.rows(query.limit(_EXAMPLES))
-        if rows:
-            raise error(f"{name} of {opened.words}", words + _shown(rows), remedy)
+        named = {"n_column": request.n_column, "q_column": request.q_column}.get(argument)
+        for check in checks:
+            names = map(column, (*request.groups, *check.shown))
+            query = exp.select(*names).from_(source.copy()).where(check.condition)
+            rows = opened.engine.rows(query.limit(_EXAMPLES))
+            if rows:
+                raise error(
+                    argument,
+                    problem=check.problem,
+                    hint=check.hint,
+                    table=opened.words,
+                    column=repr(named),
+                    people=request.n,
+                    shown=_list_examples(rows),
+                )
 
-    told = "Count everybody in n, those who answered included"
-    nobody = ("n is no number of people", f"{told}; it is a whole number up to 2**53")
-    for name, given, table, error in (
-        ("n", request.n_column, request.n_table, PopulationError),
-        ("q", request.q_column, request.q_table, AssumptionError),
-    ):
-        if given is not None and table is None:
-            low, high, known = (reserve(f"{name}_{what}") for what in ("low", "high", "known"))
-            refuse(
-                counts,
-                exp.and_(
-                    column(known) > 0,
-                    exp.NEQ(this=column(known), expression=column(N_ROWS)),
-                ),
-                (),
-                error,
-                name,
-                f"column {given!r} is empty in some rows of an item",
-                "Fill it in",
-            )
-            refuse(
-                counts,
-                exp.NEQ(this=column(low), expression=column(high)),
-                (low, high),
-                error,
-                name,
-                f"column {given!r} varies within an item",
-                "Give each item one value, or add the column that tells them apart to item",
-            )
-            if name == "n":
-                # Compared as it is: beside the counts it is in double precision, and 2**53 + 1
-                # would be rounded on the way.
-                refuse(counts, _too_many(column(high)), (high,), error, name, *nobody)
+    if request.n_column is not None and request.n_table is None:
+        # Compared as it is: beside the counts it is in double precision, and 2**53 + 1 would be
+        # rounded on the way.
+        high = reserve("n_high")
+        large = _Check(_too_many(column(high)), _WHOLE_N, _EVERYBODY, (high,))
+        run(counts, (*_check_constant("n"), large), "n_column", PopulationError)
+    if request.q_column is not None and request.q_table is None:
+        run(counts, _check_constant("q"), "q_column", AssumptionError)
     if request.counts:
-        refuse(
-            counts,
+        large = _Check(
             exp.or_(*(_too_many(column(name)) for name in request.count_columns)),
-            (),
-            DataError,
-            "counts",
-            "the counts of an item add up to more than 2**53 of one rating",
-            "A count is at most 2**53, also where rows of the same item are added up",
+            "In {table}, the counts of an item add up to more than 2**53 for one rating{shown}",
+            "Keep each count, summed over the rows of an item, at or below 2**53",
         )
-    given_people = people.subquery(reserve("given"))
-    if request.n_known and request.n is None:
-        seen = _ratings(request)
-        n = column(N)
-        for condition, words, remedy in (
-            (n.is_(exp.null()), "n is missing", "Give every item its n, or leave n out"),
-            (
-                exp.or_(
-                    n.copy() < 0,
-                    _too_many(n.copy()),
-                    exp.NEQ(this=n.copy(), expression=exp.Floor(this=n.copy())),
-                ),
-                *nobody,
-            ),
-            (n.copy() < exp.paren(seen), "n is less than the number of ratings", told),
-        ):
-            refuse(given_people, condition, (N,), PopulationError, "n", words, remedy)
-    elif request.n is not None:
-        refuse(
-            given_people,
-            exp.paren(_ratings(request)) > number(request.n),
-            (),
-            PopulationError,
-            "n",
-            f"an item has more than n = {request.n:g} ratings",
-            told,
-        )
+        run(counts, [large], "counts", DataError)
+    given = people.subquery(reserve("given"))
+    if request.n_known:
+        argument = "n_table" if request.n_table is not None else "n_column"
+        if request.n is not None or request.n_from_rows:
+            argument = "n"
+        run(given, _checks_of_n(request), argument, PopulationError)
     if request.q_column is not None:
         q = column(Q)
-        wrong = exp.or_(q.is_(exp.null()), q.copy() <= 0, q.copy() > 1)
-        refuse(
-            given_people, wrong, (Q,), AssumptionError, "q",
-            "q is missing or not in (0, 1]", "Give a number above 0 and at most 1",
-        )  # fmt: skip
+        wrong = _Check(
+            exp.or_(q.is_(exp.null()), q.copy() <= 0, q.copy() > 1),
+            "In {table}, q is missing or not in (0, 1]{shown}",
+            "Use a participation ratio above 0 and at most 1 for every item",
+            (Q,),
+        )
+        argument = "q_column" if request.q_table is None else "q_table"
+        run(given, [wrong], argument, AssumptionError)
+
+
+def _check_constant(name: str) -> tuple[_Check, _Check]:
+    """Check that a column has one value per item, in all of its rows."""
+    low, high, known = (reserve(f"{name}_{what}") for what in ("low", "high", "known"))
+    missing = exp.NEQ(this=column(known), expression=column(N_ROWS))
+    return (
+        _Check(
+            exp.and_(column(known) > 0, missing),
+            "In {table}, column {column} is empty in some rows of an item{shown}",
+            "Fill it in",
+        ),
+        _Check(
+            exp.NEQ(this=column(low), expression=column(high)),
+            "In {table}, column {column} varies within an item{shown}",
+            "Give each item one value, or add the column that distinguishes them to {item}",
+            (low, high),
+        ),
+    )
+
+
+def _checks_of_n(request: Request) -> list[_Check]:
+    seen, n = _ratings(request), column(N)
+    if request.n is not None:
+        return [
+            _Check(
+                exp.paren(seen) > number(request.n),
+                "In {table}, an item has more than {people:.15g} ratings, the value of {n}{shown}",
+                _EVERYBODY,
+            )
+        ]
+    return [
+        _Check(
+            n.is_(exp.null()),
+            "In {table}, n is missing{shown}",
+            "Give every item its n, or leave n out",
+            (N,),
+        ),
+        _Check(
+            exp.or_(
+                n.copy() < 0,
+                _too_many(n.copy()),
+                exp.NEQ(this=n.copy(), expression=exp.Floor(this=n.copy())),
+            ),
+            _WHOLE_N,
+            _EVERYBODY,
+            (N,),
+        ),
+        _Check(
+            n.copy() < exp.paren(seen),
+            "In {table}, n is less than the number of ratings{shown}",
+            _EVERYBODY,
+            (N,),
+        ),
+    ]
 
 
 def _too_many(count: exp.Expr) -> exp.Condition:
@@ -342,33 +414,43 @@ def check_second(
 ) -> None:
     """Raise unless a second table has exactly one row for each row of counts."""
     keys = second.keys
-    twice = (
-        exp.select(*map(column, keys))
-        .from_(second.relation.copy())
-        .group_by(*map(column, keys))
-        .having(exp.Count(this=exp.Star()) > 1)
+    kind = PopulationError if name == "n" else AssumptionError
+
+    def refuse(query: exp.Select, problem: str, hint: str) -> None:
+        rows = opened.engine.rows(query.limit(_EXAMPLES))
+        if rows:
+            raise kind(
+                f"{name}_table",
+                problem=problem,
+                hint=hint,
+                table=where,
+                columns=" or ".join(keys),
+                name=name,
+                shown=_list_examples(rows),
+            )
+
+    named = exp.select(*map(column, keys)).from_(second.relation.copy())
+    nameless = exp.or_(*(column(key).is_(exp.null()) for key in keys))
+    refuse(
+        named.copy().where(nameless),
+        "In {table}, a row has no value in {columns}{shown}",
+        "Fill it in",
     )
-    rows = opened.engine.rows(twice.limit(_EXAMPLES))
-    error = PopulationError if name == "n" else AssumptionError
-    nameless = exp.select("*").from_(second.relation.copy())
-    nameless = nameless.where(exp.or_(*(column(key).is_(exp.null()) for key in keys)))
-    if opened.engine.rows(nameless.limit(1)):
-        raise error(f"{name} in {where}", f"a row has nothing in {' or '.join(keys)}", "Fill it in")
-    if rows:
-        remedy = "Keep one row"
-        if request.window is not None and "window_start" not in keys:
-            remedy = "For a number per window name the column with its first day window_start"
-        raise error(f"{name} in {where}", f"an item occurs twice{_shown(rows)}", remedy)
+    hint = "Keep one row per item"
+    if request.window is not None and "window_start" not in keys:
+        hint = "For a number per window, name the column with its first day window_start"
+    refuse(
+        named.copy().group_by(*map(column, keys)).having(exp.Count(this=exp.Star()) > 1),
+        "In {table}, an item has more than one row{shown}",
+        hint,
+    )
     if name == "n":
         value = column(second.value)
-        many = exp.select(*map(column, keys), value).from_(second.relation.copy())
-        rows = opened.engine.rows(many.where(_too_many(value.copy())).limit(_EXAMPLES))
-        if rows:
-            raise error(
-                f"{name} in {where}",
-                f"n is no number of people{_shown(rows)}",
-                "Give a whole number up to 2**53",
-            )
+        refuse(
+            named.copy().select(value).where(_too_many(value.copy())),
+            "In {table}, n is not a whole number of people up to 2**53{shown}",
+            _EVERYBODY,
+        )
     counted, there = reserve("counted"), reserve("second")
     missing = (
         exp.select(*(column(key, counted) for key in request.groups))
@@ -376,13 +458,11 @@ def check_second(
         .join(second.named(there), on=second.match(there, counted), join_type="left")
         .where(column(VALUE, there).is_(exp.null()))
     )
-    rows = opened.engine.rows(missing.limit(_EXAMPLES))
-    if rows:
-        raise error(
-            f"{name} in {where}",
-            f"nothing is said about an item that has ratings{_shown(rows)}",
-            f"Give every item its {name}",
-        )
+    refuse(
+        missing,
+        "In {table}, {name} is missing for an item that has ratings{shown}",
+        "Add a row for every item",
+    )
 
 
 def _rows_without_window(request: Request, opened: Opened) -> list[dict[str, Any]]:
@@ -405,14 +485,19 @@ def check_windows(request: Request, window: Window, opened: Opened, counts: exp.
     (row,) = opened.engine.rows(exp.select(*asked).from_(counts.copy()))
     if row[first] is None:
         return
-    words = ""
+    problem = ""
     if window.step.year(int(row[first]) - window.steps + 1) < date.min.year:
-        words = "the first window begins before the year 1"
+        problem = "In {table}, the first window of {column} begins before the year 1"
     elif window.step.year(int(row[last]) + 1) > date.max.year:
-        words = "the last window ends after the year 9999"
-    if words:
-        remedy = "Correct such dates, leave them out, or choose shorter windows"
-        raise DataError(f"time {request.time!r} of {opened.words}", words, remedy)
+        problem = "In {table}, the last window of {column} ends after the year 9999"
+    if problem:
+        raise DataError(
+            "time",
+            problem=problem,
+            hint="Correct or remove these dates, or use a shorter {window}",
+            table=opened.words,
+            column=repr(request.time),
+        )
 
 
 def _empty(request: Request) -> exp.Expr:
@@ -436,10 +521,6 @@ def _is_words(value: object) -> bool:
     return False
 
 
-def _examples(request: Request, opened: Opened, condition: exp.Expr) -> str:
-    return _shown(_example_rows(request, opened, condition))
-
-
 def _example_rows(request: Request, opened: Opened, condition: exp.Expr) -> list[dict[str, Any]]:
     names = (*request.item, *request.strata, *request.rating, *request.counts)
     return opened.engine.rows(
@@ -450,7 +531,7 @@ def _example_rows(request: Request, opened: Opened, condition: exp.Expr) -> list
     )
 
 
-def _shown(rows: Sequence[dict[str, Any]]) -> str:
+def _list_examples(rows: Sequence[dict[str, Any]]) -> str:
     if not rows:
         return ""
     written = [
@@ -466,5 +547,5 @@ def _brief(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _plural(many: int, one: str, several: str) -> str:
+def _count(many: int, one: str, several: str) -> str:
     return f"{many:,} {one if many == 1 else several}"

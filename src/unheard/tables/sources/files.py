@@ -23,21 +23,28 @@ _FORMS = {
     "csv": "csv", "tsv": "tsv", "tab": "tsv", "txt": "csv", "parquet": "parquet", "pq": "parquet",
     "json": "json", "jsonl": "json", "ndjson": "json",
 }  # fmt: skip
-_UTF8 = "Save it again as UTF-8, which Excel calls CSV UTF-8"
+_UTF8 = "Save it as UTF-8, which Excel calls CSV UTF-8"
 
 
 def not_found(text: str) -> SourceError:
-    """Return the error about a file that is not there, with a guess what was meant."""
+    """Return the error about a file that does not exist, with the name that may have been meant."""
     path = Path(text)
     near: list[str] = []
     if path.parent.is_dir():
         near = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1)
-    guess = f"Did you mean {path.parent / near[0]}? " if near else ""
+    hint = "Use a file, a glob, a database URL, or - for standard input"
     return SourceError(
-        text,
-        "there is no such file",
-        f"{guess}Give a file, a glob, a database URL, or - for standard input",
+        "source",
+        problem="{path} does not exist",
+        hint="Did you mean {near}?" if near else hint,
+        code="file_not_found",
+        path=text,
+        near=str(path.parent / near[0]) if near else "",
     )
+
+
+def _unreadable(problem: str, path: str, hint: str, **data: Any) -> SourceError:
+    return SourceError("source", problem=problem, hint=hint, path=path, **data)
 
 
 def matching(text: str) -> list[str]:
@@ -62,8 +69,11 @@ def head_of(path: str, text: str) -> bytes:
         with open(path, "rb") as file:
             return file.read(4096)
     except OSError as error:
-        raise SourceError(
-            text, f"it cannot be read: {error.strerror}", "Check its permissions"
+        raise _unreadable(
+            "{path} cannot be read: {message}",
+            text,
+            "Check its permissions",
+            message=error.strerror,
         ) from None
 
 
@@ -104,8 +114,8 @@ def read_file(
     files = matching(path)
     empty = [one for one in files if os.path.getsize(one) == 0]
     if empty:
-        raise SourceError(
-            words if len(files) == 1 else empty[0], "the file is empty", "Give one with a header"
+        raise _unreadable(
+            "{path} is empty", words if len(files) == 1 else empty[0], "Use a file with a header"
         )
     head = head_of(files[0], words)
     form = form_of(path) if words != "-" else None
@@ -117,7 +127,7 @@ def read_file(
         if form in ("csv", "tsv"):
             _refuse_binary(one, words if len(files) == 1 else one)
         _check_gzip(one)
-    paths = _literally(files)
+    paths = _escape_paths(files)
     try:
         if form in ("csv", "tsv"):
             tabs = form == "tsv"
@@ -130,19 +140,25 @@ def read_file(
         return _view(engine, f"read_parquet({listed}{together})", wanted)
     except Exception as error:
         if form != "parquet" and not _is_utf8(files):
-            raise SourceError(words, "it is not in UTF-8", _UTF8) from None
-        said = str(error).splitlines()[0].removeprefix("DuckDB says: ")
-        raise SourceError(
-            words, f"it cannot be read as {form}: {said}", "Check the file and its ending"
+            raise _unreadable("{path} is not in UTF-8", words, _UTF8) from None
+        message = error.message if isinstance(error, QueryError) else str(error)
+        raise _unreadable(
+            "{path} cannot be read as {form}: {message}",
+            words,
+            "Check the file and its ending",
+            form=form,
+            message=message.splitlines()[0],
         ) from error
 
 
-def _literally(files: Sequence[str]) -> list[str]:
+def _escape_paths(files: Sequence[str]) -> list[str]:
     """Write paths so that DuckDB finds neither patterns nor addresses in them."""
     for path in files:
         if os.sep != "\\" and "\\" in path and glob.has_magic(path):
-            raise SourceError(
-                path, "DuckDB cannot read a name with both a backslash and *, ? or [", "Rename it"
+            raise _unreadable(
+                "DuckDB cannot read {path}: its name has both a backslash and *, ? or [",
+                path,
+                "Rename it",
             )
     # The dot in front keeps ~ and http: from meaning anything.
     return [glob.escape(os.path.join(os.curdir, path)) for path in files]
@@ -162,8 +178,11 @@ def _check_gzip(path: str) -> None:
             while unpacked.read(1 << 20):
                 pass
     except OSError as error:
-        raise SourceError(
-            path, f"the gzip file is damaged: {error}", "Make or fetch it again"
+        raise _unreadable(
+            "{path} is a damaged gzip file: {message}",
+            path,
+            "Create or download it again",
+            message=str(error),
         ) from None
 
 
@@ -200,19 +219,22 @@ def _is_utf8(files: Sequence[str]) -> bool:
 def _refuse_binary(path: str, words: str) -> None:
     head = head_of(path, words)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise SourceError(words, "it is in UTF-16", _UTF8)
+        raise _unreadable("{path} is in UTF-16", words, _UTF8)
     if path.lower().endswith((".gz", ".zst")) or b"\0" not in head:
         return
     # Queries that a database brings along run only if the user has called it one.
     for name, is_one in (("DuckDB", is_duckdb), ("SQLite", is_sqlite)):
         if is_one(head):
-            address = f"{name.lower()}:///{words}"
-            raise SourceError(
+            raise _unreadable(
+                "{path} is a {kind} database",
                 words,
-                f"it is a {name} database",
-                f"Export its table as CSV or Parquet, or name the database: {address}",
+                "Export its table as CSV or Parquet, or name the database: {url}",
+                kind=name,
+                url=f"{name.lower()}:///{words}",
             )
-    raise SourceError(words, "it is no text", "Give a CSV, TSV, Parquet or JSON lines file")
+    raise _unreadable(
+        "{path} is a binary file", words, "Use a CSV, TSV, Parquet or JSON lines file"
+    )
 
 
 def _read_json(engine: DuckDB, listed: str, as_text: Collection[str]) -> exp.Expr:

@@ -17,12 +17,20 @@ from urllib.parse import unquote, urlsplit
 import narwhals as nw
 from sqlglot import exp
 
-from unheard.errors import ColumnError, OptionError, QueryError, SourceError
+from unheard.errors import (
+    ColumnError,
+    Given,
+    OptionError,
+    QueryError,
+    SourceError,
+    write_list,
+)
 from unheard.tables.engines.base import Engine
 from unheard.tables.engines.duckdb import DuckDB, Relation, is_duckdb
 from unheard.tables.engines.sqlite import SQLite, is_sqlite
 from unheard.tables.request import Kind, Request, check_table_name
 from unheard.tables.sources.files import form_of, head_of, matching, not_found, read_file
+from unheard.text import plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,7 +105,11 @@ def open_source(source: Any, request: Request | None, where: Where) -> Opened:
     """Open whatever holds the ratings; without a request, to see what is in it."""
     if where.engine is not None and where.engine not in ENGINES:
         raise OptionError(
-            "engine", f"{where.engine!r} found", f"Choose one of {', '.join(ENGINES)}"
+            "engine",
+            problem="{argument} must be {choices}",
+            value=where.engine,
+            hint="Choose one of them, or leave it out",
+            choices=write_list(ENGINES),
         )
     if isinstance(source, str | os.PathLike):
         return _open_text(os.fspath(source), request, where)
@@ -124,7 +136,7 @@ def second_table(source: Any, main: Opened, place: str, as_text: tuple[str, ...]
         finally:
             with_duckdb.close()
     else:
-        text = f"the table given as {place}"
+        text = f"the table passed as {place}"
         implementation = _implementation(source)
         if implementation.is_pyspark() and hasattr(main.engine, "source"):
             relation = main.engine.source(source)
@@ -145,7 +157,13 @@ def _open_text(text: str, request: Request | None, where: Where) -> Opened:
         return _open_with_spark(text, request, where)
     if os.path.isdir(text):
         within = os.path.join(glob.escape(text), "*.csv")
-        raise SourceError(text, "it is a folder", f"Name its files, such as '{within}'")
+        raise SourceError(
+            "source",
+            problem="{path} is a folder",
+            hint="Name its files",
+            examples=(f"'{within}'",),
+            path=text,
+        )
     # What was uploaded holds rows, whatever it is called.
     if where.confined is None and os.path.isfile(text) and text.lower().endswith(_DATABASES):
         return _open_database_file(text, where)
@@ -159,7 +177,10 @@ def _open_file(text: str, request: Request | None, where: Where) -> Opened:
     _refuse_to_table(where)
     if where.table is not None or where.query is not None:
         raise OptionError(
-            "table" if where.table else "query", f"{words} is no database", "Leave it out"
+            "table" if where.table else "query",
+            problem="{argument} requires a database, and {path} is not one",
+            hint="Leave {argument} out",
+            path=words,
         )
     engine = DuckDB(where.memory, where.confined)
     with engine.closed_on_error():
@@ -174,9 +195,11 @@ def _open_database_file(text: str, where: Where) -> Opened:
     head = head_of(text, text)
     if not is_sqlite(head) and not is_duckdb(head):
         raise SourceError(
-            text,
-            "it is neither a DuckDB nor a SQLite database",
-            "Give a file of rows an ending such as .csv",
+            "source",
+            problem="{path} is neither a DuckDB nor a SQLite database",
+            hint="If it contains rows, give it an ending",
+            examples=(".csv", ".parquet"),
+            path=text,
         )
     make = _sqlite if is_sqlite(head) else _duckdb
     return _open_database(make(Path(text), where), text, where)
@@ -196,7 +219,9 @@ def _duckdb(path: Path, where: Where) -> DuckDB:
 def _refuse_to_table(where: Where) -> None:
     if where.to_table is not None:
         raise OptionError(
-            "to_table", "the source is no database", "Write to a file with output instead"
+            "to_table",
+            problem="{argument} requires a database as the source",
+            hint="Write to a file with {output} instead",
         )
 
 
@@ -210,17 +235,22 @@ def _open_url(text: str, scheme: str, where: Where) -> Opened:
         path = Path(unquote(urlsplit(text).path)[1:])
         if not path.is_file():
             raise SourceError(
-                text,
-                f"there is no file {path}",
-                "Write sqlite:///folder/file.db, or an absolute path after four slashes",
+                "source",
+                problem="{path} does not exist",
+                hint="Write {scheme}:///folder/file.db, or an absolute path after four slashes",
+                code="file_not_found",
+                path=str(path),
+                scheme=scheme,
             )
         engine = (_sqlite if scheme == "sqlite" else _duckdb)(path, where)
     else:
         raise SourceError(
-            without_password(text),
-            f"{scheme} is not among the databases that can be reached",
-            "Give postgresql://, sqlite:/// or duckdb:///, or run the text that `unheard sql` "
-            "writes there",
+            "source",
+            problem="{url} cannot be read: {scheme} is not supported",
+            hint="Use postgresql://, sqlite:/// or duckdb:///, or run the SQL that `unheard sql` "
+            "writes",
+            url=without_password(text),
+            scheme=scheme,
         )
     return _open_database(engine, without_password(text), where)
 
@@ -239,27 +269,44 @@ def _of_database(engine: Any, text: str, where: Where) -> tuple[exp.Expr, str]:
             relation = engine.from_query(where.query)
         except QueryError as error:
             raise OptionError(
-                "query", f"{error.engine} says: {error.message}", "Give one SELECT"
+                "query",
+                problem="{argument} cannot be run: {engine_name} reports {message}",
+                hint="Use one SELECT statement",
+                engine_name=error.engine,
+                message=error.message,
             ) from None
         return relation, f"the query on {text}"
     there = engine.tables()
     if where.to_table in there:
         raise OptionError(
-            "to_table", f"{text} already has a table {where.to_table!r}", "Choose another name"
+            "to_table",
+            problem="{database} already has a table {name}",
+            hint="Choose another name",
+            database=text,
+            name=repr(where.to_table),
         )
     name = where.table
     if name is None:
         if len(there) != 1:
-            listed = ", ".join(there[:12]) or "none"
             raise OptionError(
-                "table", f"{text} holds {len(there)} tables: {listed}", "Name one with table"
+                "table",
+                problem="{database} has {tables}: {there}",
+                hint="Name one with {table}",
+                database=text,
+                tables=plural(len(there), "table"),
+                there=", ".join(there[:12]) or "none",
             )
         name = there[0]
     elif name not in there and "." not in name:
         near = difflib.get_close_matches(name, there, n=1)
-        guess = f"Did you mean {near[0]!r}? " if near else ""
         raise OptionError(
-            "table", f"{text} has no table {name!r}", f"{guess}It has: {', '.join(there[:12])}"
+            "table",
+            problem="{database} has no table {name}",
+            hint="Did you mean {near}? It has: {there}" if near else "It has: {there}",
+            database=text,
+            name=repr(name),
+            near=repr(near[0]) if near else "",
+            there=", ".join(there[:12]),
         )
     check_table_name("table", name)
     return engine.lookup("table", name), f"table {name} of {text}"
@@ -269,10 +316,17 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
     from unheard.tables.engines.spark import Spark, session
 
     if where.query is not None:
-        raise OptionError("query", "Spark reads files and tables here", "Name one of them instead")
+        raise OptionError(
+            "query",
+            problem="{argument} cannot be used with Spark, which reads files and tables here",
+            hint="Name a file, or a table with {table}",
+        )
     if os.path.isfile(text) and re.search(r"[*?\[{]", text):
         raise SourceError(
-            text, "Spark takes such a name for a pattern of other names", "Rename it, or use DuckDB"
+            "source",
+            problem="Spark cannot read {path}: it takes such a name as a pattern",
+            hint="Rename it, or use {engine:duckdb}",
+            path=text,
         )
     engine = Spark(session(where.spark_master))
     if where.table is not None:
@@ -280,7 +334,12 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
         return _opened(engine, engine.lookup("table", where.table), f"table {where.table}")
     form = form_of(text)
     if form is None:
-        raise SourceError(text, "the ending tells no format", "Name a .csv, .parquet or .jsonl")
+        raise SourceError(
+            "source",
+            problem="The ending of {path} does not say which format it has",
+            hint="Use a file that ends in .csv, .parquet or .jsonl",
+            path=text,
+        )
     frame = engine.read(text, form, _text_columns(request))
     opened = _opened(engine, engine.source(frame), text)
     return replace(opened, back=lambda query: engine.arrow(query).read_all())
@@ -329,14 +388,15 @@ def _implementation(source: Any) -> nw.Implementation:
         return found
     except TypeError:
         raise SourceError(
-            "table",
-            f"a {type(source).__name__} found",
-            "Give a path, a URL, or a frame of pandas, Polars, PyArrow, DuckDB, ibis or Spark",
+            "source",
+            problem="{argument} must be a path, a URL or a frame",
+            value=Given(f"a {type(source).__name__}"),
+            hint="Use a frame of pandas, Polars, PyArrow, DuckDB, ibis or Spark",
         ) from None
 
 
 def _refuse_repeated(source: Any) -> None:
-    """Refuse a frame in which two columns have one name: nobody could tell which is meant."""
+    """Refuse a frame in which two columns have one name, so that neither can be meant."""
     if hasattr(source, "collect_schema"):
         return  # Polars has no such frames
     columns = getattr(source, "column_names", None) or getattr(source, "columns", [])
@@ -345,7 +405,13 @@ def _refuse_repeated(source: Any) -> None:
     named = [str(column) for column in columns]
     for name, times in Counter(named).items():
         if times > 1:
-            raise ColumnError("table", f"two columns are called {name!r}", "Rename one of them")
+            raise ColumnError(
+                "source",
+                problem="{argument} has two columns named {column}",
+                hint="Rename one of them",
+                code="repeated_column",
+                column=repr(name),
+            )
 
 
 def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:

@@ -39,14 +39,25 @@ Tree = TypeVar("Tree", bound=exp.Expr)
 _ALSO = {"postgresql": "postgres", "mssql": "tsql", "sqlserver": "tsql", "pyspark": "spark"}
 
 
-def checked_dialect(name: str) -> str:
-    """Return the dialect of an engine, or raise if no text can be written for it."""
+def read_dialect(name: str | None) -> str:
+    """Read the name of a dialect or of its engine; raise if SQL cannot be written for it."""
+    if name is None:
+        raise OptionError(
+            "dialect",
+            problem="{argument} is missing",
+            hint="Choose one of {choices}",
+            choices=", ".join(DIALECTS),
+        )
     name = _ALSO.get(name.lower(), name.lower())
     if name not in DIALECTS:
         near = difflib.get_close_matches(name, DIALECTS, n=1)
-        guess = f"Did you mean {near[0]}? " if near else ""
         raise OptionError(
-            "dialect", f"{name!r} found", f"{guess}Choose one of {', '.join(DIALECTS)}"
+            "dialect",
+            problem="{argument} is not supported",
+            value=name,
+            hint="Did you mean {near}?" if near else "Choose one of {choices}",
+            choices=", ".join(DIALECTS),
+            near=near[0] if near else "",
         )
     return name
 

@@ -1,4 +1,4 @@
-"""In which order rows are listed: best first, by a limit that few ratings keep low."""
+"""The order of the rows: best first, by a confidence limit that few ratings keep low."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ def sort_column(request: Request, sort: str | None) -> str:
     more = ORDER_COLUMNS if request.order is not None else ()
     columns = ("item", *(name for name in (*RESULT_COLUMNS, *more) if name != "notes"))
     if sort not in columns:
-        raise OptionError("sort", f"{sort!r} found", f"Choose one of {', '.join(columns)}")
+        raise OptionError(
+            "sort",
+            problem="{argument} must be one of {columns}",
+            value=sort,
+            hint="Choose a column of the result",
+            columns=", ".join(columns),
+        )
     return sort
 
 
