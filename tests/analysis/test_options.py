@@ -10,6 +10,8 @@ import unheard as uh
 
 COUNTS = [120, 30, 45, 200, 605]
 CALLS: dict[str, Callable[..., object]] = {
+    "sweep": lambda **more: uh.sweep(COUNTS, **more),
+    "compare": lambda **more: uh.compare(COUNTS, COUNTS[::-1], 0.3, **more),
     "find_breakdown": lambda **more: uh.find_breakdown(COUNTS, above=3.5, **more),
     "plan_follow_up": lambda **more: uh.plan_follow_up(COUNTS, 2400, q=0.3, width=0.4, **more),
     "combine_follow_up": lambda **more: uh.combine_follow_up(COUNTS, COUNTS, 2400, **more),

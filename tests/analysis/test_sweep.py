@@ -49,7 +49,7 @@ def test_floors_above_the_response_rate_are_refuted_and_narrow_nothing() -> None
         for name in NUMBERS:
             expected = getattr(ratio if "refuted" in one.notes else one, name)
             assert getattr(found, name)[row] == pytest.approx(expected, abs=1e-12)
-    with pytest.raises(AssumptionError, match="floor: stated together"):
+    with pytest.raises(AssumptionError, match="floor and q cannot be combined"):
         sweep(COUNTS, [0.5], floor=[0.5], n=2400)
     with pytest.raises(AssumptionError, match="floor requires n"):
         sweep(COUNTS, floor=[0.5])
@@ -151,7 +151,7 @@ def test_a_claim_changes_where_it_breaks_down() -> None:
         (["some"], AssumptionError, "must be a number or .*; got 'some'"),
         ("some", AssumptionError, "must be a number or .*; got 'some'"),
         ([[0.5], [0.1]], InputError, r"shape \(2, 1\)"),
-        ([], OptionError, "q: no values given"),
+        ([], OptionError, "q has no values. Give some, or leave q out"),
     ],
 )
 def test_refused(q: Any, error: type[Exception], message: str) -> None:
@@ -164,5 +164,17 @@ def test_one_q_is_a_grid() -> None:
 
 
 def test_one_histogram_at_a_time() -> None:
-    with pytest.raises(CountsError, match="2 histograms found"):
+    with pytest.raises(CountsError, match="counts must be one histogram; got 2 histograms"):
         sweep([COUNTS, COUNTS], [0.3])
+
+
+@pytest.mark.parametrize("q", [1, 0.5, np.int64(1), np.float64(0.5), "reviews"])
+def test_one_q_is_a_sweep_of_one(q: float | str) -> None:
+    found = sweep(COUNTS, q)
+    assert found.q.tolist() == [uh.PRESETS[q] if isinstance(q, str) else q]
+    assert found.lower[0] == uh.estimate(COUNTS, q).lower
+
+
+def test_a_sweep_requires_a_level() -> None:
+    with pytest.raises(OptionError, match="requires level"):
+        sweep(COUNTS, level=None)

@@ -1,50 +1,51 @@
-"""A against B: the difference of two means, and what would overturn who is ahead.
+"""Comparison of two items: the difference of their means, and the breakdown q of its sign.
 
-Two ways. *Separate*: each item has its own unknown participation, so the smallest difference is
-A's lowest mean less B's highest. *Shared*: the same habits of the same sort of crowd distort both,
-which is much sharper; see :mod:`unheard.analysis.shared_difference`.
+Participation is *separate* or *shared*. Separate: each item has its own unknown participation, so
+the smallest difference is A's lowest mean minus B's highest. Shared: one unknown participation
+distorts both, which gives much sharper bounds; see :mod:`unheard.analysis.shared_difference`.
 
-Noise: the limits of a difference follow from those of its two terms at every level
-(:mod:`unheard.analysis.difference_limits`). In the shared case the limit is the least of those for
-each participation that is allowed (:mod:`unheard.analysis.shared_difference_limits`).
+The confidence limits of a difference follow from those of the two means at every level
+(:mod:`unheard.analysis.difference_limits`). With shared participation, the limit is the smallest
+over all participations that the assumption allows
+(:mod:`unheard.analysis.shared_difference_limits`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unheard.analysis.breakdown import find_largest_q, find_smallest_q
 from unheard.analysis.differences import SEPARATE, SHARED, DifferenceSolver
-from unheard.errors import CountsError, Given, OptionError, PopulationError
+from unheard.errors import CountsError, Given, PopulationError
 from unheard.formulas.operations import Floats
-from unheard.model.assumption import Assumption
+from unheard.model.arguments import SensitivityOptions
 from unheard.model.histograms import CountsLike, Histograms
-from unheard.model.question import Question, build_question
+from unheard.model.question import Question, build_question, require_level
 from unheard.model.results import Estimate, Result
 from unheard.model.scale import Scale
+from unheard.options.unknown import check_options
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean of A less the mean of B.
+    """The mean of A minus the mean of B.
 
     Attributes
     ----------
     estimate
-        Middle of the interval.
+        Middle of the bounds.
     lower, upper
-        Interval: everything the difference can be under the assumption, noise aside.
+        Bounds: all values that the assumption allows, ignoring sampling error.
     ci_lower, ci_upper
         Confidence interval.
     breakdown_q, ci_breakdown_q
-        How quiet people may be before it is open who is ahead, noise aside and with noise: the
-        item that is ahead at q = 1 is ahead at every larger q. 0: at every q (with noise no q below
-        :data:`LEAST_Q` is looked at, and that is the least); None: not even at q = 1.
+        The item that is ahead at q = 1 is ahead at every larger q, ignoring sampling error and
+        allowing for it. 0 if it is ahead at every q (with sampling error, no q below
+        :data:`LEAST_Q` is tested, so that this is the smallest); None if not even at q = 1.
     """
 
     estimate: float
@@ -58,23 +59,23 @@ class Difference:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
-    """A against B.
+    """The comparison of two items, A and B.
 
     Attributes
     ----------
     question
         Both histograms, A first, with the assumption.
     a, b
-        Their estimates, each on its own.
+        The estimate of each.
     separate
-        The difference if each has its own participation.
+        The difference with separate participation.
     shared
-        The difference if one participation distorts both.
+        The difference with shared participation.
     leader
-        The one that is ahead at q = 1, ``a`` or ``b``: by their averages, unless the assumption
-        states participation per rating. None if they are equal.
+        The item that is ahead at q = 1, ``a`` or ``b``: by their averages, unless the assumption
+        is stated per rating. None if they are equal.
     names
-        What the two are called.
+        The names of the two items.
     """
 
     question: Question
@@ -91,8 +92,8 @@ class Comparison(Result):
         Parameters
         ----------
         shared
-            Show one way alone: with one participation shared by both items, or with separate
-            ones; by default both.
+            Whether to show the difference with shared participation only, or with separate
+            participation only; by default both.
         """
         return self._summarize(shared=shared)
 
@@ -104,28 +105,25 @@ def compare(
     *,
     floor: float | None = None,
     n: tuple[float, float] | None = None,
-    scale: Scale | Sequence[float] | str | None = None,
-    quiet: str = "any",
-    participation: Sequence[tuple[float, float]] | None = None,
-    g: Sequence[float] | None = None,
-    assumption: Assumption | None = None,
-    level: float = 0.95,
-    covers: str = "mean",
     names: tuple[str, str] = ("A", "B"),
+    **options: Unpack[SensitivityOptions],
 ) -> Comparison:
-    """Compare two items.
+    """Compare the means of two items.
 
     Parameters
     ----------
     a, b
         Counts of the two, as in :func:`unheard.estimate`.
+    q, floor
+        The assumption, as in :func:`unheard.estimate`.
     n
-        How many people there are for each, if known. The shared case makes use of it only as far
-        as the separate one does.
-    q, floor, scale, quiet, participation, g, assumption, level, covers
-        As in :func:`unheard.estimate`.
+        Number of people of each, if known. With shared participation, it is used only as far as
+        with separate participation.
     names
-        What to call the two items.
+        The names of the two items.
+    **options
+        ``scale``, ``quiet``, ``participation``, ``g``, ``assumption``, ``level`` and ``covers``, as
+        in :func:`unheard.estimate`.
 
     Examples
     --------
@@ -135,31 +133,25 @@ def compare(
     >>> round(found.separate.breakdown_q, 2), round(found.shared.breakdown_q, 2)
     (0.47, 0.0)
     """
+    check_options(compare, options, SensitivityOptions)
+    scale = options.get("scale")
     rows = _stack_counts(a, b, None if scale is None else Scale.read(scale))
     if n is not None and np.size(n) != 2:
-        raise PopulationError("n", f"{n!r} found", "Give two numbers, A's and B's")
-    question = build_question(
-        rows,
-        q,
-        floor=floor,
-        n=n,
-        scale=scale,
-        quiet=quiet,
-        participation=participation,
-        g=g,
-        assumption=assumption,
-        level=level,
-        covers=covers,
-    )
+        raise PopulationError(
+            "n", problem="{argument} must be two numbers, one for each item", value=n
+        )
+    question = build_question(rows, q, floor=floor, n=n, **options)
     check_has_ratings(question, ("a", "b"))
     return compare_rows(question, names)
 
 
 def check_has_ratings(question: Question, names: tuple[str, str]) -> None:
     """Raise if one of two items has no ratings."""
-    for name, seen in zip(names, question.counts.n_ratings, strict=True):
-        if not seen:
-            raise CountsError(name, "no ratings", "Nothing can be said of an item nobody rated")
+    for name, n_ratings in zip(names, question.counts.n_ratings, strict=True):
+        if not n_ratings:
+            raise CountsError(
+                name, problem="{argument} has no ratings", hint="Choose an item with ratings"
+            )
 
 
 def _stack_counts(a: CountsLike, b: CountsLike, scale: Scale | None) -> Histograms:
@@ -193,8 +185,7 @@ def _read_one(name: str, counts: CountsLike, scale: Scale | None) -> Histograms:
 
 def compare_rows(question: Question, names: tuple[str, str] = ("A", "B")) -> Comparison:
     """Compare the two rows of a question."""
-    if question.level is None:
-        raise OptionError("level", "none given", "A comparison shows noise; give a level")
+    require_level(question.level)
     both = question.answer_rows([question.middle_method()])[0]
     at_one = question.at(1.0).find_bounds()
     middles = at_one.lower + at_one.upper
@@ -212,32 +203,32 @@ def compare_rows(question: Question, names: tuple[str, str] = ("A", "B")) -> Com
 
 
 LEAST_Q = 1e-4
-"""No smaller q is looked at, sampling error allowed for: nobody assumes one."""
+"""No smaller q is tested with sampling error: nobody assumes one."""
 
 _GRID = 24
-"""How many q are looked at, from the largest down, for one at which it is open who is ahead."""
+"""Number of q, from the largest down, at which it is tested which item is ahead."""
 
 _FINE = 1e-7
 
 
 def _describe_difference(
-    question: Question, way: DifferenceSolver, leader: str | None
+    question: Question, solver: DifferenceSolver, leader: str | None
 ) -> Difference:
-    lower, upper, ci_lower, ci_upper = way.find_bounds_and_limits(question)
-    noiseless = with_noise = None
+    lower, upper, ci_lower, ci_upper = solver.find_bounds_and_limits(question)
+    plain = with_error = None
     if leader is not None:
-        noiseless = _find_breakdown_q(question, way, leader)
-        if noiseless is not None:
-            with_noise = _find_breakdown_q_with_sampling_error(question, way, leader, noiseless)
+        plain = _find_breakdown_q(question, solver, leader)
+        if plain is not None:
+            with_error = _find_breakdown_q_with_sampling_error(question, solver, leader, plain)
     middle = (lower + upper) / 2
-    return Difference(middle, lower, upper, ci_lower, ci_upper, noiseless, with_noise)
+    return Difference(middle, lower, upper, ci_lower, ci_upper, plain, with_error)
 
 
-def _find_breakdown_q(question: Question, way: DifferenceSolver, leader: str) -> float | None:
+def _find_breakdown_q(question: Question, solver: DifferenceSolver, leader: str) -> float | None:
     end, sign = (0, 1.0) if leader == "a" else (1, -1.0)
 
     def margin(q: Floats, _rows: NDArray[np.intp]) -> Floats:
-        return np.array([sign * way.find_bounds(question.at(float(one)))[end] for one in q])
+        return np.array([sign * solver.find_bounds(question.at(float(one)))[end] for one in q])
 
     most = find_largest_q(question).min(keepdims=True)
     found = float(find_smallest_q(margin, np.zeros(1, np.intp), np.zeros(1), most)[0])
@@ -245,24 +236,24 @@ def _find_breakdown_q(question: Question, way: DifferenceSolver, leader: str) ->
 
 
 def _find_breakdown_q_with_sampling_error(
-    question: Question, way: DifferenceSolver, leader: str, noiseless: float
+    question: Question, solver: DifferenceSolver, leader: str, plain: float
 ) -> float | None:
-    """Go down from the largest q until who is ahead is open; the claim holds all along the run."""
+    """Go down from the largest q until the leader is no longer surely ahead."""
 
-    def settled(log_q: float) -> bool:
-        return way.is_ahead(question.at(float(np.exp(log_q))), leader == "b")
+    def is_ahead(log_q: float) -> bool:
+        return solver.is_ahead(question.at(float(np.exp(log_q))), leader == "b")
 
     start = float(np.log(find_largest_q(question).min()))
-    last = min(float(np.log(max(noiseless, LEAST_Q))), start)
-    if not settled(start):
+    last = min(float(np.log(max(plain, LEAST_Q))), start)
+    if not is_ahead(start):
         return None
     holds, fails = start, None
     for here in np.linspace(start, last, _GRID + 1)[1:].tolist():
-        if not settled(here):
+        if not is_ahead(here):
             fails = here
             break
         holds = here
     while fails is not None and holds - fails > _FINE:
         middle = (holds + fails) / 2
-        holds, fails = (middle, fails) if settled(middle) else (holds, middle)
-    return max(float(np.exp(holds)), noiseless)
+        holds, fails = (middle, fails) if is_ahead(middle) else (holds, middle)
+    return max(float(np.exp(holds)), plain)

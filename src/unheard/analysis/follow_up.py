@@ -36,28 +36,27 @@ Pair: TypeAlias = tuple[Floats, Floats]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FollowUp(Result):
-    """What everybody's mean is, with the answers of a follow-up in hand.
+    """The estimate for everybody, from the respondents and a follow-up.
 
     Attributes
     ----------
     estimate
         The mean rating of everybody.
     lower, upper
-        Interval: everything the mean can be under the assumption, noise aside; without width if
-        everybody asked has answered.
+        Bounds: all values that the assumption allows the mean to have, ignoring sampling error;
+        both equal the estimate if everybody asked has responded.
     ci_lower, ci_upper
-        Confidence interval: the same with the noise of drawing people.
+        Confidence interval: the bounds with sampling error.
     nonrespondent_mean
-        Estimated mean of those who said nothing at first.
+        Estimated mean of the non-respondents.
     n_nonrespondents, asked, n_responses
-        How many said nothing at first, how many of them were asked, and how many answered then.
+        Number of non-respondents, of those asked in the follow-up, and of responses to it.
     words
-        The assumption about those asked, in words; empty if none was needed.
+        The assumption about the people asked, in words; empty if none was needed.
     notes
-        What must be known before using the numbers, about the follow-up; see
-        :data:`unheard.NOTE_TEXTS`.
+        What to know about the follow-up before using the numbers; see :data:`unheard.NOTE_TEXTS`.
     question
-        What was asked about the first respondents.
+        The first respondents and the settings.
     """
 
     estimate: float

@@ -62,22 +62,23 @@ class Scenario:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """How many of the silent to ask.
+    """How many non-respondents to ask.
 
     Attributes
     ----------
     goal, target
-        ``width``, ``above`` or ``below``, and the number that goes with it.
+        ``width``, ``above`` or ``below``, and its value.
     power
-        Probability that the answers settle the claim; None for a width.
+        Probability that the responses settle the claim; None for a width.
     n_nonrespondents
-        How many people said nothing.
+        Number of non-respondents.
     now
-        What the assumption alone gives, before anybody is asked.
+        The estimate from the assumption alone, before the follow-up.
     scenarios
-        One answer for each thing the silent may be like; none if nobody is silent.
+        Possible distributions of the non-respondents, with how many to ask; empty if there are no
+        non-respondents.
     question
-        What was asked.
+        The counts, the assumption and the settings.
     """
 
     goal: str

@@ -23,20 +23,20 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranking(Result):
-    """What intervals settle about an order, item by item; 1 is best.
+    """Rank ranges and tiers of items; 1 is best.
 
     Attributes
     ----------
     best_rank, worst_rank
-        Every rank between the two is possible for the item, and no other.
+        The rank range of each item: all ranks from best to worst are possible, and no others.
     tier
-        Items of one tier are joined by intervals that overlap, some of them by way of others;
-        every item of a tier comes before every item of the next, whatever happens.
+        The tier of each item. Overlapping bounds join the items of a tier, directly or through
+        other items; every item of a tier ranks above every item of the next.
     surely, possibly
-        Whether the item is among the k best in every order that the intervals allow, and in some;
-        None if no k was asked for.
+        Whether the item is among the k best in every order that the bounds allow, and in some
+        order; None without k.
     k
-        How many of the best were asked for.
+        The number of best items, if requested.
     """
 
     best_rank: Whole

@@ -28,9 +28,9 @@ class ResponseRates(Result):
     Attributes
     ----------
     n_ratings, n
-        How many answered, of how many people.
+        Number of respondents, and of people.
     rate
-        Share who answered.
+        Share of the people who responded.
     largest_floor
         The largest floor that the rate does not refute at the level.
     drift_p

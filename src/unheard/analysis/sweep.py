@@ -1,10 +1,10 @@
-"""The answer for every assumption: estimate and intervals as q goes from 1 towards 0."""
+"""Sensitivity analysis: the estimate, its bounds and its confidence interval for many q."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -14,38 +14,39 @@ from unheard.analysis.breakdown import (
     find_breakdown_by_row,
     find_largest_q,
 )
-from unheard.errors import AssumptionError, CountsError, OptionError
+from unheard.errors import AssumptionError, CountsError, Given, OptionError
 from unheard.formulas.operations import Floats
-from unheard.model.assumption import Assumption, read_preset
+from unheard.model.arguments import SensitivityOptions
+from unheard.model.assumption import read_preset
 from unheard.model.histograms import CountsLike
-from unheard.model.question import Question
+from unheard.model.question import Question, build_question, require_level
 from unheard.model.results import Chart, Result
-from unheard.model.scale import Scale
-from unheard.options.declarations import Covers, Method, Quiet
+from unheard.options.declarations import Method
+from unheard.options.unknown import check_options
 
 GRID = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
-"""The q that are looked at if none are named."""
+"""The participation ratios of a sweep, by default."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sweep(Result):
-    """The answers for one histogram, one for each q, largest q first.
+    """The estimates for one histogram, one for each q, largest q first.
 
     Attributes
     ----------
     q
-        The participation ratios, or floors. For participation stated per rating: what it is
-        loosened by.
+        The participation ratios, or floors. For participation stated per rating, the factors that
+        loosen it.
     method
-        Which estimate it is; for participation stated per rating the middle of the interval.
+        The estimator; for participation stated per rating, the middle of the bounds.
     estimate, lower, upper, ci_lower, ci_upper
         As in :class:`unheard.Estimate`, one entry for each q.
     notes
         A tuple of notes for each q.
     question
-        What was asked.
+        The counts, the assumption at q = 1 and the settings.
     claim
-        A claim about the mean, if one was made.
+        A claim about the mean, if there is one.
     breakdown_q, ci_breakdown_q
         The claim holds at every larger q, ignoring sampling error and allowing for it; None if
         there is no claim, or it holds at no q.
@@ -81,34 +82,26 @@ def sweep(
     *,
     floor: Sequence[float] | float | None = None,
     n: int | None = None,
-    scale: Scale | Sequence[float] | str | None = None,
-    quiet: Quiet = "any",
-    participation: Sequence[tuple[float, float]] | None = None,
-    g: Sequence[float] | None = None,
-    assumption: Assumption | None = None,
-    level: float = 0.95,
-    covers: Covers = "mean",
     above: float | None = None,
     below: float | None = None,
+    **options: Unpack[SensitivityOptions],
 ) -> Sweep:
-    """Answer one question for many participation ratios.
+    """Estimate the mean for many participation ratios.
 
     Parameters
     ----------
-    counts
-        One histogram: how often each rating was given, lowest first.
+    counts, n
+        One histogram, and its number of people, as in :func:`unheard.estimate`.
     q
-        The participation ratios to look at, or names of presets; by default some from 1 to 0.01.
+        Participation ratios, or names of presets; by default some from 1 to 0.01.
     floor
-        Instead of q: floors to look at. Requires n.
-    n, scale, quiet, level, covers
-        As in :func:`unheard.estimate`.
-    participation, g, assumption
-        Participation stated per rating, which is loosened by q: see
-        :meth:`unheard.Assumption.at`.
+        Instead of q: least probabilities of responding. Requires n.
     above, below
-        A threshold: also find the q at which the claim that the mean is above (below) it breaks
-        down.
+        A claim: the mean is above, or below, this threshold. Its breakdown q is then found as well.
+    **options
+        ``scale``, ``quiet``, ``participation``, ``g``, ``assumption``, ``level`` and ``covers``, as
+        in :func:`unheard.estimate`. Participation stated per rating is loosened by q; see
+        :meth:`unheard.Assumption.at`.
 
     Examples
     --------
@@ -116,51 +109,56 @@ def sweep(
     >>> [round(float(x), 2) for x in found.lower]
     [4.14, 3.73, 3.35]
     """
-    if floor is not None:
-        q, (participation, g, assumption) = read_floors(floor, q, participation, g, assumption)
-    question = build_question_at_one(
-        counts,
-        n,
-        participation=participation,
-        g=g,
-        assumption=assumption,
-        scale=scale,
-        quiet=quiet,
-        level=level,
-        covers=covers,
-    )
-    grid = GRID if q is None else ([q] if isinstance(q, str | int | float) else q)
+    check_options(sweep, options, SensitivityOptions)
+    check_one_grid(q, floor)
+    if floor is None:
+        question = build_question_at_one(counts, n, **options)
+    else:
+        question = build_question(counts, floor=1.0, n=n, **options)
     claim = None
     if above is not None or below is not None:
         claim = Claim.read(above, below, question.counts.scale)
-    values = [read_preset(one) if isinstance(one, str) else one for one in grid]
-    return sweep_question(question, values, claim)
+    return sweep_question(question, _read_grid(q if floor is None else floor), claim)
 
 
-def read_floors(floor: Any, *others: Any) -> tuple[Any, tuple[None, None, Assumption]]:
-    """Return the floors to look at, and the assumption to start from, at a floor of 1."""
-    if any(one is not None for one in others):
-        raise AssumptionError("floor", "stated together with another", "State one of them")
-    return floor, (None, None, Assumption.floor(1.0))
+def check_one_grid(q: object, floor: object) -> None:
+    """Raise if both q and floor are to be varied."""
+    if q is not None and floor is not None:
+        raise AssumptionError(
+            "floor", problem="{argument} and {q} cannot be combined", hint="State one of them"
+        )
+
+
+def _read_grid(q: Sequence[float | str] | float | str | None) -> Sequence[float]:
+    if q is None:
+        return GRID
+    several = [q] if isinstance(q, str | int | float | np.integer) else q
+    return [read_preset(one) if isinstance(one, str) else one for one in several]
 
 
 def sweep_question(question: Question, q: Sequence[float], claim: Claim | None = None) -> Sweep:
-    """Answer a question about one histogram for many q, and find where a claim breaks down."""
+    """Answer a question about one histogram for many q, and find the breakdown q of a claim."""
     if question.counts.rows != 1:
         raise CountsError(
-            "counts", f"{question.counts.rows} histograms found", "Sweep one at a time"
+            "counts",
+            problem="{argument} must be one histogram",
+            value=Given(f"{question.counts.rows} histograms"),
+            hint="Sweep one at a time",
         )
     if not np.size(q):
-        raise OptionError("q", "no values given", "Give some, or leave them out")
-    # Checked as they were given, so that an error names the right one.
+        raise OptionError(
+            "q", problem="{argument} has no values", hint="Give some, or leave {argument} out"
+        )
+    require_level(question.level)
+    # Checked in the order given, so that an error names the right index.
     checked = question.assumption.at(q).q
     falling = np.sort(np.atleast_1d(np.asarray(checked)))[::-1]
     method: Method = "paa" if question.counts.n is None else "midpoint"
     asked = question.at(falling, np.zeros(len(falling), np.intp))
     (found,) = asked.answer_rows([method])
     low, high, notes = found.ci_lower.copy(), found.ci_upper.copy(), list(found.notes)
-    # What a larger q leaves open, a smaller one does too; see decide.breakdown on unequal limits.
-    # A q that the response rate contradicts says nothing about the others.
+    # A smaller q allows whatever a larger one does, but the limits for participation stated per
+    # rating may move inward a little. A q that the response rate contradicts does not count.
     holds = falling <= find_largest_q(question)[0]
     low[holds] = np.minimum.accumulate(low[holds])
     high[holds] = np.maximum.accumulate(high[holds])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from unheard.analysis.breakdown import Claim
-from unheard.analysis.sweep import GRID, read_floors, sweep_question
+from unheard.analysis.sweep import GRID, check_one_grid, sweep_question
 from unheard.cli.console import show
 from unheard.cli.histogram_arguments import read_named_rows, read_typed_rows
 from unheard.cli.options import Values, refuse_options, takes_options
@@ -35,7 +35,7 @@ def sweep(values: Values, words: tuple[str, ...]) -> None:
     stated = any(one is not None for one in per_rating)
     values |= {"q": None if stated or floor else 1.0, "floor": 1.0 if floor else None}
     if floor is not None:
-        read_floors(floor, q, *per_rating)
+        check_one_grid(q, floor)
         grid = floor
     question = _read_question(words, values)
     claim = None

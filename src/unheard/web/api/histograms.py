@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from unheard.analysis.assumption_file import parse_audit_document
-from unheard.analysis.breakdown import Claim
 from unheard.errors import OptionError
 from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
-from unheard.model.assumption import read_preset
 from unheard.model.parsing import parse_options
 from unheard.model.question import Question, build_question
 from unheard.model.scale import Scale
@@ -114,21 +112,9 @@ def _scale(given: str | list[float]) -> Scale:
 
 
 def _swept(given: Given) -> Sweep:
-    from unheard.analysis.breakdown import build_question_at_one
-    from unheard.analysis.sweep import GRID, read_floors, sweep_question
+    from unheard.analysis.sweep import sweep
 
-    above, below, q, floor = (given.pop(name, None) for name in ("above", "below", "q", "floor"))
-    arguments = stated(given)
-    per_rating = ("participation", "g", "assumption")
-    if floor is not None:
-        q, at_one = read_floors(floor, q, *(arguments.get(name) for name in per_rating))
-        arguments |= zip(per_rating, at_one, strict=True)
-    question = build_question_at_one(**arguments)
-    claim = None
-    if above is not None or below is not None:
-        claim = Claim.read(above, below, question.counts.scale)
-    grid = GRID if q is None else [read_preset(one) if isinstance(one, str) else one for one in q]
-    return sweep_question(question, grid, claim)
+    return sweep(**stated(given))
 
 
 def sweep(given: Given) -> Answer:
