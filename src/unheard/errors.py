@@ -108,7 +108,7 @@ class InputError(UnheardError, ValueError):
     q must be in (0, 1]; got 1.3. Use a number such as 0.3.
     """
 
-    code = "invalid_input"
+    code: str = "invalid_input"
 
     def __init__(
         self,
@@ -127,14 +127,14 @@ class InputError(UnheardError, ValueError):
         if found is not None:  # the old form: place, found, remedy
             data |= {"found": found, "remedy": remedy}
             problem, hint = "{argument}: {found}", "{remedy}"
-        self.argument = argument
-        self.problem = problem
-        self.hint = hint
-        self.value = value
-        self.index = (index,) if isinstance(index, int) else tuple(index)
-        self.examples = tuple(examples)
+        self.argument: str = argument
+        self.problem: str = problem
+        self.hint: str = hint
+        self.value: object = value
+        self.index: tuple[int, ...] = (index,) if isinstance(index, int) else tuple(index)
+        self.examples: tuple[object, ...] = tuple(examples)
         self.code = code or type(self).code
-        self.data = data
+        self.data: Mapping[str, object] = data
         super().__init__(self.render())
 
     def about(self, argument: str) -> InputError:
@@ -184,7 +184,7 @@ class InputError(UnheardError, ValueError):
                 yield text
             if name == "argument":
                 yield Reference(self.argument, self.index)
-            elif name in self.data:
+            elif name is not None and name in self.data:
                 datum = self.data[name]
                 yield datum if isinstance(datum, Reference) else format(datum, detail or "")
             elif name is not None:
@@ -226,55 +226,55 @@ def write_list(values: Sequence[object], last: str = "or") -> str:
 class ScaleError(InputError):
     """The scale is not an ordered list of at least two different finite values."""
 
-    code = "invalid_scale"
+    code: str = "invalid_scale"
 
 
 class CountsError(InputError):
     """The counts cannot be counts."""
 
-    code = "invalid_counts"
+    code: str = "invalid_counts"
 
 
 class PopulationError(InputError):
     """The number of people contradicts the counts, or is not a number of people."""
 
-    code = "invalid_n"
+    code: str = "invalid_n"
 
 
 class AssumptionError(InputError):
     """The assumption about who responds is missing, malformed or contradicts itself."""
 
-    code = "invalid_assumption"
+    code: str = "invalid_assumption"
 
 
 class MethodError(InputError):
     """The method does not exist, or requires something that was not given."""
 
-    code = "invalid_method"
+    code: str = "invalid_method"
 
 
 class OptionError(InputError):
     """An option has a value that it cannot have."""
 
-    code = "invalid_option"
+    code: str = "invalid_option"
 
 
 class ColumnError(InputError):
     """A column is missing, named twice, or of the wrong type."""
 
-    code = "invalid_column"
+    code: str = "invalid_column"
 
 
 class SourceError(InputError):
     """A table cannot be found, opened or read."""
 
-    code = "unreadable_source"
+    code: str = "unreadable_source"
 
 
 class DataError(InputError):
     """Rows of a table cannot be used as they are."""
 
-    code = "invalid_rows"
+    code: str = "invalid_rows"
 
 
 class MissingLibraryError(UnheardError):
@@ -290,10 +290,12 @@ class MissingLibraryError(UnheardError):
         The extra of this package that brings it.
     """
 
-    code = "missing_library"
+    code: str = "missing_library"
 
     def __init__(self, purpose: str, package: str, extra: str) -> None:
-        self.purpose, self.package, self.extra = purpose, package, extra
+        self.purpose: str = purpose
+        self.package: str = package
+        self.extra: str = extra
         super().__init__(
             f"{purpose} requires {package}, which is not installed. "
             f"Install it with: pip install 'unheard[{extra}]'"
@@ -317,10 +319,12 @@ class QueryError(UnheardError):
         The query.
     """
 
-    code = "query_failed"
+    code: str = "query_failed"
 
     def __init__(self, engine: str, message: str, sql: str) -> None:
-        self.engine, self.message, self.sql = engine, message, sql
+        self.engine: str = engine
+        self.message: str = message
+        self.sql: str = sql
         super().__init__(f"{engine} reports: {message}")
 
     def __reduce__(self) -> tuple[type[QueryError], tuple[str, str, str]]:
