@@ -159,6 +159,37 @@ def test_nobody_is_shut_out(chromium_browser: Browser, file: Path, scheme: str, 
         assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 25, 29)"}[scheme]
 
 
+def test_a_desktop_is_used_in_its_whole_width(chromium_browser: Browser, file: Path) -> None:
+    with opened(chromium_browser, file, viewport={"width": 1366, "height": 768}) as page:
+        for selector in (".columns", "#items"):
+            for one in page.locator(selector).all():
+                box = one.bounding_box()
+                assert box is not None
+                assert box["width"] >= 0.9 * 1366
+        halves = page.locator(".columns > *").all()
+        sides = {round(half.bounding_box()["x"]) for half in halves}  # type: ignore[index]
+        assert len([x for x in sides if x > 1366 / 2]) >= 1
+        expect(page.locator(".scroll.wider")).to_have_count(0)
+
+
+def test_tables_that_go_on_sideways_say_so(chromium_browser: Browser, file: Path) -> None:
+    with opened(chromium_browser, file, viewport={"width": 390, "height": 844}) as page:
+        box = page.get_by_role("region", name="Table of all items")
+        cue = "box => getComputedStyle(box, '::before').content"
+        assert "Scroll sideways" in box.evaluate(cue)
+        wide = page.locator(".scroll").evaluate_all(
+            "all => all.map(box => [box.scrollWidth > box.clientWidth + 1, "
+            "box.classList.contains('wider')])"
+        )
+        assert len(wide) == 4
+        assert all(is_wide == says_so for is_wide, says_so in wide)
+        # The name of an item stays in sight.
+        box.evaluate("box => { box.scrollLeft = 200; }")
+        name = page.locator("#items tbody th").first.bounding_box()
+        assert name is not None
+        assert 0 <= name["x"] < 40
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_print(chromium_browser: Browser, file: Path, scheme: str, tmp_path: Path) -> None:
     with opened(chromium_browser, file, color_scheme=scheme) as page:

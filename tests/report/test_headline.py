@@ -126,7 +126,7 @@ def test_headline_of_one_item() -> None:
 def test_headline_counts_claims() -> None:
     found = numbers(first=2, ci_first=2, claimed=3, claim_holds=2, ci_claim_holds=1)
     assert said(found, claim=Claim(True, 3.5))[-1] == (
-        "3 items are above 3.5 by plain average; the mean of 2 is certain to be ignoring sampling "
+        "3 items are above 3.5 by plain average; 2 are certain to be above 3.5 ignoring sampling "
         "error, and 1 allowing for it."
     )
 

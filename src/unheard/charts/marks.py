@@ -227,8 +227,8 @@ def _flow(entries: Sequence[tuple[str, str]], width: int) -> list[dict[str, Any]
 
 
 def text_width(text: str) -> int:
-    """Estimate the width of a text in points."""
-    return math.ceil(_LETTER * len(text))
+    """Estimate the width of a text in points; capitals are wider than other letters."""
+    return math.ceil(_LETTER * len(text) + 2 * sum(letter.isupper() for letter in text))
 
 
 def _symbol(kind: str, base: Drawing, x: Mapping[str, alt.X], look: Look) -> Layers:

@@ -59,7 +59,8 @@ def lay_out_pairs(names: Sequence[str], pairs: Rows, look: Look, width: int) -> 
         if any(pair["kind"] == kind for pair in pairs)
     ]
     layers.append(draw_texts(rows, "name", 8 - left, look, align="left", limit=left - 16))
-    places = [{"column": at, "place": str(at + 1)} for at in range(many - 1)]
+    step = 1 if inner >= 17 * many else 2  # numbers would touch in a narrow picture
+    places = [{"column": at, "place": str(at + 1)} for at in range(0, many - 1, step)]
     numbers = chart_rows(places).mark_text(color=look.muted, fontSize=11)
     numbers = numbers.encode(encode_x("column", domain), alt.Text("place:N"), y=alt.value(6))
     drawn = {pair["kind"] for pair in pairs}

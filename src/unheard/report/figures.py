@@ -188,13 +188,13 @@ def _lay_out_shares(records: Rows, q: float, look: Look, width: int) -> Drawing:
     )
     drawn = chart_rows(records)
     chosen = chart_rows([{"q": q, "words": f"q = {q:.3g}"}]).encode(across)
-    words = chosen.mark_text(align="left", dx=5, baseline="top", color=look.ink)
+    words = chosen.mark_text(fontWeight="bold", color=look.ink)
     return layer(
         [
             drawn.mark_line(color=look.bounds).encode(across, up, dashes),
             drawn.mark_point(color=look.bounds, filled=True, size=40).encode(across, up),
             chosen.mark_rule(**line_styles(look)["chosen"]),
-            words.encode(alt.Text("words:N"), y=alt.value(2)),
+            words.encode(alt.Text("words:N"), y=alt.value(-9)),
         ],
         inner,
         height,

@@ -151,7 +151,7 @@ def _count_claimed(numbers: OrderNumbers, claim: Claim, sampling_error: bool, wh
     holds = numbers.claim_holds
     return (
         f"{plural(numbers.claimed, what)} {_is(numbers.claimed)} {claim.side} by plain average; "
-        f"the mean of {_write_count(holds)} is certain to be"
+        f"{_write_count(holds)} {_is(holds)} certain to be {claim.side}"
         f"{_add_error(numbers.ci_claim_holds, holds, sampling_error)}."
     )
 
