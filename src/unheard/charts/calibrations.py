@@ -5,22 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from unheard.charts import marks
 from unheard.charts.altair import alt
-from unheard.charts.marks import (
-    NUMBER,
-    Drawing,
-    Layers,
-    Rows,
-    build_scale_axis,
-    chart_rows,
-    draw_key,
-    encode_x,
-    layer,
-    line_styles,
-    point_styles,
-    stack,
-    write_tooltips,
-)
+from unheard.charts.marks import Drawing, Layers, Rows
 from unheard.charts.style import Look
 from unheard.model.scale import Scale
 from unheard.text import write_exactly
@@ -38,10 +25,10 @@ def lay_out_calibration(
     top = max(row["g_upper"] for row in rows)
     share = alt.Scale(domain=[0, top * 1.05], nice=False)
     side = alt.Axis(
-        title=None, format="~%" if paired else NUMBER, tickCount=5,
+        title=None, format="~%" if paired else marks.NUMBER, tickCount=5,
         minExtent=_LEFT - 8, domain=False, ticks=False,
     )  # fmt: skip
-    axis = build_scale_axis(scale, "rating", grid=False)
+    axis = marks.build_scale_axis(scale, "rating", grid=False)
     written = [row | _write_participation(row, paired) for row in map(dict, rows)]
     titles = {
         "t_rating": "rating",
@@ -49,16 +36,16 @@ def lay_out_calibration(
         "t_box": f"{level * 100:.6g}% confidence box",
     }
     titles |= {"t_audited": "people audited", "t_answers": "respondents"}
-    base = chart_rows(written).encode(
-        encode_x("rating", domain, axis), tooltip=write_tooltips(titles)
+    base = marks.chart_rows(written).encode(
+        marks.encode_x("rating", domain, axis), tooltip=marks.write_tooltips(titles)
     )
-    thick = line_styles(look)["bounds"] | {"strokeWidth": min(8, 0.5 * inner / len(rows))}
+    thick = marks.line_styles(look)["bounds"] | {"strokeWidth": min(8, 0.5 * inner / len(rows))}
     lower, upper = alt.Y("g_lower:Q", scale=share, axis=side), alt.Y2("g_upper:Q")
     known = [row for row in written if row["g"] is not None]
     layers: Layers = [base.mark_rule(**thick).encode(lower, upper)]
-    place = encode_x("rating", domain, axis), alt.Y("g:Q", scale=share, axis=side)
-    points = chart_rows(known).encode(*place, tooltip=write_tooltips(titles))
-    dot = point_styles(look)["estimate"]
+    place = marks.encode_x("rating", domain, axis), alt.Y("g:Q", scale=share, axis=side)
+    points = marks.chart_rows(known).encode(*place, tooltip=marks.write_tooltips(titles))
+    dot = marks.point_styles(look)["estimate"]
     dot |= {"size": min(dot["size"], max((inner / len(rows)) ** 2, 30))}
     layers.append(points.mark_point(**dot))
     if inner / len(rows) > 55:
@@ -66,17 +53,17 @@ def lay_out_calibration(
         layers.append(text.encode(alt.Text("t_g:N")))
     unknown = [row for row in written if row["g"] is None]
     if unknown and inner / len(rows) > 30:
-        nobody = chart_rows(unknown).mark_text(
+        nobody = marks.chart_rows(unknown).mark_text(
             text="no one audited", angle=270, dy=-13, fontSize=11, color=look.muted
         )
-        layers.append(nobody.encode(encode_x("rating", domain, axis), y=alt.value(110)))
+        layers.append(nobody.encode(marks.encode_x("rating", domain, axis), y=alt.value(110)))
     what = "share who respond" if paired else "relative to the highest"
     entries = [
         ("estimate", f"participation: {what}"),
         ("bounds", f"{level * 100:.6g}% confidence box for all ratings"),
     ]
-    drawing = layer(layers, inner, _HEIGHT)
-    return stack(drawing, draw_key(entries, look, inner, _LEFT), spacing=10)
+    drawing = marks.layer(layers, inner, _HEIGHT)
+    return marks.stack(drawing, marks.draw_key(entries, look, inner, _LEFT), spacing=10)
 
 
 def _write_participation(row: Mapping[str, Any], paired: bool) -> dict[str, str]:

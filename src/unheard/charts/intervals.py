@@ -7,26 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from unheard.charts import marks
 from unheard.charts.altair import alt
-from unheard.charts.marks import (
-    MAX_TICKS,
-    Drawing,
-    Layers,
-    Rows,
-    band_styles,
-    build_scale_axis,
-    chart_rows,
-    draw_intervals,
-    draw_key,
-    draw_texts,
-    encode_row,
-    encode_x,
-    layer,
-    line_styles,
-    stack,
-    text_width,
-    write_tooltips,
-)
+from unheard.charts.marks import Drawing, Layers, Rows
 from unheard.charts.style import Look
 from unheard.model.notes import FEW, NOTE_TEXTS
 from unheard.model.scale import Scale
@@ -51,14 +34,16 @@ class Room:
     @classmethod
     def of(cls, rows: Rows, name: str, scale: Scale, width: int, more: int = 0) -> Room:
         """Leave room for names, at most three eighths, for estimates, and for more."""
-        names = max(text_width(row[name]) for row in rows) + 20
-        figures = max(text_width(rating_text(row["estimate"], scale.width)) for row in rows) + 20
+        names = max(marks.text_width(row[name]) for row in rows) + 20
+        figures = (
+            max(marks.text_width(rating_text(row["estimate"], scale.width)) for row in rows) + 20
+        )
         left, right = min(names, width * 3 // 8), max(figures, 52) + more
         return cls(left, width - left - right, right)
 
     def draw_key(self, entries: Sequence[tuple[str, str]], look: Look) -> Drawing:
         """Explain the marks across the whole picture."""
-        return draw_key(entries, look, self.inner, self.left, self.right)
+        return marks.draw_key(entries, look, self.inner, self.left, self.right)
 
     def build_axis(self, title: str) -> alt.Axis:
         """Return an axis with as many ticks as there is room for."""
@@ -96,7 +81,7 @@ def lay_out_estimate(
     bars: Rows, rows: Rows, scale: Scale, level: float | None, look: Look, width: int
 ) -> Drawing:
     """Lay out shares of ratings as bars, and below them bounds on the same axis."""
-    several, spelled = len(rows) > 1, scale.m <= MAX_TICKS
+    several, spelled = len(rows) > 1, scale.m <= marks.MAX_TICKS
     left = 0 if spelled else 44
     room = Room(left, width - left - 14, 14)
     if several:
@@ -105,16 +90,16 @@ def lay_out_estimate(
     top = _draw_bars(edges, scale, domain, look, room.left, spelled)
     said = [{"method": row["method"]} | write_numbers(row, scale.width, level) for row in rows]
     numbered, titles = _number_rows(rows, said)
-    grid = build_scale_axis(scale, None, labels=False, ticks=False, domain=False)
-    layers = draw_intervals(numbered, look, domain, titles, grid)
+    grid = marks.build_scale_axis(scale, None, labels=False, ticks=False, domain=False)
+    layers = marks.draw_intervals(numbered, look, domain, titles, grid)
     if several:
         layers += _draw_labels(numbered, "method", scale, look, room)
-    strip = layer(layers, room.inner, _ROW * len(rows) + 6)
+    strip = marks.layer(layers, room.inner, _ROW * len(rows) + 6)
     entries = _list_entries(rows, None if several else said[0], level)
     if 0 < sum(bar["count"] for bar in bars) < FEW:
         entries.append(("", "few ratings: go by the confidence interval"))
     below = room.draw_key(entries, look)
-    return stack(layer(top, room.inner, 150), strip, below, spacing=8)
+    return marks.stack(marks.layer(top, room.inner, 150), strip, below, spacing=8)
 
 
 def _draw_labels(
@@ -122,11 +107,15 @@ def _draw_labels(
 ) -> Layers:
     """Write the names at the left of rows, and the estimates at their right."""
     shown = [{**row, "shown": rating_text(row["estimate"], scale.width)} for row in rows]
-    head = chart_rows([{}]).mark_text(text="estimate", align="right", color=look.muted, fontSize=11)
+    head = marks.chart_rows([{}]).mark_text(
+        text="estimate", align="right", color=look.muted, fontSize=11
+    )
     end = room.inner + room.right - more - 4
     return [
-        draw_texts(rows, name, -10, look, align="right", limit=room.left - 14, lineBreak="\n"),
-        draw_texts(shown, "shown", end, look, align="right", fontWeight="bold"),
+        marks.draw_texts(
+            rows, name, -10, look, align="right", limit=room.left - 14, lineBreak="\n"
+        ),
+        marks.draw_texts(shown, "shown", end, look, align="right", fontWeight="bold"),
         head.encode(x=alt.value(end), y=alt.value(-6)),
     ]
 
@@ -159,7 +148,7 @@ def lay_out_comparison(
         for rows, title in ((items, "rating"), (ways, f"{first} minus {second}"))
     ]
     entries = [*_list_entries(items, None, level), ("claim", "no difference")]
-    return stack(*panels, room.draw_key(entries, look), spacing=14)
+    return marks.stack(*panels, room.draw_key(entries, look), spacing=14)
 
 
 def _lay_out_panel(
@@ -170,13 +159,13 @@ def _lay_out_panel(
     said = [{"title": row["name"]} | write_numbers(row, scale.width, level) for row in rows]
     numbered, titles = _number_rows(rows, said)
     domain, axis = _find_domain(rows, zero=differ), room.build_axis(title)
-    layers = draw_intervals(numbered, look, domain, titles, axis)
+    layers = marks.draw_intervals(numbered, look, domain, titles, axis)
     if differ:
-        zero = chart_rows([{"zero": 0}]).mark_rule(**line_styles(look)["claim"])
-        layers.insert(0, zero.encode(encode_x("zero", domain, axis)))
+        zero = marks.chart_rows([{"zero": 0}]).mark_rule(**marks.line_styles(look)["claim"])
+        layers.insert(0, zero.encode(marks.encode_x("zero", domain, axis)))
         numbered = [{**row, "name": _wrap(row["name"], room.left - 14)} for row in numbered]
     layers += _draw_labels(numbered, "name", scale, look, room)
-    return layer(layers, room.inner, _ROW * len(rows) + 10)
+    return marks.layer(layers, room.inner, _ROW * len(rows) + 10)
 
 
 def _shorten(name: str, most: int) -> str:
@@ -185,7 +174,7 @@ def _shorten(name: str, most: int) -> str:
 
 def _wrap(words: str, width: int) -> str:
     """Put the last word on a line of its own if all do not fit on one."""
-    return words if text_width(words) <= width else "\n".join(words.rsplit(" ", 1))
+    return words if marks.text_width(words) <= width else "\n".join(words.rsplit(" ", 1))
 
 
 def _find_domain(rows: Rows, *, zero: bool = False) -> list[float]:
@@ -200,8 +189,8 @@ def _find_domain(rows: Rows, *, zero: bool = False) -> list[float]:
 def lay_out_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int) -> Drawing:
     """Lay out the bounds of items below each other, every other tier shaded."""
     if not rows:
-        nothing = chart_rows([{}]).mark_text(text="no items", color=look.muted)
-        return layer([nothing], width, 2 * _ROW)
+        nothing = marks.chart_rows([{}]).mark_text(text="no items", color=look.muted)
+        return marks.layer([nothing], width, 2 * _ROW)
     tiered = len({row["tier"] for row in rows}) > 1
     room = Room.of(rows, "name", scale, width, _TIER if tiered else 0)
     said = [
@@ -209,7 +198,9 @@ def lay_out_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int)
         for row in rows
     ]
     numbered, titles = _number_rows(rows, said)
-    layers = draw_intervals(numbered, look, _find_domain(rows), titles, room.build_axis("rating"))
+    layers = marks.draw_intervals(
+        numbered, look, _find_domain(rows), titles, room.build_axis("rating")
+    )
     layers += _draw_labels(numbered, "name", scale, look, room, _TIER if tiered else 0)
     entries = _list_entries(rows, None, None)
     if tiered:
@@ -218,8 +209,8 @@ def lay_out_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int)
     if more:
         words = f"{plural(more, 'more item')} {'is' if more == 1 else 'are'} not shown"
         entries.append(("", words))
-    drawing = layer(layers, room.inner, _ROW * len(rows))
-    return stack(drawing, room.draw_key(entries, look), spacing=10)
+    drawing = marks.layer(layers, room.inner, _ROW * len(rows))
+    return marks.stack(drawing, room.draw_key(entries, look), spacing=10)
 
 
 def _write_ranks(row: Mapping[str, Any]) -> dict[str, str]:
@@ -240,13 +231,13 @@ def _draw_tiers(rows: Rows, look: Look, room: Room) -> Layers:
         for i, run in enumerate(runs)
     ]
     labels = [{**run[0], "label": f"tier {run[0]['tier']:,}"} for run in runs]
-    y, end = encode_row(len(rows)), room.inner + room.right
+    y, end = marks.encode_row(len(rows)), room.inner + room.right
     shade = (
-        chart_rows([tier for tier in tiers if tier["shaded"]])
-        .mark_rect(**band_styles(look)["tier"])
+        marks.chart_rows([tier for tier in tiers if tier["shaded"]])
+        .mark_rect(**marks.band_styles(look)["tier"])
         .encode(y, alt.Y2("end:Q"), x=alt.value(-room.left), x2=alt.value(end))
     )
-    numbers = draw_texts(
+    numbers = marks.draw_texts(
         labels, "label", end - 4, look, many=len(rows), align="right", color=look.muted
     )
     return [shade, numbers]
@@ -290,31 +281,31 @@ def _draw_bars(
     edges: Rows, scale: Scale, domain: Sequence[float], look: Look, left: int, spelled: bool
 ) -> Layers:
     """Draw shares of ratings, each written above its bar, or on an axis if there are many."""
-    axis = build_scale_axis(scale, "rating", grid=False)
+    axis = marks.build_scale_axis(scale, "rating", grid=False)
     highest = max(bar["share"] for bar in edges) or 1.0
     shares = alt.Scale(domain=[0, highest * 1.12], nice=False)
     side = None
     if not spelled:
         side = alt.Axis(format="~%", tickCount=4, title=None, minExtent=left - 8, domain=False)
-    base = chart_rows(edges).encode(
-        encode_x("left", domain, axis),
+    base = marks.chart_rows(edges).encode(
+        marks.encode_x("left", domain, axis),
         alt.Y("share:Q", scale=shares, axis=side, title=None),
-        tooltip=write_tooltips({"rating": "rating", "times": "ratings", "percent": "share"}),
+        tooltip=marks.write_tooltips({"rating": "rating", "times": "ratings", "percent": "share"}),
     )
     seen = any(bar["count"] for bar in edges)
     layers: Layers = [base.mark_bar(color=look.bar).encode(alt.X2("right:Q"), alt.Y2Datum(0))]
     if spelled and seen:
         middle = [{**bar, "middle": (bar["left"] + bar["right"]) / 2} for bar in edges]
         layers.append(
-            chart_rows(middle)
+            marks.chart_rows(middle)
             .mark_text(dy=-7, color=look.muted, fontSize=11)
             .encode(
-                encode_x("middle", domain, axis),
+                marks.encode_x("middle", domain, axis),
                 alt.Y("share:Q", scale=shares, axis=None),
                 alt.Text("rounded:N"),
             )
         )
     if not seen:
-        nobody = chart_rows([{}]).mark_text(text="no ratings", color=look.muted, fontSize=13)
+        nobody = marks.chart_rows([{}]).mark_text(text="no ratings", color=look.muted, fontSize=13)
         layers.append(nobody)
     return layers

@@ -121,18 +121,8 @@ def draw_intervals(
 ) -> Layers:
     """Draw rows of intervals: confidence interval, bounds, average, estimate.
 
-    Parameters
-    ----------
-    rows
-        With columns ``row`` (from 0), those of an estimate, ``average``, and texts.
-    look
-        The colours.
-    domain
-        Range of the horizontal axis.
-    titles
-        Columns of text for the tooltip, and their titles.
-    axis
-        The horizontal axis, if it is shown.
+    The rows have columns ``row`` (from 0), those of an estimate, ``average``, and texts for the
+    tooltip, whose titles are ``titles``. The horizontal axis spans ``domain``.
     """
     points, lines = point_styles(look), line_styles(look)
 
@@ -177,17 +167,9 @@ def draw_key(
 ) -> Drawing:
     """Explain the marks: symbols with labels, as many to a line as fit.
 
-    Parameters
-    ----------
-    entries
-        Kind of mark and words: kinds of :func:`point_styles` and :func:`line_styles`, a method
-        behind :data:`METHOD`, or none.
-    look
-        The colours.
-    width
-        Width of the drawing above.
-    start, end
-        How far the key may reach beyond it at the left and at the right.
+    An entry is a kind of mark and its label: a kind of :func:`point_styles` or
+    :func:`line_styles`, a method behind :data:`METHOD`, or none. The key may reach beyond the
+    drawing above, which is ``width`` wide, by ``start`` at the left and ``end`` at the right.
     """
     room = start + width + end
     rows = _flow(entries, room)

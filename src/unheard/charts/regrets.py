@@ -5,24 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from unheard.charts import marks
 from unheard.charts.altair import alt
-from unheard.charts.marks import (
-    METHOD,
-    NUMBER,
-    Drawing,
-    Layers,
-    Rows,
-    chart_rows,
-    draw_key,
-    draw_texts,
-    encode_row,
-    encode_x,
-    layer,
-    method_line,
-    stack,
-    text_width,
-    write_tooltips,
-)
+from unheard.charts.marks import Drawing, Layers, Rows
 from unheard.charts.style import Look
 
 _BOUND = "lower bound"
@@ -78,23 +63,23 @@ def _lay_out_lines(rows: Rows, look: Look, width: int) -> Drawing:
     inner = width - left - 24
     ends = min(row["q"] for row in rows), max(row["q"] for row in rows)
     title = "q: smallest probability of responding"
-    x = encode_x("q", ends, alt.Axis(title=title, grid=False, tickCount=inner // 50))
+    x = marks.encode_x("q", ends, alt.Axis(title=title, grid=False, tickCount=inner // 50))
     side = {
         "title": _write_title(rows), "titleAnchor": "start", "titleAngle": 0, "titleAlign": "left",
-        "titleX": 0, "titleY": -12, "format": NUMBER, "minExtent": left - 8, "domain": False,
+        "titleX": 0, "titleY": -12, "format": marks.NUMBER, "minExtent": left - 8, "domain": False,
         "ticks": False,
     }  # fmt: skip
     y = _encode_regret([row["regret"] for row in rows], side)
     names = list(dict.fromkeys(row["method"] for row in rows))
     layers: Layers = []
     for name in names:
-        base = chart_rows([row for row in rows if row["method"] == name]).encode(x, y)
-        layers.append(base.mark_line(**method_line(name, look)))
+        base = marks.chart_rows([row for row in rows if row["method"] == name]).encode(x, y)
+        layers.append(base.mark_line(**marks.method_line(name, look)))
         dots = base.mark_point(filled=True, size=36, opacity=1, color=look.methods[name])
-        layers += [] if name == _BOUND else [dots.encode(tooltip=write_tooltips(_TITLES))]
-    drawing = layer(layers, inner, 250)
-    entries = [(f"{METHOD}{name}", name) for name in names]
-    return stack(drawing, draw_key(entries, look, inner, left), spacing=10)
+        layers += [] if name == _BOUND else [dots.encode(tooltip=marks.write_tooltips(_TITLES))]
+    drawing = marks.layer(layers, inner, 250)
+    entries = [(f"{marks.METHOD}{name}", name) for name in names]
+    return marks.stack(drawing, marks.draw_key(entries, look, inner, left), spacing=10)
 
 
 def _encode_regret(values: list[float], side: dict[str, Any]) -> alt.Y:
@@ -110,29 +95,31 @@ def _encode_regret(values: list[float], side: dict[str, Any]) -> alt.Y:
 
 def _lay_out_rows(rows: Rows, look: Look, width: int) -> Drawing:
     """Draw a point for each row, with two standard errors of a simulation around it."""
-    left, right = 20 + max(text_width(row["t_name"]) for row in rows), 66
+    left, right = 20 + max(marks.text_width(row["t_name"]) for row in rows), 66
     inner = width - left - right
     numbered = [
         {**row, "row": i, "colour": look.methods[row["method"]]}
         | _find_ends(row["regret"], row["standard_error"])
         for i, row in enumerate(rows)
     ]
-    axis = alt.Axis(title=_write_title(rows), tickCount=inner // 70, format=NUMBER)
+    axis = alt.Axis(title=_write_title(rows), tickCount=inner // 70, format=marks.NUMBER)
     domain = (0.0, max(row["high"] for row in numbered) * 1.05 or 1.0)
-    y, bounds = encode_row(len(rows)), [row for row in numbered if row["method"] == _BOUND]
+    y, bounds = marks.encode_row(len(rows)), [row for row in numbered if row["method"] == _BOUND]
     others = [row for row in numbered if row["method"] != _BOUND]
     colour = alt.Color("colour:N", scale=None, legend=None)
-    base = chart_rows(others).encode(y, colour, tooltip=write_tooltips(_TITLES))
+    base = marks.chart_rows(others).encode(y, colour, tooltip=marks.write_tooltips(_TITLES))
     layers: Layers = [
-        chart_rows(bounds)
-        .mark_rule(**method_line(_BOUND, look))
-        .encode(encode_x("regret", domain, axis), tooltip=write_tooltips(_TITLES)),
-        base.mark_rule(strokeWidth=2).encode(encode_x("low", domain, axis), alt.X2("high:Q")),
-        base.mark_point(filled=True, size=110).encode(encode_x("regret", domain, axis)),
-        draw_texts(numbered, "t_name", -10, look, align="right"),
-        draw_texts(numbered, "t_regret", inner + right - 6, look, align="right", fontWeight="bold"),
+        marks.chart_rows(bounds)
+        .mark_rule(**marks.method_line(_BOUND, look))
+        .encode(marks.encode_x("regret", domain, axis), tooltip=marks.write_tooltips(_TITLES)),
+        base.mark_rule(strokeWidth=2).encode(marks.encode_x("low", domain, axis), alt.X2("high:Q")),
+        base.mark_point(filled=True, size=110).encode(marks.encode_x("regret", domain, axis)),
+        marks.draw_texts(numbered, "t_name", -10, look, align="right"),
+        marks.draw_texts(
+            numbered, "t_regret", inner + right - 6, look, align="right", fontWeight="bold"
+        ),
     ]
-    return layer(layers, inner, 26 * len(rows) + 6)
+    return marks.layer(layers, inner, 26 * len(rows) + 6)
 
 
 def _find_ends(value: float, error: float | None) -> dict[str, float]:
@@ -150,14 +137,14 @@ def _lay_out_cells(rows: Rows, look: Look, width: int) -> Drawing:
     order = ["infinite" if n is None else f"{n:,}" for n in people]
     q = [f"{value:g}" for value in sorted({row["q"] for row in rows})]
     chart = (
-        chart_rows(rows)
+        marks.chart_rows(rows)
         .mark_rect()
         .encode(
             alt.X("t_q:O", title="q", sort=q, axis=alt.Axis(labelAngle=0, labelOverlap=True)),
             alt.Y("t_n:O", title="people", sort=order[::-1]),
             # Cividis looks the same to colour-blind readers.
             alt.Color("regret:Q", title="regret", scale=alt.Scale(scheme="cividis", type="sqrt")),
-            tooltip=write_tooltips(_TITLES),
+            tooltip=marks.write_tooltips(_TITLES),
         )
         .properties(width=size, height=min(size, 30 * len(order)))
         .properties(view=alt.ViewBackground(stroke=look.muted))

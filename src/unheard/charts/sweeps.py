@@ -7,28 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from unheard.charts import marks
 from unheard.charts.altair import alt
-from unheard.charts.marks import (
-    NUMBER,
-    Drawing,
-    Layers,
-    Rows,
-    band_styles,
-    chart_rows,
-    draw_key,
-    edge_styles,
-    layer,
-    line_styles,
-    point_styles,
-    stack,
-    write_tooltips,
-)
+from unheard.charts.marks import Drawing, Layers, Rows
 from unheard.charts.style import Look
 from unheard.model.scale import Scale
 from unheard.present.estimates import confidence_words
 from unheard.text import range_text, rating_text, write_exactly
 
-_LEFT, _RIGHT, _HEIGHT = 62, 18, 250
+LEFT, RIGHT, HEIGHT = 62, 18, 250
 _TICKS = (1, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 _TIGHT = (0.7, 0.3)
 """Ticks that a narrow picture leaves out."""
@@ -36,40 +23,39 @@ _TIGHT = (0.7, 0.3)
 
 @dataclass(frozen=True)
 class Plane:
-    """Where q and ratings are in a picture.
+    """Axes of a chart over q, from 1 at the left to ``least`` at the right.
 
-    Attributes
-    ----------
-    least
-        The q at the right end; 1 is at the left end.
-    domain
-        Lowest and highest rating.
-    title
-        Title of the axis: what q means.
-    inner
-        Width of the plane.
+    ``domain`` and ``side`` are the range and the title of the vertical axis, ``title`` is the title
+    of the horizontal axis, and ``inner`` is the width.
     """
 
     least: float
     domain: tuple[float, float]
     title: str
     inner: int
+    side: str | None = "mean rating"
+    number: str = marks.NUMBER
 
     def encode_q(self, column: str = "q") -> alt.X:
         """Place q on the horizontal axis."""
         ticks = [q for q in _TICKS if q >= self.least and (self.inner > 400 or q not in _TIGHT)]
         title = textwrap.wrap(self.title, max(int(self.inner / 6.4), 20))
         axis = alt.Axis(
-            values=ticks, format=NUMBER, title=title, titlePadding=24, grid=False,
+            values=ticks, format=marks.NUMBER, title=title, titlePadding=24, grid=False,
             labelOverlap="greedy", labelSeparation=6,
         )  # fmt: skip
         scale = alt.Scale(type="log", domain=[self.least, 1], reverse=True, nice=False)
         return alt.X(f"{column}:Q", scale=scale, axis=axis)
 
-    def encode_rating(self, column: str) -> alt.Y:
-        """Place a rating on the vertical axis."""
+    def encode_y(self, column: str) -> alt.Y:
+        """Place a rating, or a share, on the vertical axis."""
         axis = alt.Axis(
-            title="mean rating", tickCount=5, minExtent=_LEFT - 34, domain=False, ticks=False
+            title=self.side,
+            tickCount=5,
+            minExtent=LEFT - 34,
+            domain=False,
+            ticks=False,
+            format=self.number,
         )
         scale = alt.Scale(domain=list(self.domain), nice=False, zero=False)
         return alt.Y(f"{column}:Q", scale=scale, axis=axis)
@@ -86,24 +72,14 @@ def lay_out_sweep(
 ) -> Drawing:
     """Lay out estimate, bounds and confidence interval over q, from 1 to nearly 0.
 
-    Parameters
-    ----------
-    rows
-        The results, largest q first.
-    marked
-        The claim and the chosen q, if any.
-    scale, level
-        Of the question.
-    words
-        What q means, and what its two ends mean.
-    look, width
-        The colours, and the width of the picture.
+    ``rows`` are the results, largest q first; ``marked`` has the claim and the chosen q, if any;
+    ``words`` say what q means, and what its two ends mean.
     """
     claim, chosen = marked.get("claim"), marked.get("chosen")
     heights = [row[name] for row in rows for name in ("ci_lower", "ci_upper")]
     heights += [claim["threshold"]] if claim else []
     pad = 0.05 * (max(heights) - min(heights)) or 0.5
-    inner = width - _LEFT - _RIGHT
+    inner = width - LEFT - RIGHT
     domain = (min(heights) - pad, max(heights) + pad)
     plane = Plane(rows[-1]["q"], domain, words[0], inner)
     entries = [("line", "estimate"), ("band", "bounds"), ("ci band", confidence_words(level))]
@@ -116,28 +92,28 @@ def lay_out_sweep(
         layers += claim_layers
         entries += claim_entries
     if chosen:
-        layers += _draw_chosen(chosen["q"], plane, look)
+        layers += draw_chosen(chosen["q"], plane, look)
     layers.append(_add_tooltips(rows, scale, level, plane))
-    drawing = layer(layers, inner, _HEIGHT)
-    return stack(drawing, draw_key(entries, look, inner, _LEFT), spacing=10)
+    drawing = marks.layer(layers, inner, HEIGHT)
+    return marks.stack(drawing, marks.draw_key(entries, look, inner, LEFT), spacing=10)
 
 
 def _draw_bands(rows: Rows, plane: Plane, look: Look) -> Layers:
     """Draw bounds and confidence interval as bands with edges, and the estimate as a line."""
-    base, areas = chart_rows(rows).encode(plane.encode_q()), band_styles(look)
-    edges = edge_styles(look)
+    base, areas = marks.chart_rows(rows).encode(plane.encode_q()), marks.band_styles(look)
+    edges = marks.edge_styles(look)
     bands = (("ci band", "ci_lower", "ci_upper"), ("band", "lower", "upper"))
     return [
         *(
-            base.mark_area(**areas[kind]).encode(plane.encode_rating(low), alt.Y2(f"{high}:Q"))
+            base.mark_area(**areas[kind]).encode(plane.encode_y(low), alt.Y2(f"{high}:Q"))
             for kind, low, high in bands
         ),
         *(
-            base.mark_line(**edges[kind]).encode(plane.encode_rating(end))
+            base.mark_line(**edges[kind]).encode(plane.encode_y(end))
             for kind, *ends in bands
             for end in ends
         ),
-        base.mark_line(**line_styles(look)["line"]).encode(plane.encode_rating("estimate")),
+        base.mark_line(**marks.line_styles(look)["line"]).encode(plane.encode_y("estimate")),
     ]
 
 
@@ -145,16 +121,18 @@ def _label_ends(words: tuple[str, ...], plane: Plane, look: Look) -> Layers:
     """Write at both ends of the axis what q means there."""
     first, last = words
     return [
-        chart_rows([{}])
+        marks.chart_rows([{}])
         .mark_text(fontSize=11, color=look.muted, baseline="top", text=text, align=align)
-        .encode(x=alt.value(place), y=alt.value(_HEIGHT + 24))
+        .encode(x=alt.value(place), y=alt.value(HEIGHT + 24))
         for text, align, place in ((first, "left", -4), (f"{last} →", "right", plane.inner + 4))
     ]
 
 
 def _shade(q: list[float], plane: Plane, look: Look) -> Drawing:
     """Shade the q that the response rate contradicts."""
-    shade = chart_rows([{"q": max(q), "end": min(q)}]).mark_rect(**band_styles(look)["tier"])
+    shade = marks.chart_rows([{"q": max(q), "end": min(q)}]).mark_rect(
+        **marks.band_styles(look)["tier"]
+    )
     return shade.encode(plane.encode_q(), alt.X2("end:Q"))
 
 
@@ -164,8 +142,8 @@ def _draw_claim(
     """Draw the threshold and the breakdown q, and return entries for the key."""
     side = "above" if claim["above"] else "below"
     entries = [("claim", f"claim: {side} {write_exactly(claim['threshold'])}")]
-    rule = chart_rows([claim]).mark_rule(**line_styles(look)["claim"])
-    layers: Layers = [rule.encode(plane.encode_rating("threshold"))]
+    rule = marks.chart_rows([claim]).mark_rule(**marks.line_styles(look)["claim"])
+    layers: Layers = [rule.encode(plane.encode_y("threshold"))]
     for kind, column, words in (
         ("breakdown", "breakdown_q", "ignoring sampling error"),
         ("ci breakdown", "ci_breakdown_q", "allowing for it"),
@@ -183,19 +161,21 @@ def _draw_claim(
 def _draw_breakdown(kind: str, q: float, threshold: float, plane: Plane, look: Look) -> Layers:
     """Mark the breakdown q of a claim, with a line to the axis below."""
     row = {"q": q, "threshold": threshold, "foot": plane.domain[0], "text": f"{q:.3g}"}
-    place = plane.encode_q(), plane.encode_rating("threshold")
-    base = chart_rows([row]).encode(*place, tooltip=write_tooltips({"text": "breakdown q"}))
+    place = plane.encode_q(), plane.encode_y("threshold")
+    base = marks.chart_rows([row]).encode(
+        *place, tooltip=marks.write_tooltips({"text": "breakdown q"})
+    )
     dashes = [1, 0] if kind == "breakdown" else [2, 2]
     drop = base.mark_rule(color=look.claim, strokeWidth=1, strokeDash=dashes)
-    return [drop.encode(alt.Y2("foot:Q")), base.mark_point(**point_styles(look)[kind])]
+    return [drop.encode(alt.Y2("foot:Q")), base.mark_point(**marks.point_styles(look)[kind])]
 
 
-def _draw_chosen(q: float, plane: Plane, look: Look) -> Layers:
+def draw_chosen(q: float, plane: Plane, look: Look) -> Layers:
     """Draw a line at the chosen q, its number above."""
-    base = chart_rows([{"q": q, "words": f"q = {q:.3g}"}]).encode(plane.encode_q())
+    base = marks.chart_rows([{"q": q, "words": f"q = {q:.3g}"}]).encode(plane.encode_q())
     number = base.mark_text(fontWeight="bold", color=look.ink)
     return [
-        base.mark_rule(**line_styles(look)["chosen"]),
+        base.mark_rule(**marks.line_styles(look)["chosen"]),
         number.encode(alt.Text("words:N"), y=alt.value(-9)),
     ]
 
@@ -217,5 +197,7 @@ def _add_tooltips(rows: Rows, scale: Scale, level: float | None, plane: Plane) -
         }
         for row in rows
     ]
-    columns = chart_rows(texts).mark_rule(opacity=0, strokeWidth=max(plane.inner / len(rows), 4))
-    return columns.encode(plane.encode_q(), tooltip=write_tooltips(titles))
+    columns = marks.chart_rows(texts).mark_rule(
+        opacity=0, strokeWidth=max(plane.inner / len(rows), 4)
+    )
+    return columns.encode(plane.encode_q(), tooltip=marks.write_tooltips(titles))

@@ -11,9 +11,10 @@ from typing import Any
 
 from unheard.charts.altair import alt
 from unheard.charts.draw import draw_pairs, draw_ranking, draw_sweep
-from unheard.charts.marks import NUMBER, Drawing, Rows, chart_rows, layer, line_styles
+from unheard.charts.marks import Drawing, Rows, chart_rows, layer
 from unheard.charts.picture import Picture
 from unheard.charts.style import THEMES, Look
+from unheard.charts.sweeps import LEFT, RIGHT, Plane, draw_chosen
 from unheard.report.names import name_group, name_item
 from unheard.report.report_data import ReportData
 from unheard.report.sentences import describe_sorting, write_share
@@ -23,25 +24,13 @@ _WIDTHS = {"wide": 620, "narrow": 340}
 _DRAWN = 15
 """How many items a figure of the ranking shows."""
 
-_TICKS = (1, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
-
 _GROUPS, _DRAWN_OF_EACH = 4, 10
 """Of how many rating columns or windows the ranking is drawn, and how many items of each."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure whose images are embedded in their addresses.
-
-    Attributes
-    ----------
-    caption
-        The caption below it.
-    words
-        What it shows, with the numbers: the alternative text.
-    addresses
-        The images by theme and width.
-    """
+    """A figure: its caption, its alternative text, and its embedded images by theme and width."""
 
     caption: str
     words: str
@@ -156,46 +145,20 @@ def _list_shares(
 
 
 def _lay_out_shares(records: Rows, q: float, look: Look, width: int) -> Drawing:
-    left, right, height = 52, 14, 200
-    inner = width - left - right
-    least = min(record["q"] for record in records)
-    across = alt.X(
-        "q:Q",
-        scale=alt.Scale(type="log", domain=[least, 1], reverse=True, nice=False),
-        axis=alt.Axis(
-            values=_TICKS,
-            format=NUMBER,
-            title="participation ratio q",
-            grid=False,
-            labelOverlap="greedy",
-            labelSeparation=6,
-        ),
-    )
-    percent = alt.Axis(title=None, format=".0%", tickCount=5, minExtent=left - 8, domain=False)
-    up = alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), axis=percent)
+    inner, least = width - LEFT - RIGHT, min(record["q"] for record in records)
+    plane = Plane(least, (0, 1), "participation ratio q", inner, "pairs settled", ".0%")
+    place = plane.encode_q(), plane.encode_y("share")
     series = list(dict.fromkeys(record["series"] for record in records))
-    dashes = alt.StrokeDash(
-        "series:N",
-        scale=alt.Scale(domain=series, range=[[1, 0], [6, 3], [1, 3]][: len(series)]),
-        legend=alt.Legend(
-            title=None,
-            orient="bottom",
-            symbolType="stroke",
-            symbolSize=600,
-            columns=1,
-            labelLimit=0,
-        ),
-    )
+    styles = alt.Scale(domain=series, range=[[1, 0], [6, 3], [1, 3]][: len(series)])
+    legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=600, columns=1)
     drawn = chart_rows(records)
-    chosen = chart_rows([{"q": q, "words": f"q = {q:.3g}"}]).encode(across)
-    words = chosen.mark_text(fontWeight="bold", color=look.ink)
+    lines = drawn.mark_line(color=look.bounds)
     return layer(
         [
-            drawn.mark_line(color=look.bounds).encode(across, up, dashes),
-            drawn.mark_point(color=look.bounds, filled=True, size=40).encode(across, up),
-            chosen.mark_rule(**line_styles(look)["chosen"]),
-            words.encode(alt.Text("words:N"), y=alt.value(-9)),
+            lines.encode(*place, alt.StrokeDash("series:N", scale=styles, legend=legend)),
+            drawn.mark_point(color=look.bounds, filled=True, size=40).encode(*place),
+            *draw_chosen(q, plane, look),
         ],
         inner,
-        height,
+        200,
     )

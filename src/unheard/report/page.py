@@ -13,25 +13,9 @@ from unheard._version import __version__
 from unheard.charts.style import DARK, LIGHT, Look
 from unheard.errors import MissingLibraryError
 from unheard.present.phrases import q_cell, ranks_text, sentence_case
+from unheard.report import ranking_table, sentences
 from unheard.report.names import name_row, strip_direction_marks
-from unheard.report.ranking_table import (
-    STRIP_WIDTH,
-    build_line,
-    find_ends,
-    list_columns,
-    place_ticks,
-)
 from unheard.report.report_data import ReportData
-from unheard.report.sentences import (
-    describe_data,
-    describe_method,
-    describe_rows_left_out,
-    describe_sorting,
-    describe_table,
-    explain_notes,
-    name_best,
-    write_share,
-)
 from unheard.text import plural, rating_text
 
 try:
@@ -48,9 +32,10 @@ def render_page(data: ReportData) -> str:
     """Return the page, with as many rows as fit."""
     environment = _build_environment(data)
     page = environment.get_template("page.html.j2")
-    ends = find_ends(data)
-    columns = list_columns(data, ends)
-    given = _build_context(data) | {"columns": columns, "ticks": place_ticks(data.scale, ends)}
+    ends = ranking_table.find_ends(data)
+    columns = ranking_table.list_columns(data, ends)
+    ticks = ranking_table.place_ticks(data.scale, ends)
+    given = _build_context(data) | {"columns": columns, "ticks": ticks}
 
     def render(rows: list[str]) -> str:
         left_out = data.numbers.items - len(rows)
@@ -61,7 +46,7 @@ def render_page(data: ReportData) -> str:
     write_row = environment.get_template("row.html.j2").module.row  # type: ignore[attr-defined]
     rows: list[str] = []
     for one in data.rows:
-        text = write_row(build_line(one, data.request.item, columns, ends), columns)
+        text = write_row(ranking_table.build_line(one, data.request.item, columns, ends), columns)
         room -= len(text.encode("utf-8", "backslashreplace"))
         if room < 0:
             break
@@ -85,13 +70,13 @@ def _build_context(data: ReportData) -> dict[str, Any]:
         "leading_pairs": figures.draw_leading_pairs(data),
         "other_participation": figures.name_other_participation(data),
         "leader": figures.draw_leader(data),
-        "about": describe_table(data),
-        "data_sentences": describe_data(data),
-        "notes": explain_notes(data),
-        "method_sentences": describe_method(data),
+        "about": sentences.describe_table(data),
+        "data_sentences": sentences.describe_data(data),
+        "notes": sentences.explain_notes(data),
+        "method_sentences": sentences.describe_method(data),
         "level": f"{(data.request.level or 0) * 100:.6g}%",
-        "best_sentences": name_best(data),
-        "sorted_by": describe_sorting(data.request),
+        "best_sentences": sentences.name_best(data),
+        "sorted_by": sentences.describe_sorting(data.request),
     }
 
 
@@ -142,8 +127,8 @@ def _build_environment(data: ReportData) -> jinja2.Environment:
     }
     made.globals |= {
         "version": __version__,
-        "strip_width": STRIP_WIDTH,
-        "describe_rows_left_out": describe_rows_left_out,
+        "strip_width": ranking_table.STRIP_WIDTH,
+        "describe_rows_left_out": sentences.describe_rows_left_out,
     }
     return made
 
@@ -151,7 +136,7 @@ def _build_environment(data: ReportData) -> jinja2.Environment:
 def _write_cell_share(some: int | None, of: int) -> str:
     if some is None:
         return "–"
-    return write_share(some, of).replace("less than ", "<").replace("more than ", ">")
+    return sentences.write_share(some, of).replace("less than ", "<").replace("more than ", ">")
 
 
 def _finalize(value: object) -> object:

@@ -37,16 +37,8 @@ WriteCell: TypeAlias = Callable[[Mapping[str, Any]], str]
 class Column:
     """A column of the ranking, after the one that names the item.
 
-    Attributes
-    ----------
-    heading
-        Its heading.
-    meaning
-        What it means.
-    write
-        Writes a cell of it; None for the small drawing.
-    printed
-        Whether there is room for it on paper.
+    ``write`` writes a cell, and is None for the small drawing; ``printed`` says whether there is
+    room for the column on paper.
     """
 
     heading: str

@@ -15,23 +15,13 @@ from unheard.model.notes import FEW
 from unheard.model.scale import Scale
 from unheard.present.order_sentences import Findings, assumption_words
 from unheard.present.table_json import documents
+from unheard.report import order_queries
+from unheard.report import sensitivity as analysis
 from unheard.report.changed_items import ChangedItem, find_changed_items
 from unheard.report.headline import MAX_NAMED, write_headline
 from unheard.report.names import name_grouping, name_item
-from unheard.report.order_queries import (
-    OrderNumbers,
-    choose_k,
-    count_notes,
-    count_settled,
-    get_k,
-    keep_result,
-)
-from unheard.report.sensitivity import (
-    LeadingItem,
-    Sensitivity,
-    analyse_sensitivity,
-    explain_no_sensitivity,
-)
+from unheard.report.order_queries import OrderNumbers, get_k
+from unheard.report.sensitivity import LeadingItem, Sensitivity
 from unheard.report.sentences import describe_participation
 from unheard.report.shared_participation import MAX_PAIRED, LeadingPairs, compare_leading
 from unheard.tables.pipeline import Job
@@ -51,30 +41,18 @@ class ReportData:
 
     Attributes
     ----------
-    title
-        Title of the report.
-    source
-        Name of the table.
-    command
-        The command that reproduces the report; None if there is none.
-    made
-        The day it was made.
-    request
-        What was asked, with the k that was chosen.
-    engine
-        The engine that counted.
-    tally
-        How many rows were read, counted and left out.
-    numbers
-        What is settled about the order.
-    headline
-        The headline, then a few sentences.
-    findings, meanings
-        What is settled, and what the columns mean.
-    assumption
-        The assumption, in a sentence.
-    participation
-        Whether participation is shared by all items, and what would hold otherwise.
+    title, source, command, made
+        Title, name of the table, the command that reproduces the report, and the day.
+    request, engine
+        What was asked, with the k that was chosen, and the engine that counted.
+    tally, messages
+        How many rows were read, counted and left out, and what was done to them.
+    numbers, notes
+        What is settled about the order, and how many items have each note.
+    headline, findings, meanings
+        The headline with a few sentences, what is settled, and what the columns mean.
+    assumption, participation
+        The assumption; whether participation is shared, and what would hold otherwise.
     leading_pairs
         The first items and the pairs of them in a settled order; None unless participation is
         shared.
@@ -82,14 +60,8 @@ class ReportData:
         The first rows of the result, best first, as ``unheard rank --json`` prints them.
     changed_items
         The items whose rank or rating changes most.
-    sensitivity
-        What other assumptions would settle; None if that was not examined.
-    no_sensitivity
-        Why not, in a sentence.
-    notes
-        Notes, and how many items have each.
-    messages
-        What was done to rows that could not be used as they were.
+    sensitivity, no_sensitivity
+        What other assumptions would settle; None if that was not examined, and why not.
     """
 
     title: str
@@ -137,32 +109,23 @@ class ReportData:
 def gather_report_data(
     job: Job, *, source: str, command: str | None, title: str | None
 ) -> ReportData:
-    """Gather the data of a report.
-
-    Parameters
-    ----------
-    job
-        A job whose request is about the order of the items.
-    source
-        Name of the table.
-    command
-        The command that reproduces the report.
-    title
-        Title of the report; by default it names the table.
-    """
-    with keep_result(job) as kept:
-        at, result = choose_k(*kept)
+    """Gather the data of a report; see :func:`unheard.report.render_report`."""
+    with order_queries.keep_result(job) as kept:
+        at, result = order_queries.choose_k(*kept)
         request, engine = at.request, at.opened.engine
-        numbers, notes = count_settled(at, result), count_notes(engine, result)
+        numbers, notes = (
+            order_queries.count_settled(at, result),
+            order_queries.count_notes(engine, result),
+        )
         listed = sorted_rows(result, request, sort_column(request, None)).limit(MAX_ROWS)
         rows = list(documents(engine, listed))
         findings, first = Findings(at, result), _name_candidates(at, result)
         _check_rows(rows, job, source)
         findings_sentences = findings.sentences()
         changed, leading = find_changed_items(at, result), _list_leading(at, result)
-    no_sensitivity, sensitivity = explain_no_sensitivity(request, numbers.items), None
+    no_sensitivity, sensitivity = analysis.explain_no_sensitivity(request, numbers.items), None
     if no_sensitivity is None:
-        sensitivity = analyse_sensitivity(replace(job, request=request), leading, numbers)
+        sensitivity = analysis.analyse_sensitivity(replace(job, request=request), leading, numbers)
     return ReportData(
         title=title or f"What the ratings in {source} show",
         source=source,

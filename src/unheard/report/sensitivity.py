@@ -36,14 +36,9 @@ _CONFLICTS = {
 
 @dataclass(frozen=True)
 class LeadingItem:
-    """One of the first items.
+    """One of the first items: its key among the counts, and its name.
 
-    Attributes
-    ----------
-    key, name
-        Its key among the counts, and its name.
-    best_rank, ci_worst_rank
-        Its best rank ignoring sampling error, and its worst rank allowing for it, if known.
+    Its best rank ignores sampling error; its worst rank allows for it, and is None if unknown.
     """
 
     key: str
@@ -90,15 +85,7 @@ class ClaimResult:
 
 @dataclass(frozen=True, eq=False)
 class LeaderSweep:
-    """The bounds on the mean of the first item at every q.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    sweep
-        The result at each q, and where the claim about every item breaks down.
-    """
+    """The first item: its name, the bounds on its mean at every q, and where the claim fails."""
 
     name: str
     sweep: Sweep
@@ -150,14 +137,8 @@ def analyse_sensitivity(
 ) -> Sensitivity:
     """Examine every q.
 
-    Parameters
-    ----------
-    job
-        A job about an order, with its k, for which :func:`explain_no_sensitivity` returns None.
-    leading
-        The first items, best first.
-    numbers
-        What is settled at the assumed q.
+    The job is about an order, with its k, and :func:`explain_no_sensitivity` returns None for it.
+    ``leading`` are the first items, best first; ``numbers`` are those at the assumed q.
     """
     order, k = job.request.order, get_k(job.request)
     known, question = fetch(job)

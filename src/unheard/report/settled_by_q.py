@@ -66,16 +66,9 @@ class SettledAtQ:
 
 @dataclass(frozen=True, eq=False)
 class Ranker:
-    """Ranks all items under shared and under separate participation.
+    """Ranks all items, with a k, under shared and under separate participation.
 
-    Attributes
-    ----------
-    question
-        The items.
-    k
-        How many items are in the top k.
-    shared
-        Whether the report assumes shared participation.
+    ``shared`` is what the report assumes.
     """
 
     question: Question

@@ -21,15 +21,10 @@ MAX_PAIRED = 20
 
 @dataclass(frozen=True)
 class LeadingPairs:
-    """The first items of the ranking, and the pairs of them in a settled order.
+    """The names of the first items, and the pairs of them in a settled order.
 
-    Attributes
-    ----------
-    names
-        Names of the items.
-    settled
-        Index of an item, index of an item before it, ``above`` or ``below``, and whether that
-        holds allowing for sampling error.
+    A pair is the index of an item, the index of an item before it, ``above`` or ``below``, and
+    whether that holds allowing for sampling error.
     """
 
     names: list[str]
