@@ -213,7 +213,7 @@ def test_drawings() -> None:
     light, dark = (base64.b64decode(picture).decode() for picture in (drawn[3], drawn[1]))
     assert LIGHT.background in light
     assert DARK.background in dark
-    assert "Estimate, and in brackets the" in (page.all("img")[2].attributes["alt"] or "")
+    assert "Estimate, with bounds in brackets: " in (page.all("img")[2].attributes["alt"] or "")
     assert len(text.encode()) < 1_500_000
 
 
