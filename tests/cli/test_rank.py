@@ -237,7 +237,7 @@ def test_output(run: Any, stays: Path, tmp_path: Path, ending: str) -> None:
     assert done.err.startswith(f"5 rows written to {target}.\nAlder is surely in the top 2")
     with duckdb.connect() as connection:
         rows = connection.sql(f"from '{target}'").to_arrow_table()
-    assert rows.column_names == COLUMNS
+    assert rows.column_names == [*COLUMNS, "method", "q", "level", "assumption"]
     same_rows(rows.to_pylist())
 
 

@@ -50,6 +50,7 @@ WANTED = expected(STAYS, ["hotel"], "stars", FIVE, q=0.3)
 ORDER = sorted(
     STARS, key=lambda name: (-WANTED[name,]["ci_lower"], -WANTED[name,]["estimate"], name)
 )
+SETTINGS = ["method", "q", "level", "assumption"]
 RATE = ["--item", "hotel", "--rating", "stars", "--q", "0.3"]
 # Whoever runs the tests in the background has Ctrl-C ignored, and so would the command.
 MAIN = """import signal
@@ -206,7 +207,7 @@ def test_output(run: Any, stays: Path, tmp_path: Path, ending: str) -> None:
         assert f"5 rows written to {path}" in done.err
         rows = read(path)
         assert [row["hotel"] for row in rows] == ORDER
-        assert list(rows[0]) == COLUMNS
+        assert list(rows[0]) == [*COLUMNS, *SETTINGS]
         same_rows(rows)
     assert sorted(one.name for one in tmp_path.iterdir()) == [path.name, "stays.csv"]
 
@@ -425,6 +426,34 @@ def test_nothing_is_half_written(run: Any, tmp_path: Path, words: list[str]) -> 
     assert done.code == 2
     assert output.read_text() == "old"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["rated.csv", "stays.csv"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
+def test_a_file_says_how_it_was_computed(
+    run: Any, stays: Path, tmp_path: Path, ending: str
+) -> None:
+    target = tmp_path / f"rated.{ending}"
+    assert run("rate", stays, *RATE, "-o", target).code == 0
+    with duckdb.connect() as opened:
+        rows = opened.execute(f"select distinct {', '.join(SETTINGS)} from '{target}'").fetchall()
+    ((method, q, level, assumption),) = rows
+    assert (method, q, level) == ("paa", 0.3, 0.95)
+    assert assumption.startswith("Whatever their rating, people respond at least 0.3 times")
+    if ending == "parquet":
+        metadata = pq.read_metadata(target).metadata
+        assert json.loads(metadata[b"unheard"])["q"] == 0.3
+
+
+def test_settings_leave_the_columns_of_items_alone(run: Any, tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "stays.csv", [["method", "stars"], ["paper", "4"], ["web", "5"]])
+    target = tmp_path / "rated.csv"
+    words = ["--item", "method", "--rating", "stars", "--floor", "0.3", "--n", "9"]
+    assert run("rate", path, *words, "-o", target).code == 0
+    with duckdb.connect() as opened:
+        query = f"select method, q, assumption from '{target}' order by method"
+        rows = opened.execute(query).fetchall()
+    assert [row[:2] for row in rows] == [("paper", None), ("web", None)]
+    assert "with a probability of at least 0.3" in rows[0][2]
 
 
 def test_output_refused(run: Any, stays: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from unheard.cli.table_result import Shown
 from unheard.cli.tables import read_where
 
 if TYPE_CHECKING:
+    from unheard.tables.pipeline import Job
     from unheard.tables.request import Request
 
 
@@ -64,7 +65,8 @@ def answer(source: str, values: Values, request: Request, make: Callable[..., Sh
         shown = make(job, result, None if counts_only else sort, values["top"])
         if target is not None:
             with watched("writing", engine.fraction):
-                write(engine, shown.everything(), target, notes=not counts_only)
+                settings = {} if counts_only else _list_settings(job)
+                write(engine, shown.everything(), target, notes=not counts_only, settings=settings)
         if values["to_table"] is not None:
             with watched("writing", engine.fraction):
                 engine.create(values["to_table"], shown.everything())
@@ -76,6 +78,21 @@ def answer(source: str, values: Values, request: Request, make: Callable[..., Sh
             shown.on_screen()
     finally:
         job.close()
+
+
+def _list_settings(job: Job) -> dict[str, str | float | None]:
+    """Return how a result was computed, for a file that is read without the command."""
+    from unheard.present.order_sentences import assumption_words
+
+    assumption, q = job.request.assumption, None
+    if assumption.is_ratio and assumption.q is not None and job.request.q_column is None:
+        q = float(assumption.q)
+    return {
+        "method": job.request.method,
+        "q": q,
+        "level": job.request.level,
+        "assumption": assumption_words(job),
+    }
 
 
 @click.command()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -68,7 +69,14 @@ def _check_replaceable(path: Path) -> None:
         raise _refuse("{path} is read-only", path, "Make it writable, or write to another file")
 
 
-def write(engine: Engine, query: exp.Query, path: Path, *, notes: bool) -> None:
+def write(
+    engine: Engine,
+    query: exp.Query,
+    path: Path,
+    *,
+    notes: bool,
+    settings: Mapping[str, str | float | None] | None = None,
+) -> None:
     """Write a result to a file whose ending tells the format.
 
     Parameters
@@ -79,16 +87,20 @@ def write(engine: Engine, query: exp.Query, path: Path, *, notes: bool) -> None:
         The file; one that is there is replaced.
     notes
         Whether the result has a column of notes.
+    settings
+        How the result was computed: a column each, the same in every row, so that it survives in
+        every format; in Parquet it is in the metadata of the file, too. A setting named like a
+        column of the result has no column.
     """
     if isinstance(engine, DuckDB):
-        _copy(engine, query, path, notes)
+        _copy(engine, query, path, notes, settings or {})
         return
     writer = DuckDB()
     try:
         # The rows come in order, and are to stay so.
         writer.execute("set preserve_insertion_order = true")
         rows = writer.register(engine.arrow(query))
-        _copy(writer, exp.select("*").from_(rows), path, notes)
+        _copy(writer, exp.select("*").from_(rows), path, notes, settings or {})
     finally:
         writer.close()
 
@@ -113,12 +125,20 @@ def beside(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def _copy(engine: DuckDB, query: exp.Query, path: Path, notes: bool) -> None:
-    settings = _FORMATS[path.suffix.lower()]
-    text = engine.text(query)
-    if "csv" in settings:
+def _copy(
+    engine: DuckDB,
+    query: exp.Query,
+    path: Path,
+    notes: bool,
+    settings: Mapping[str, str | float | None],
+) -> None:
+    form = _FORMATS[path.suffix.lower()]
+    text = _with_settings(engine, engine.text(query), settings)
+    if settings and "parquet" in form:
+        form += f", kv_metadata {{unheard: {quote_text(json.dumps(settings))}}}"
+    if "csv" in form:
         text = _without_formulas(engine, text)
-    elif notes and "json" in settings:
+    elif notes and "json" in form:
         # In JSON the notes are a list, as in the answers to single histograms.
         text = (
             "select * replace (case when notes = '' then [] else string_split(notes, ' ') end "
@@ -126,7 +146,26 @@ def _copy(engine: DuckDB, query: exp.Query, path: Path, notes: bool) -> None:
         )
     with beside(path) as partial:
         place = quote_text(str(partial))
-        engine.execute(f"copy ({text}) to {place} ({settings}, use_tmp_file false)")
+        engine.execute(f"copy ({text}) to {place} ({form}, use_tmp_file false)")
+
+
+def _with_settings(engine: DuckDB, text: str, settings: Mapping[str, str | float | None]) -> str:
+    """Write a query with a column for each setting, the same in every row."""
+    if not settings:
+        return text
+    taken = {row[0].lower() for row in engine.execute(f"describe {text}").fetchall()}
+    added = [
+        f"{_write_literal(value)} as {quote_name(name)}"
+        for name, value in settings.items()
+        if name not in taken
+    ]
+    return f"select {', '.join(['*', *added])} from ({text})"
+
+
+def _write_literal(value: str | float | None) -> str:
+    if isinstance(value, str):
+        return quote_text(value)
+    return f"cast({'null' if value is None else repr(float(value))} as double)"
 
 
 def _without_formulas(engine: DuckDB, text: str) -> str:
