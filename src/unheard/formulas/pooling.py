@@ -128,10 +128,10 @@ def predict_mean_with_n(
     ops: Operations,
 ) -> tuple[Column, Column]:
     """Return the predicted mean of the n people and the expected squared error."""
-    silent, left = predict_nonrespondent_mean(counts, values, n, pool, ops)
+    mean, left = predict_nonrespondent_mean(counts, values, n, pool, ops)
     one = ops.divide(1.0, n)
     share = ops.greatest(1.0 - total(counts) * one, 0.0)
-    estimate = weighted_sum(values, counts) * one + share * silent
+    estimate = weighted_sum(values, counts) * one + share * mean
     return estimate, share * share * (left + pool.doubt) + share * one * pool.within
 
 
@@ -144,13 +144,13 @@ def predict_nonrespondent_mean(
 ) -> tuple[Column, Column]:
     """Return the predicted mean of the non-respondents, and its variance given the ratings."""
     one = ops.divide(1.0, n)
-    silent, explained = pool.mean, 0.0
+    mean, explained = pool.mean, 0.0
     for mode, strength, gain in zip(pool.modes, pool.strengths, pool.gains, strict=True):
         trust = gain / (strength + one)
-        silent = silent + (weighted_sum(mode, counts) * one - _center(mode, pool)) * trust
+        mean = mean + (weighted_sum(mode, counts) * one - _center(mode, pool)) * trust
         explained = explained + gain * trust
-    silent = ops.least(ops.greatest(silent, values[0]), values[-1])
-    return silent, ops.greatest(pool.variance - explained, 0.0)
+    mean = ops.least(ops.greatest(mean, values[0]), values[-1])
+    return mean, ops.greatest(pool.variance - explained, 0.0)
 
 
 def predict_mean_without_n(

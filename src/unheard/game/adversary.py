@@ -79,9 +79,9 @@ class _Types:
         self.inequality = np.zeros((0, 2 * self.m))
 
     def cells(self, points: Floats) -> Floats:
-        loud, quiet = points[:, : self.m], points[:, self.m :]
-        seen = loud * self.hi + quiet * self.lo
-        return np.column_stack([seen, loud + quiet - seen])
+        eager, reluctant = points[:, : self.m], points[:, self.m :]
+        seen = eager * self.hi + reluctant * self.lo
+        return np.column_stack([seen, eager + reluctant - seen])
 
     def pull(self, points: Floats, slope: Floats) -> Floats:
         """Turn derivatives by cells into derivatives by shares."""
@@ -91,8 +91,8 @@ class _Types:
     def point(self, structure: Structure) -> Floats:
         p, g = np.array(structure.p), np.clip(structure.g, self.lo, self.hi)
         width = self.hi - self.lo
-        quiet = p * np.divide(self.hi - g, width, out=np.zeros(self.m), where=width > 0)
-        return np.concatenate([p - quiet, quiet])
+        reluctant = p * np.divide(self.hi - g, width, out=np.zeros(self.m), where=width > 0)
+        return np.concatenate([p - reluctant, reluctant])
 
     def draw(self, size: int, rng: np.random.Generator) -> Floats:
         return rng.dirichlet(np.full(2 * self.m, 0.3), size=size)

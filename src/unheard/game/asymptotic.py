@@ -98,8 +98,8 @@ def _search(
     answer = _limit_answers(rule, q, scale)
 
     def regrets(points: Floats) -> Floats:
-        loud, quiet = points[:, :m], points[:, m:]
-        return np.asarray((answer(loud + q * quiet) - (loud + quiet) @ values) ** 2)
+        eager, reluctant = points[:, :m], points[:, m:]
+        return np.asarray((answer(eager + q * reluctant) - (eager + reluctant) @ values) ** 2)
 
     known = [*build_asymptotic_pair(q, m), *build_lemma_pair(float(1 / (1 + np.sqrt(q))), q, m)]
     starts = [_shares(structure, q) for structure in known]
@@ -130,8 +130,8 @@ def _search(
 
 def _shares(structure: Structure, q: float) -> Floats:
     p, g = np.array(structure.p), np.array(structure.g)
-    quiet = p * (1 - g) / (1 - q) if q < 1 else np.zeros(len(p))
-    return np.concatenate([p - quiet, quiet])
+    reluctant = p * (1 - g) / (1 - q) if q < 1 else np.zeros(len(p))
+    return np.concatenate([p - reluctant, reluctant])
 
 
 def _limit_answers(rule: Rule, q: float, scale: Scale) -> Callable[[Floats], Floats]:

@@ -96,18 +96,18 @@ class _Face:
     turned: bool
 
     def structure(self, shares: Floats, q: float) -> Structure:
-        """Turn shares of (low and loud, low and quiet, high) into a structure."""
-        loud, quiet, high = np.clip(shares, 0, 1) / np.clip(shares, 0, 1).sum()
-        low = loud + quiet
-        g_low = (loud + q * quiet) / low if low > 0 else 1.0
+        """Turn shares of (low and eager, low and reluctant, high) into a structure."""
+        eager, reluctant, high = np.clip(shares, 0, 1) / np.clip(shares, 0, 1).sum()
+        low = eager + reluctant
+        g_low = (eager + q * reluctant) / low if low > 0 else 1.0
         p, g = (low, high), (min(g_low, 1.0), q if self.high_quiet else 1.0)
         return Structure(p[::-1], g[::-1]) if self.turned else Structure(p, g)
 
 
 def compute_coefficients(table: Floats, q: float, kind: Kind, high_quiet: bool) -> Floats:
-    """Return the Bernstein coefficients on one face, as an array over (high, low and quiet).
+    """Return the Bernstein coefficients on one face, as an array over (high, low and reluctant).
 
-    The third index, low and loud, is the degree minus the other two; entries where it would be
+    The third index, low and eager, is the degree minus the other two; entries where it would be
     negative are zero.
     """
     n = len(table) - 1
@@ -131,13 +131,13 @@ def compute_coefficients(table: Floats, q: float, kind: Kind, high_quiet: bool) 
 
 
 def _over_low(loss: list[Floats], chance: Floats) -> Floats:
-    """Average losses over how many of the low and quiet people are seen."""
+    """Average losses over how many of the low and reluctant people are seen."""
     n = len(loss) - 1
     found = np.zeros((n + 1, n + 1))
     for k in range(n + 1):
-        quiet = np.arange(n - k + 1)
-        # Low ratings seen: all n - k - quiet loud ones, and s of the quiet ones.
-        seen = (n - k - quiet)[:, None] + quiet[None, :]
+        reluctant = np.arange(n - k + 1)
+        # Low ratings seen: all n - k - reluctant eager ones, and s of the reluctant ones.
+        seen = (n - k - reluctant)[:, None] + reluctant[None, :]
         found[k, : n - k + 1] = (
             chance[: n - k + 1, : n - k + 1] * loss[k][np.minimum(seen, n - k)]
         ).sum(axis=1)

@@ -246,17 +246,17 @@ class _Mixture:
         cells = structure.cells()
         if any(np.allclose(cells, old.cells(), rtol=0, atol=1e-7) for old in self.structures):
             return False
-        silent = cells[2] + cells[3]
+        unseen = cells[2] + cells[3]
         # The mean of the target given a histogram, and the variance that no answer removes.
         if self.kind == "gap":
-            unseen_mean = cells[3] / silent if silent > 0 else 0.5
+            unseen_mean = cells[3] / unseen if unseen > 0 else 0.5
             target = (self.high + self.unseen * unseen_mean) / self.n
-            constant = silent * unseen_mean * (1 - unseen_mean) / self.n
+            constant = unseen * unseen_mean * (1 - unseen_mean) / self.n
         else:
             mu = structure.p[1]
             target = np.full(len(self.high), mu)
             constant = -mu * (1 - mu) / self.n
-        outcome = np.maximum([cells[0], cells[1], silent], 1e-100)
+        outcome = np.maximum([cells[0], cells[1], unseen], 1e-100)
         log_chance = self.log_ways + self.outcomes @ np.log(outcome)
         self.structures.append(structure)
         self.log_chance = np.vstack([self.log_chance, log_chance])

@@ -115,7 +115,7 @@ class ExactRegret:
     def _gap(
         self,
         cells: Floats,
-        silent: Floats,
+        unseen_total: Floats,
         first: Floats,
         second: Floats,
         first_by: Floats,
@@ -124,17 +124,19 @@ class ExactRegret:
         v, n = self.values, self.n
         unseen = cells[:, len(v) :]
         m_1, m_2 = unseen @ v, unseen @ v**2
-        ratio = second / silent
+        ratio = second / unseen_total
         value = first - 2 * m_1 * ratio + m_1**2 * (1 - 1 / n) + m_2 / n
-        by_seen = first_by[:-1] - 2 * m_1 * second_by[:-1] / silent
-        by_silent = first_by[-1] - 2 * m_1 * (second_by[-1] - ratio) / silent
-        by_unseen = by_silent[:, None] + np.outer(2 * m_1 * (1 - 1 / n) - 2 * ratio, v) + v**2 / n
+        by_seen = first_by[:-1] - 2 * m_1 * second_by[:-1] / unseen_total
+        by_unseen_total = first_by[-1] - 2 * m_1 * (second_by[-1] - ratio) / unseen_total
+        by_unseen = (
+            by_unseen_total[:, None] + np.outer(2 * m_1 * (1 - 1 / n) - 2 * ratio, v) + v**2 / n
+        )
         return value, by_seen.T, by_unseen
 
     def _excess(
         self,
         cells: Floats,
-        silent: Floats,
+        unseen_total: Floats,
         first: Floats,
         second: Floats,
         first_by: Floats,

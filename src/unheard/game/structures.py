@@ -89,10 +89,10 @@ class Structure:
 
 def build_lemma_pair(a: float, q: float, m: int) -> tuple[Structure, Structure]:
     """Build the pair of [GKL25, lemma 3.2]: a share a at the end that responds less often."""
-    inner, loud = (0.0,) * (m - 2), (1.0,) * (m - 1)
+    inner, always = (0.0,) * (m - 2), (1.0,) * (m - 1)
     return (
-        Structure((a, *inner, 1 - a), (q, *loud)),
-        Structure((1 - a, *inner, a), (*loud, q)),
+        Structure((a, *inner, 1 - a), (q, *always)),
+        Structure((1 - a, *inner, a), (*always, q)),
     )
 
 

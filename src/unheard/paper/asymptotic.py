@@ -64,10 +64,10 @@ def search_worst_case(method: str, q: float, m: int = RATINGS) -> float:
         # One column per structure. The tiny number turns a column of zeros into a structure.
         points = columns.reshape(2 * m, -1).T + 1e-15
         points = points / points.sum(axis=1, keepdims=True)
-        loud, quiet = points[:, :m], points[:, m:]
-        seen = np.round(_MANY * (loud + q * quiet))
+        eager, reluctant = points[:, :m], points[:, m:]
+        seen = np.round(_MANY * (eager + q * reluctant))
         answers = evaluate_rule(method, seen, _MANY, q, scale)
-        return np.asarray(-((answers - (loud + quiet) @ values) ** 2))
+        return np.asarray(-((answers - (eager + reluctant) @ values) ** 2))
 
     found = differential_evolution(
         downhill,  # type: ignore[arg-type]  # of many structures at once, as vectorized asks

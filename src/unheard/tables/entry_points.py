@@ -51,8 +51,7 @@ from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
 from unheard.tables.sql.count_query import counting, windowed
 from unheard.tables.sql.dialects import read_dialect, render
-from unheard.tables.sql.rate_query import Prepared, SecondTable
-from unheard.tables.sql.rate_query import rating as rating_query
+from unheard.tables.sql.rate_query import Prepared, SecondTable, write_rate_query
 from unheard.tables.sql.reserved_names import BALANCE, N, reserve
 from unheard.tables.sql.sort import sort_column, sorted_rows
 
@@ -436,7 +435,7 @@ def write_sql(
         _all_balances(request),
         unchecked=True,
     )
-    text = render(rating_query(request, given), dialect, pretty=True)
+    text = render(write_rate_query(request, given), dialect, pretty=True)
     head = _header(request)
     if view is None:
         return f"{head}{text};\n"

@@ -44,7 +44,13 @@ from unheard.tables.request import (
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
 from unheard.tables.sql.count_query import counting, rows_to_count, windowed
 from unheard.tables.sql.dialects import column
-from unheard.tables.sql.rate_query import Prepared, SecondTable, people, ranks, rating
+from unheard.tables.sql.rate_query import (
+    Prepared,
+    SecondTable,
+    write_people_query,
+    write_rank_query,
+    write_rate_query,
+)
 from unheard.tables.sql.reserved_names import BALANCE, MANY, SEEN, N, Q, reserve
 from unheard.text import plural
 
@@ -280,7 +286,7 @@ def prepare(
             given, found = _count(request, opened)
         with watch("checking", opened.engine):
             given = _second_tables(request, opened, given)
-            together = people(request, given)
+            together = write_people_query(request, given)
             validate.check_numbers(request, opened, given.counts, together)
             given = _balances(request, opened, given, together)
             if opened.engine.computes():
@@ -306,7 +312,9 @@ def prepare(
             )
             if earlier:
                 messages.append(f"{_were(earlier, 'earlier rating')} left out for a later one.")
-        return Job(request, opened, rating(request, given), together, messages, found, crowd)
+        return Job(
+            request, opened, write_rate_query(request, given), together, messages, found, crowd
+        )
     except BaseException:
         opened.engine.close()
         raise
@@ -482,7 +490,7 @@ def _ranks(
     if request.noise and request.level is not None:
         level = adjust_level_for_items(request.level, compared)
     keep = engine.keep if engine.repeats_steps else None
-    kept = engine.keep("ranks", ranks(request, given, level, keep))
+    kept = engine.keep("ranks", write_rank_query(request, given, level, keep))
     return _Ranks(request, kept, messages=messages)
 
 

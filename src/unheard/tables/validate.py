@@ -455,7 +455,7 @@ def check_second(
     missing = (
         exp.select(*(column(key, counted) for key in request.groups))
         .from_(exp.alias_(counts.copy(), counted, table=True))
-        .join(second.named(there), on=second.match(there, counted), join_type="left")
+        .join(second.select_as(there), on=second.match(there, counted), join_type="left")
         .where(column(VALUE, there).is_(exp.null()))
     )
     refuse(

@@ -1,4 +1,4 @@
-"""From counts to results, as one query: the closed forms, strata, ranks and notes."""
+"""The query from counts to results: the closed forms, strata, ranks and notes."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ Keep = Callable[[str, exp.Query], exp.Expr]
 """Stores the result of a query under a name, and returns a table that reads it."""
 
 Compute = Callable[[exp.Query, Sequence[str], Formula], tuple[exp.Expr, Sequence[str]]]
-"""Carries a formula out on a query's rows, besides the columns that it hands on. Returns a table
-that reads the results, and the names of these."""
+"""Applies a formula to the rows of a query, and keeps some of its columns. Returns a table with
+the results, and the names of the columns that the formula returns."""
 
 _NUMBERS = ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper")
 
@@ -50,13 +50,13 @@ class SecondTable:
     relation
         The table.
     keys
-        Its columns that are matched with columns of the counts of the same name.
+        Its columns that are matched with the columns of the same name of the counts.
     value
-        The column that is taken from it.
+        The column taken from it.
     everything
-        Whether it names every row of counts there can be, so that items nobody rated are in it.
+        Whether it lists every item, including those without ratings.
     as_text
-        Keys that are compared as text, because the two tables hold them in different types.
+        Keys that are compared as text, because their types differ between the two tables.
     """
 
     relation: exp.Expr
@@ -65,13 +65,13 @@ class SecondTable:
     everything: bool
     as_text: tuple[str, ...] = ()
 
-    def named(self, alias: str) -> exp.Subquery:
-        """Read its keys and its value, ``VALUE``; no other column of it can be mistaken for one."""
+    def select_as(self, alias: str) -> exp.Subquery:
+        """Select its keys, and its value as ``VALUE``, so that no other column interferes."""
         taken = exp.select(*map(column, self.keys), exp.alias_(column(self.value), VALUE))
         return taken.from_(self.relation.copy()).subquery(alias)
 
     def match(self, alias: str, anchor: str) -> exp.Expr:
-        """Condition that a row of this table belongs to one of another."""
+        """Return the condition that a row of this table belongs to one of another."""
         conditions = []
         for key in self.keys:
             pair: list[exp.Expr] = [column(key, anchor), column(key, alias)]
@@ -83,24 +83,23 @@ class SecondTable:
 
 @dataclass(frozen=True)
 class Prepared:
-    """The counts and what is joined to them.
+    """The counts and the tables joined to them.
 
     Attributes
     ----------
     counts
-        The counts, as made by :mod:`unheard.tables.sql.count_query`.
+        The counts, from :mod:`unheard.tables.sql.count_query`.
     n_table, q_table
-        Second tables that hold n and q.
+        Second tables with n and q.
     balances
-        A table of BEA's lambda, with the columns that it depends on: ``Request.balance_keys``.
+        A table of BEA's lambda by the columns it depends on: ``Request.balance_keys``.
     ranks
-        The ranks, as made by :func:`ranks`, where the engine keeps them; otherwise they are worked
-        out in the same query.
+        The ranks, from :func:`write_rank_query`, if the engine keeps them; otherwise the same query
+        computes them.
     compute
-        Carries formulas out beside the engine; otherwise they are written into the query.
+        Applies formulas outside the engine; otherwise they are written into the query.
     unchecked
-        Whether the rows may contradict what is asked, because nobody looked at them before: then
-        notes tell.
+        Whether the rows were not validated, so that notes must report what contradicts the request.
     """
 
     counts: exp.Expr
@@ -112,7 +111,7 @@ class Prepared:
     unchecked: bool = False
 
 
-def rating(request: Request, given: Prepared) -> exp.Select:
+def write_rate_query(request: Request, given: Prepared) -> exp.Select:
     """Write the query from counts to results."""
     steps, latest, notes = _write_results(request, given)
     if request.ranks:
@@ -121,25 +120,25 @@ def rating(request: Request, given: Prepared) -> exp.Select:
         else:
             ranked = steps.add("ranks", exp.select("*").from_(given.ranks.copy()))
         latest = add_columns(request, steps, latest, ranked, rank_columns(request))
-    return steps.closing(_final(request, latest, notes))
+    return steps.closing(_select_result(request, latest, notes))
 
 
-def ranks(
+def write_rank_query(
     request: Request, given: Prepared, level: float | None = None, keep: Keep | None = None
 ) -> exp.Select:
-    """Write the query for the ranks alone, for engines that keep them for :func:`rating`.
+    """Write the query for the ranks alone, which some engines keep for the rate query.
 
     Parameters
     ----------
     request, given
-        As for :func:`rating`.
+        As for :func:`write_rate_query`.
     level
-        Level of the confidence limits that ranks with noise are made from.
+        Level of the confidence limits behind ranks that allow for sampling error.
     keep
-        Stores what the ranks are made from; needed by engines that would otherwise work it out
-        for every end of an interval anew.
+        Stores what the ranks are computed from; required by engines that would otherwise compute
+        it again for every bound.
     """
-    # Nothing is worked out that would only be thrown away.
+    # Leave out what the ranks do not use.
     steps, latest, _ = _write_results(replace(request, level=level, order=None), given)
     if keep is not None:
         ends = exp.select(*map(column, rank_sources(request))).from_(latest)
@@ -158,24 +157,24 @@ def _write_results(request: Request, given: Prepared) -> tuple[Steps, str, list[
         f"How often each rating was given, {request.count_columns[0]} the lowest.",
     )
     latest = _join_numbers(request, given, steps, latest)
-    # The tables that n and q come from stay behind: the formula may go to other machines.
+    # The formula may be sent to other machines, so it does not carry the tables of n and q.
     alone = replace(request, n_table=None, q_table=None)
     formula = partial(rate_items, alone, given.unchecked)
-    steps, latest, names = _carry_out(formula, request.groups, given, steps, latest, "rated")
+    steps, latest, names = _apply_formula(formula, request.groups, given, steps, latest, "rated")
     notes = [name.removeprefix(NOTE) for name in names if name.startswith(NOTE)]
     if request.strata:
         latest = _add_strata(request, steps, latest, notes)
         formula = partial(combine_item_strata, alone, notes)
         keys = request.result_keys
-        steps, latest, _ = _carry_out(formula, keys, given, steps, latest, "combined")
+        steps, latest, _ = _apply_formula(formula, keys, given, steps, latest, "combined")
     if request.min_ratings:
         enough = exp.select("*").from_(latest).where(column("n_ratings") >= request.min_ratings)
         latest = steps.add("enough", enough, "Items with enough ratings.")
     return steps, latest, notes
 
 
-def people(request: Request, given: Prepared) -> exp.Select:
-    """Write the query that sets n and q beside the counts; checks read it."""
+def write_people_query(request: Request, given: Prepared) -> exp.Select:
+    """Write the query that joins n and q to the counts, for validation."""
     steps = Steps()
     latest = steps.add("counts", exp.select("*").from_(given.counts))
     latest = _join_numbers(request, given, steps, latest)
@@ -187,7 +186,7 @@ def _double(expression: exp.Expr, name: str) -> exp.Expr:
 
 
 def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) -> str:
-    """Set n, q and lambda beside the counts, everything in double precision."""
+    """Join n, q and lambda to the counts, all in double precision."""
     n_table, q_table = given.n_table, given.q_table
     n_named, q_named = reserve("n_table"), reserve("q_table")
     keys = request.groups
@@ -205,31 +204,31 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     if request.weight is not None:
         weights = [name for names in request.weight_columns for name in names]
         selected += [_double(column(name, latest), name) for name in weights]
-        # A rating that an item has missed could weigh as much as any in the table.
+        # A rating that an item did not get could weigh as much as any in the table.
         largest = exp.Window(this=exp.Max(this=column(LARGEST_WEIGHT, latest)))
         selected.append(_double(largest, LARGEST_WEIGHT))
     query = exp.select(*selected)
     if n_table is not None and outer:
         match = n_table.match(n_named, latest)
-        query = query.from_(n_table.named(n_named)).join(latest, on=match, join_type="left")
+        query = query.from_(n_table.select_as(n_named)).join(latest, on=match, join_type="left")
     else:
         query = query.from_(latest)
         if n_table is not None:
             match = n_table.match(n_named, latest)
-            query = query.join(n_table.named(n_named), on=match, join_type="left")
+            query = query.join(n_table.select_as(n_named), on=match, join_type="left")
     if q_table is not None:
         match = q_table.match(q_named, base)
-        query = query.join(q_table.named(q_named), on=match, join_type="left")
+        query = query.join(q_table.select_as(q_named), on=match, join_type="left")
         query = query.select(_double(column(VALUE, q_named), Q))
     elif request.q_column is not None:
         query = query.select(_double(column(reserve("q_low"), latest), Q))
     n = column(VALUE, n_named) if n_table is not None else _n_column(request, latest)
     if n is not None:
         query = query.select(_double(n, N))
-    latest = steps.add("people", query, "The number of people beside the counts.")
+    latest = steps.add("people", query, "The counts with the number of people.")
     if given.balances is None:
         return latest
-    # BEA's lambda depends on few numbers: a small table of those that occur.
+    # BEA's lambda depends on few numbers, so a small table lists those that occur.
     balances = reserve("balances")
     here = {name: column(name, latest) for name in (N, Q)}
     here[SEEN] = total([column(name, latest) for name in request.count_columns])
@@ -254,7 +253,7 @@ def _n_column(request: Request, counts: str) -> exp.Expr | None:
     return None
 
 
-def _carry_out(
+def _apply_formula(
     formula: Formula,
     keys: Sequence[str],
     given: Prepared,
@@ -262,9 +261,9 @@ def _carry_out(
     latest: str,
     name: str,
 ) -> tuple[Steps, str, Sequence[str]]:
-    """Carry the closed forms out: beside the engine, or as columns of a chain of steps.
+    """Apply the closed forms outside the engine, or as columns of a chain of steps.
 
-    Returns the steps, the name of the last, and those of its columns that the formula made.
+    Returns the steps, the name of the last, and the names of the columns that the formula returns.
     """
     if given.compute is None:
         outputs = formula(Sheet())
@@ -279,7 +278,7 @@ def _carry_out(
 def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -> str:
     for index, step in enumerate(plan, start=1):
         final = index == len(plan)
-        # Built by hand: the builders of sqlglot copy, which adds up over hundreds of columns.
+        # Built by hand, because the builders of sqlglot copy, which is slow for many columns.
         query = exp.Select(
             expressions=[
                 column(made_name)
@@ -288,15 +287,15 @@ def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -
                 for made_name, made in step
             ]
         ).from_(latest, copy=False)
-        words = "Estimate, intervals and notes." if final else ""
+        words = "Estimate, bounds, confidence limits and notes." if final else ""
         if index == 1 and not final:
-            words = "The closed forms, step by step: what is used twice has a name."
+            words = "The closed forms, step by step; expressions used twice have a name."
         latest = steps.add(name if final else f"{name}_{index}", query, words)
     return latest
 
 
 def _add_strata(request: Request, steps: Steps, latest: str, notes: Sequence[str]) -> str:
-    """Add up over the strata of an item: sizes, sums and ratings; notes are those of any."""
+    """Add up the terms over the strata of an item; a note applies if it applies to any stratum."""
     keys = request.result_keys
     names = [*sum_columns(request), "n_ratings"]
     summed = (
@@ -306,11 +305,11 @@ def _add_strata(request: Request, steps: Steps, latest: str, notes: Sequence[str
         .from_(latest)
         .group_by(*map(column, keys))
     )
-    return steps.add("strata", summed, "Groups of known size put together.")
+    return steps.add("strata", summed, "Strata of known size, combined.")
 
 
-def _final(request: Request, latest: str, notes: Sequence[str]) -> exp.Select:
-    """Put the columns of the contract in their order and types."""
+def _select_result(request: Request, latest: str, notes: Sequence[str]) -> exp.Select:
+    """Select the columns of the result in their order and types."""
     null = exp.null()
     n: exp.Expr = null
     if request.strata or request.n_known:
@@ -333,7 +332,7 @@ def _final(request: Request, latest: str, notes: Sequence[str]) -> exp.Select:
 
 
 def _join_notes(notes: Sequence[str]) -> exp.Expr:
-    """Spell the notes that are raised, with spaces between."""
+    """Join the names of the notes that apply, separated by spaces."""
     text: exp.Expr | None = None
     for name in notes:
         spelled = (
@@ -342,5 +341,5 @@ def _join_notes(notes: Sequence[str]) -> exp.Expr:
             .else_(exp.Literal.string(""))
         )
         text = spelled if text is None else exp.DPipe(this=text, expression=spelled, safe=True)
-    assert text is not None  # there is always a flag for items without ratings
+    assert text is not None  # there is always a note for items without ratings
     return exp.Substring(this=text, start=exp.Literal.number(2))
