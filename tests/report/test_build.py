@@ -43,7 +43,7 @@ def test_settings_are_those_of_rank() -> None:
 def test_the_call_is_what_repeats_it() -> None:
     text = make_report(TABLE, "hotel", counts=NAMES, q=0.6, k=3)
     assert command_on(text) == (
-        "unheard.make_report(..., item='hotel', k=3, counts=['n1', 'n2', 'n3', 'n4', 'n5'], q=0.6)"
+        "unheard.make_report(..., item='hotel', counts=['n1', 'n2', 'n3', 'n4', 'n5'], q=0.6, k=3)"
     )
     assert command_on(make_report(TABLE, "hotel", counts=NAMES, q=0.6, command="make")) == "make"
 
@@ -69,8 +69,8 @@ def test_report_of_a_job() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("page.pdf", "has an unknown ending"),
-        ("nowhere/page.html", "there is no folder"),
+        ("page.pdf", r"output must end in \.html or \.htm"),
+        ("nowhere/page.html", r"The folder .*nowhere does not exist"),
         ("folder.html", "is a folder"),
     ],
 )
@@ -83,7 +83,7 @@ def test_targets_that_are_refused(tmp_path: Path, name: str, message: str) -> No
 def test_an_input_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "stays.html"
     path.write_text("hotel,stars\nA,5\n")
-    with pytest.raises(uh.OptionError, match="is read as a table"):
+    with pytest.raises(uh.OptionError, match="is also read as a table"):
         make_report(path, "hotel", "stars", q=0.6, output=path)
     assert path.read_text() == "hotel,stars\nA,5\n"
 

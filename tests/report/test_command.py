@@ -116,8 +116,8 @@ def test_passwords_stay_out_of_the_page(run: Typed, monkeypatch: pytest.MonkeyPa
     ("words", "message"),
     [
         ([], "--output is missing. Name the file to write with -o"),
-        (["-o", "page.pdf"], "page.pdf has an unknown ending. Choose one of .html, .htm."),
-        (["-o", "nowhere/page.html"], "there is no folder nowhere"),
+        (["-o", "page.pdf"], "--output must end in .html or .htm"),
+        (["-o", "nowhere/page.html"], "The folder nowhere does not exist"),
         (["-o", "folder.html"], "folder.html is a folder"),
         (["-o", "page.html", "--k", "6"], "--k must be at most the number of items, 5; got 6"),
         (["-o", "page.html", "--k", "none"], "--k is not a number; got 'none'"),
@@ -144,7 +144,7 @@ def test_errors(
 def test_an_input_is_not_overwritten(run: Typed, tmp_path: Path) -> None:
     path = tmp_path / "stays.html"
     path.write_bytes((DOCS / "stays.csv").read_bytes())
-    refused(run(path, *ASKED, "-o", path), "is read as a table")
+    refused(run(path, *ASKED, "-o", path), "is also read as a table")
     assert path.read_bytes() == (DOCS / "stays.csv").read_bytes()
 
 
@@ -177,4 +177,4 @@ def test_one_crowd_where_it_can_be(run: Typed) -> None:
     windows = [*ASKED, "--time", "day", "--window", "quarter"]
     assert json.loads(run(DOCS / "stays.csv", *windows, "--json").out)["shared"] is False
     done = run(DOCS / "stays.csv", *windows, "--shared", "--json")
-    refused(done, "--shared: asked for together with window. Leave one of them out")
+    refused(done, "--shared cannot be combined with --window. Leave one of them out")
