@@ -173,7 +173,7 @@ def test_a_table_of_numbers_out_of_reach_is_answered(server: Served, kind: str) 
 def test_a_query_of_many_settings_is_refused(server: Served) -> None:
     path = f"{HOTELS}&{'a&' * 20_000}"
     reply = server.ask("POST", path, b"x", {"content-type": "text/csv"})
-    assert "settings" in detail(reply, 422)
+    assert "parameters" in detail(reply, 422)
 
 
 # Memory.
@@ -186,7 +186,7 @@ def test_every_task_has_a_bound_on_its_memory(tmp_path: Path) -> None:
         await pool.start()
         rows = "".join(f"h{i},{i % 5 + 1}\n" for i in range(200_000))
         (tmp_path / "table.csv").write_text(f"hotel,stars\n{rows}")
-        limits = Limits().told() | {"memory": 2048 * MIB, "items": 10**9, "question_bytes": MIB}
+        limits = Limits().describe() | {"memory": 2048 * MIB, "items": 10**9, "question_bytes": MIB}
         upload = {"folder": str(tmp_path), "file": "table.csv", "limits": limits}
         try:
             small = b'{"n": 5, "m": 2}'
@@ -242,7 +242,7 @@ def test_a_worker_that_keeps_much_is_replaced() -> None:
 def test_a_head_without_end_is_refused(server: Served, start: bytes, more: bytes) -> None:
     with connect(server) as line:
         line.sendall(start + more + more)
-        assert "head: it is larger than 65,536 bytes" in detail(answer_on(line), 431)
+        assert "The head of the request is larger than 65,536 bytes" in detail(answer_on(line), 431)
         assert is_hung_up_on(line)
 
 
@@ -372,7 +372,7 @@ def test_uploads_are_bounded_all_together() -> None:
 
 def test_a_small_table_need_not_wait_for_all_the_large_ones(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("hotel,stars\nA,5\n")
-    limits = Limits().told() | {"memory": 512 * MIB, "question_bytes": MIB}
+    limits = Limits().describe() | {"memory": 512 * MIB, "question_bytes": MIB}
     upload = {"folder": str(tmp_path), "file": "table.csv", "limits": limits}
 
     async def ask() -> list[str]:
@@ -398,17 +398,17 @@ def test_who_gives_up_waiting_leaves_the_line_in_order() -> None:
         line, order = Line(1, 10), []
 
         async def ask(name: str) -> None:
-            async with line.turn():
+            async with line.take_turn():
                 order.append(name)
 
-        async with line.turn():
+        async with line.take_turn():
             asked = [asyncio.create_task(ask(name)) for name in "abc"]
             await asyncio.sleep(0)
             asked[1].cancel()
             await asyncio.sleep(0)
         asked[0].cancel()  # just as it is called
         await asyncio.gather(*asked, return_exceptions=True)
-        async with asyncio.timeout(5), line.turn():  # which is free again
+        async with asyncio.timeout(5), line.take_turn():  # which is free again
             return order
 
     assert run_async(turns()) == ["c"]

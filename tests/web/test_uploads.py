@@ -17,7 +17,7 @@ from unheard.tables.sources.open import Where, open_source
 from unheard.web.api.tables import FORMS, Upload
 from unheard.web.api.tasks import TASKS
 from unheard.web.server.limits import MIB, Limits
-from unheard.web.server.worker import _answered
+from unheard.web.server.worker import _run_task
 
 
 @pytest.fixture
@@ -33,12 +33,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def sent(folder: Path, content: bytes, kind: str = "text/csv") -> dict[str, Any]:
     (folder / FORMS[kind]).write_bytes(content)
     limits = Limits(memory=512 * MIB)
-    most = limits.told() | {"memory": limits.memory}
+    most = limits.describe() | {"memory": limits.memory}
     return {"folder": str(folder), "file": FORMS[kind], "limits": most}
 
 
 def inspected(folder: Path, content: bytes, kind: str = "text/csv") -> tuple[int, Any]:
-    answer = _answered(TASKS["inspect"], {"upload": sent(folder, content, kind)})
+    answer = _run_task(TASKS["inspect"], {"upload": sent(folder, content, kind)})
     return answer.status, json.loads(answer.content)
 
 

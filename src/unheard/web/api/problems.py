@@ -15,7 +15,7 @@ from unheard.errors import (
     write_value,
 )
 from unheard.options.surfaces import REST
-from unheard.web.server.limits import size_text
+from unheard.web.server.limits import write_size
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -44,7 +44,7 @@ def too_large(most: int) -> RefusedError:
     """Return the refusal of a body of more bytes than this."""
     return RefusedError(
         413,
-        f"The body is larger than {size_text(most)}, the most this server accepts. Send less, or "
+        f"The body is larger than {write_size(most)}, the most this server accepts. Send less, or "
         "count first (unheard rate ... --counts-only) and send the counts.",
     )
 

@@ -128,7 +128,7 @@ async def about(request: Request) -> About:
         methods={one.name: one.words for one in ESTIMATORS.values()},
         notes=NOTE_TEXTS,
         examples={name: list(counts) for name, counts in HOTELS.items()},
-        limits=request.app.state.limits.told(),
+        limits=request.app.state.limits.describe(),
         options={
             name: OptionLabels(label=one.label, choices=dict(one.choices))
             for name, one in labels().items()
@@ -383,7 +383,7 @@ async def _table(request: Request, task: str, **given: Any) -> Response:
     pool, spool, limits = (getattr(request.app.state, name) for name in ("pool", "spool", "limits"))
     async with spool.keep(request.stream(), FORMS[kind]) as folder:
         most = {name: getattr(limits, name) for name in ("question_bytes", "memory")}
-        upload = {"folder": str(folder), "file": FORMS[kind], "limits": limits.told() | most}
+        upload = {"folder": str(folder), "file": FORMS[kind], "limits": limits.describe() | most}
         size = (folder / FORMS[kind]).stat().st_size
         return await _awaited(request, pool.read(task, {"upload": upload, **given}, size))
 

@@ -1,7 +1,6 @@
-"""What every request passes before it is answered: who asks, how much, how slowly.
+"""Checks on every request: who sends it, how much it sends, and how slowly.
 
-A plain ASGI layer, so that nothing is read before it is checked, and so that it costs next to
-nothing.
+A plain ASGI layer: nothing is read before it is checked, and the checks cost next to nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
 from unheard.web.api.problems import MEDIA_TYPE, RefusedError, encoded, fault, too_large
-from unheard.web.server.limits import Limits, size_text
+from unheard.web.server.limits import Limits, write_size
 
 Scope: TypeAlias = Any
 Receive: TypeAlias = Callable[[], Any]
@@ -34,19 +33,19 @@ SAFE_HEADERS = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
-"""What keeps a browser safe, on every answer."""
+"""Headers of every response that keep a browser safe."""
 
 _DELAY = 1.0
-"""Seconds that a wrong token waits for its answer."""
+"""Seconds before a wrong token gets its response."""
 
-_MOST_SETTINGS = 100
-"""Settings in the query of a request; no question has half as many."""
+_MOST_PARAMETERS = 100
+"""Parameters in the query of a request; no question has half as many."""
 
 _log = logging.getLogger("unheard.web")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or address is this machine's own."""
+    """Whether a name or address refers to this machine itself."""
     name = host.strip("[]").lower()
     if name == "localhost":
         return True
@@ -57,16 +56,16 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """Checks requests, bounds their bodies, and sets the headers that keep a browser safe.
+    """Checks requests, limits their bodies, and sets the headers that keep a browser safe.
 
     Parameters
     ----------
     app
-        What answers.
+        The application behind it.
     limits
-        How much a request may ask.
+        What a request may use.
     token
-        The secret that a client must show; None if none is asked for.
+        The secret that a client must send; None for no token.
     tables
         Paths whose bodies are tables, which may be larger than questions.
     """
@@ -78,57 +77,62 @@ class Guard:
         self.token = None if token is None else token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         path = scope["path"]
         most = self.limits.bytes if path in self.tables else self.limits.question_bytes
-        passing = _Passing(path, receive, send, self.limits, most)
+        transfer = _Transfer(path, receive, send, self.limits, most)
         try:
             headers = dict(scope["headers"])
             await self._check(scope, headers)
             _check_size(headers, most)
-            await self.app(scope, passing.receive, passing.send)
+            await self.app(scope, transfer.receive, transfer.send)
         except RefusedError as error:
-            passing.refusal = passing.refusal or error
+            transfer.refusal = transfer.refusal or error
         except Exception:
-            # What the application made of a body that was cut short does not matter.
-            if passing.refusal is None and not passing.has_left:
-                await passing.refuse(fault())
+            # It does not matter how the application fails on a truncated body.
+            if transfer.refusal is None and not transfer.has_left:
+                await transfer.refuse(fault())
                 raise
-        if passing.has_left:
-            _log_request(f"left after {size_text(passing.seen)} of a body", scope)
-        elif passing.refusal is not None:
-            await passing.refuse(passing.refusal)
+        if transfer.has_left:
+            _log_request(f"left after {write_size(transfer.seen)} of a body", scope)
+        elif transfer.refusal is not None:
+            await transfer.refuse(transfer.refusal)
 
     async def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1")
-        # Without a token this server answers to loopback alone: a name that some other site has
-        # pointed at this machine is not one of its own.
-        if self.token is None and not is_loopback(_name_in(f"//{host}")):
-            raise RefusedError(421, f"host: {host!r} is not this server. Ask for localhost.")
+        # Without a token this server answers only requests for loopback: another site may have
+        # pointed its own name at this machine (DNS rebinding).
+        if self.token is None and not is_loopback(_parse_host(f"//{host}")):
+            raise RefusedError(421, f"The host {host!r} is not this server. Use localhost.")
         if not scope["path"].startswith("/api"):
             return
         origin = headers.get(b"origin")
-        foreign = origin is not None and _address_in(origin.decode("latin-1")) != host
+        foreign = origin is not None and _parse_address(origin.decode("latin-1")) != host
         if foreign or headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site"):
-            raise RefusedError(403, "origin: another site asks. Use the page of this server.")
+            raise RefusedError(
+                403, "The request comes from another site. Use the page of this server."
+            )
         if self.token is not None:
             await self._check_token(scope, headers.get(b"authorization", b""))
-        if scope["query_string"].count(b"&") >= _MOST_SETTINGS:
-            raise RefusedError(422, f"query: more than {_MOST_SETTINGS} settings. Send fewer.")
+        if scope["query_string"].count(b"&") >= _MOST_PARAMETERS:
+            raise RefusedError(
+                422, f"The query has more than {_MOST_PARAMETERS} parameters. Send fewer."
+            )
 
-    async def _check_token(self, scope: Scope, shown: bytes) -> None:
-        scheme, _, token = shown.partition(b" ")
+    async def _check_token(self, scope: Scope, sent: bytes) -> None:
+        scheme, _, token = sent.partition(b" ")
         is_bearer = scheme.lower() == b"bearer"
         if is_bearer and secrets.compare_digest(token.strip(), self.token or b""):
             return
-        if shown:
-            _log_request("showed a wrong token", scope)
+        if sent:
+            _log_request("sent a wrong token", scope)
             await asyncio.sleep(_DELAY)
         raise RefusedError(
-            401, "token: missing or wrong. Send the header Authorization: Bearer TOKEN."
+            401,
+            "The token is missing or wrong. Send it in the header Authorization: Bearer TOKEN.",
         )
 
 
@@ -139,24 +143,24 @@ def _split(address: str) -> SplitResult:
         return urlsplit("")
 
 
-def _name_in(address: str) -> str:
+def _parse_host(address: str) -> str:
     return _split(address).hostname or ""
 
 
-def _address_in(address: str) -> str:
+def _parse_address(address: str) -> str:
     return _split(address).netloc
 
 
-def _log_request(words: str, scope: Scope) -> None:
-    """Write one short line about a request, whatever it holds."""
-    client = str((scope.get("client") or ("somebody",))[0])
+def _log_request(event: str, scope: Scope) -> None:
+    """Log one short line about a request, whatever it contains."""
+    client = str((scope.get("client") or ("a client",))[0])
     _log.warning(
-        "%.60s %s: %s %.100s", ascii(client)[1:-1], words, scope["method"], ascii(scope["path"])
+        "%.60s %s: %s %.100s", ascii(client)[1:-1], event, scope["method"], ascii(scope["path"])
     )
 
 
-class _Passing:
-    """One request on its way: counts what comes in, and sets headers on what goes out."""
+class _Transfer:
+    """One request in transfer: counts what comes in, and sets headers on what goes out."""
 
     def __init__(self, path: str, receive: Receive, send: Send, limits: Limits, most: int) -> None:
         self.path, self._receive, self._send = path, receive, send
@@ -167,16 +171,16 @@ class _Passing:
         self._began: float | None = None
 
     async def receive(self) -> Any:
-        """Return the next piece of the body, waited for no longer than is reasonable."""
+        """Return the next piece of the body, or refuse a client that is too slow."""
         if self.complete:
-            # All that can come now is that the client leaves, whenever it likes.
+            # All that can come now is a disconnect, at any time.
             return await self._receive()
         try:
             async with asyncio.timeout_at(self._deadline()):
                 message = await self._receive()
         except TimeoutError:
             self.refusal = RefusedError(
-                408, "body: it comes too slowly, or not at all. Send it again."
+                408, "The body arrives too slowly, or not at all. Send it again."
             )
             raise self.refusal from None
         if message["type"] == "http.disconnect":
@@ -190,14 +194,14 @@ class _Passing:
         return message
 
     def _deadline(self) -> float:
-        """Return until when to wait for a piece: every pause is bounded, and the whole as well."""
+        """Return until when to wait for a piece: each pause is limited, and so is the whole."""
         now = asyncio.get_running_loop().time()
         if self._began is None:
             self._began = now
         return min(now + self.limits.patience, self._began + self.limits.time_for(self.seen))
 
     async def send(self, message: Any) -> None:
-        """Pass an answer on, unless the request has been refused meanwhile."""
+        """Pass a response on, unless the request has been refused in the meantime."""
         if self.refusal is not None and not (self._refusing or self.started):
             return
         if message["type"] == "http.response.start":
@@ -209,7 +213,7 @@ class _Passing:
         await self._send(message)
 
     async def refuse(self, error: RefusedError) -> None:
-        """Answer with a problem, unless another answer has begun."""
+        """Respond with a problem, unless another response has begun."""
         if self.started:
             return
         self._refusing = True

@@ -1,4 +1,4 @@
-"""How much one request, and all of them together, may ask of the server."""
+"""What one request, and all requests together, may use of the server."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ KIB, MIB = 1 << 10, 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one request, and all of them together, may ask of the server.
+    """What one request, and all requests together, may use of the server.
 
     Attributes
     ----------
     head_bytes
-        Size of everything in a request but its body.
+        Size of a request without its body.
     bytes
         Size of an uploaded table.
     question_bytes
@@ -28,14 +28,13 @@ class Limits:
     seconds
         Time that work on one request may take.
     patience
-        Seconds that a client may leave the server waiting.
+        Seconds that a client may keep the server waiting.
     rate
-        Bytes a second that a client must send or read on average, once it has used up the
-        server's patience.
+        Bytes per second that a client must send or read on average, once `patience` has passed.
     memory, question_memory
         Bytes that work on a table, and on a question about counts, may use.
     tables
-        Tables that are worked on at a time.
+        Tables that are processed at a time.
     waiting
         Requests that may wait for a worker.
     connections
@@ -64,8 +63,8 @@ class Limits:
     temporary: int = 512 * MIB
     unread: int = 128 * MIB
 
-    def told(self) -> dict[str, float]:
-        """Return what a client should know before it asks."""
+    def describe(self) -> dict[str, float]:
+        """Return the limits that a client should know."""
         return {
             "bytes": self.bytes,
             "rows": self.rows,
@@ -75,10 +74,10 @@ class Limits:
         }
 
     def time_for(self, size: float) -> float:
-        """Return the seconds that a client may take to send or read so many bytes."""
+        """Return how many seconds a client may take to send or read so many bytes."""
         return self.patience + size / self.rate
 
 
-def size_text(size: int) -> str:
+def write_size(size: int) -> str:
     """Write a number of bytes."""
     return f"{size / MIB:,.0f} MiB" if size >= MIB else f"{size:,} bytes"

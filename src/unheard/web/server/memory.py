@@ -1,4 +1,4 @@
-"""A bound on memory that the system itself keeps, where it can."""
+"""A limit on memory that the operating system enforces, where it can."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 @contextmanager
-def bounded(more: int) -> Iterator[None]:
-    """Let the system refuse this process memory beyond so many more bytes.
+def limit_memory(more: int) -> Iterator[None]:
+    """Limit this process to so many more bytes of memory.
 
-    Linux alone keeps such a bound on what programs really use; elsewhere nothing happens.
+    Only Linux enforces such a limit on what programs really use; elsewhere nothing happens.
     """
-    used = _status("VmData")
+    used = _read_status("VmData")
     if used is None:
         yield
         return
@@ -29,12 +29,12 @@ def bounded(more: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def resident() -> int:
-    """Return how many bytes of memory this process holds; 0 where that is not known."""
-    return _status("VmRSS") or 0
+def read_resident() -> int:
+    """Return how many bytes of memory this process uses; 0 where that is unknown."""
+    return _read_status("VmRSS") or 0
 
 
-def _status(name: str) -> int | None:
+def _read_status(name: str) -> int | None:
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:

@@ -1,7 +1,7 @@
-"""Work in processes of their own: bounded in time and memory, and ended when nobody waits for it.
+"""Worker processes: limited in time and memory, and ended when the client leaves.
 
-Whatever a table does to the libraries that read it, it does to a worker. The server sees an answer,
-or that the worker is gone, and starts another.
+Whatever a table does to the libraries that read it, it does to a worker. The server gets an answer,
+or sees that the worker has died and starts another.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ HEADER = struct.Struct("!II")
 """Before each message: the lengths of its document and of its content."""
 
 READY = b"."
-"""What a worker says once it has loaded its libraries."""
+"""What a worker sends once it has loaded its libraries."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What is sent back: status, kind and content, and a name if it is to be kept as a file."""
+    """A response: status, media type and content, and a file name if it is a download."""
 
     status: int
     media_type: str
@@ -43,12 +43,12 @@ _LEAN = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
 }
-"""Arrow's own allocator sets a gigabyte aside at once, which the bound on memory counts; and
-threads of several workers wait for each other."""
+"""Arrow's own allocator reserves a gigabyte at once, which counts towards the limit on memory, and
+threads of several workers would wait for each other."""
 
 
 class Worker:
-    """One process that does one piece of work after the other."""
+    """One process that carries out one task after another."""
 
     def __init__(self) -> None:
         self.process: asyncio.subprocess.Process | None = None
@@ -56,7 +56,7 @@ class Worker:
         self._is_ready = False
 
     async def start(self) -> None:
-        """Start the process; it loads its libraries while it waits for work."""
+        """Start the process; it loads its libraries while it waits for a task."""
         self._is_ready = self.retires = False
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -67,29 +67,29 @@ class Worker:
             env=os.environ | _LEAN,
         )
 
-    def _is_gone(self) -> bool:
+    def _is_dead(self) -> bool:
         if self.process is None or self.process.returncode is not None:
             return True
         return self.process.stdout is None or self.process.stdout.at_eof()
 
-    def _pipes(self) -> tuple[asyncio.StreamWriter, asyncio.StreamReader]:
+    def _get_pipes(self) -> tuple[asyncio.StreamWriter, asyncio.StreamReader]:
         assert self.process is not None  # it was started
         sending, receiving = self.process.stdin, self.process.stdout
         assert sending is not None  # both are pipes
         assert receiving is not None
         return sending, receiving
 
-    async def ready(self) -> None:
-        """Wait until the libraries are loaded, in a new process if the last one is gone."""
-        if self._is_gone():
+    async def wait_until_ready(self) -> None:
+        """Wait until the libraries are loaded, in a new process if the last one has died."""
+        if self._is_dead():
             await self.start()
         if not self._is_ready:
-            await self._pipes()[1].readexactly(len(READY))
+            await self._get_pipes()[1].readexactly(len(READY))
             self._is_ready = True
 
     async def work(self, task: str, given: dict[str, Any], body: bytes, memory: int) -> Answer:
-        """Do one piece of work."""
-        sending, receiving = self._pipes()
+        """Carry out one task."""
+        sending, receiving = self._get_pipes()
         asked = json.dumps({"task": task, "memory": memory, "given": given}).encode()
         sending.writelines([HEADER.pack(len(asked), len(body)), asked, body])
         await sending.drain()
@@ -100,20 +100,20 @@ class Worker:
         return Answer(content=content, **head)
 
     async def end(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process, whatever it is doing."""
         if self.process is not None and self.process.returncode is None:
             with suppress(ProcessLookupError):
                 self.process.kill()
             await self.process.wait()
 
     async def renew(self) -> None:
-        """Put a new process in the place of this one."""
+        """Replace the process by a new one."""
         await self.end()
         await self.start()
 
 
 class Line:
-    """Requests that wait for their turn.
+    """A queue of requests that wait for their turn.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ class Line:
         self._number = count()
 
     @asynccontextmanager
-    async def turn(self, handicap: float = 0.0) -> AsyncIterator[None]:
-        """Wait for a turn, as if the request had come so many seconds later than it did."""
+    async def take_turn(self, handicap: float = 0.0) -> AsyncIterator[None]:
+        """Wait for a turn, as if the request had arrived so many seconds later."""
         if self._free:
             self._free -= 1
         else:
@@ -143,9 +143,7 @@ class Line:
     async def _wait(self, place: float) -> None:
         many = len(self._waiting)
         if many >= self._most:
-            raise RefusedError(
-                429, f"server: {many} requests are waiting already. Try again later."
-            )
+            raise RefusedError(429, f"{many} requests are already waiting. Try again later.")
         called = asyncio.get_running_loop().create_future()
         entry = (place, next(self._number), called)
         heappush(self._waiting, entry)
@@ -167,20 +165,20 @@ class Line:
 
 
 class Pool:
-    """Several workers, of which each does one piece of work at a time.
+    """Several workers, each with one task at a time.
 
     Parameters
     ----------
     limits
-        How much one piece of work may cost.
+        What one task may use.
     workers
-        How many; more than tables are read at a time, so that questions are always answered.
+        How many; more than the tables read at a time, so that questions need not wait for tables.
     """
 
     def __init__(self, limits: Limits, workers: int) -> None:
         self.limits = limits
         self._workers = [Worker() for _ in range(workers)]
-        # The one that worked last comes first: it has its memory already.
+        # The worker used last comes first: its memory is allocated already.
         self._free: asyncio.PriorityQueue[tuple[float, int]] = asyncio.PriorityQueue()
         self._questions = Line(workers, limits.waiting)
         self._tables = Line(limits.tables, limits.waiting)
@@ -197,36 +195,36 @@ class Pool:
             await worker.end()
 
     async def answer(self, task: str, given: dict[str, Any], body: bytes = b"") -> Answer:
-        """Have a question answered; cancel it and the worker is ended."""
-        async with self._questions.turn():
+        """Have a question answered; cancelling it kills the worker."""
+        async with self._questions.take_turn():
             return await self._run(task, given, body, self.limits.question_memory)
 
     async def read(self, task: str, given: dict[str, Any], size: int = 0) -> Answer:
-        """Have a table of so many bytes read; cancel it and the worker is ended.
+        """Have a table of so many bytes read; cancelling it kills the worker.
 
-        A small one need not wait for all the large ones that came before it.
+        A small table need not wait for all the large ones that arrived before it.
         """
-        async with self._tables.turn(handicap=size / MIB):
+        async with self._tables.take_turn(handicap=size / MIB):
             return await self._run(task, given, b"", self.limits.memory)
 
     async def _run(self, task: str, given: dict[str, Any], body: bytes, memory: int) -> Answer:
-        async with self._borrowed() as worker:
+        async with self._borrow() as worker:
             try:
-                await worker.ready()  # which is not the fault of the question
+                await worker.wait_until_ready()  # loading is not part of the task
                 work = worker.work(task, given, body, memory)
                 return await asyncio.wait_for(work, self.limits.seconds)
             except TimeoutError:
                 raise RefusedError(
                     422,
-                    f"time: the work takes longer than {self.limits.seconds:g} seconds, the most "
-                    "this server spends on a request. Ask for less, or use the command line.",
+                    f"The request takes longer than {self.limits.seconds:g} seconds, the most this "
+                    "server allows. Ask for less, or use the command line.",
                 ) from None
             except (asyncio.IncompleteReadError, ConnectionError):
-                return _gone()
+                return _report_death()
 
     @asynccontextmanager
-    async def _borrowed(self) -> AsyncIterator[Worker]:
-        """Lend a worker that is free; one that has not come back with an answer is replaced."""
+    async def _borrow(self) -> AsyncIterator[Worker]:
+        """Lend a free worker; one that does not return an answer is replaced."""
         _, place = await self._free.get()
         worker, order = self._workers[place], 0.0
         try:
@@ -236,17 +234,17 @@ class Pool:
             else:
                 order = -asyncio.get_running_loop().time()
         except BaseException:
-            # It may still be at work for somebody who has gone. The next one need not wait for
-            # another to load.
+            # It may still be working for a client that has left. Replacing it now saves the next
+            # request the wait.
             await asyncio.shield(worker.renew())
             raise
         finally:
             self._free.put_nowait((order, place))
 
 
-def _gone() -> Answer:
-    words = (
-        "request: the work on it was cut short; it may need more memory than this server gives. "
-        "Ask for less, or use the command line."
+def _report_death() -> Answer:
+    detail = (
+        "The worker died before it finished; the request may need more memory than this server "
+        "allows. Ask for less, or use the command line."
     )
-    return Answer(422, MEDIA_TYPE, encoded(problem(422, words)))
+    return Answer(422, MEDIA_TYPE, encoded(problem(422, detail)))

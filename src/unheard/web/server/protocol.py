@@ -1,7 +1,6 @@
-"""HTTP that no client can make the server's burden: bounded heads, connections and waiting.
+"""HTTP with limits on heads, connections and waiting, so that no client can overload the server.
 
-What a request must pass before anybody looks at it. The body is bounded by the guard, which knows
-what it is for.
+The guard, which knows what a body is for, limits bodies.
 """
 
 from __future__ import annotations
@@ -13,17 +12,17 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from unheard.web.api.problems import MEDIA_TYPE, encoded, problem
 from unheard.web.server.guard import SAFE_HEADERS
-from unheard.web.server.limits import Limits, size_text
+from unheard.web.server.limits import Limits, write_size
 
 _PIECE = 16 * 1024
 """Bytes that are parsed before they are counted."""
 
 _PAUSE = 0.01
-"""Seconds between two looks at what nobody needs: it must not take time from others."""
+"""Seconds between reads of a body that is not needed, so that it takes no time from others."""
 
 _MOST_HEADERS = 100
 _MOST_PIPELINED = 16
-"""Requests that a client may send before it has the answer to the first."""
+"""Requests that a client may send before it has read the first response."""
 
 
 class _HeadError(Exception):
@@ -31,11 +30,11 @@ class _HeadError(Exception):
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """HTTP/1.1 with bounds on what a client may send, and on how long it may take.
+    """HTTP/1.1 with limits on what a client may send, and on how long it may take.
 
-    A connection is either worked for, or waits for its client: to send a request, to read an
-    answer, to leave. Who keeps the server waiting for too long is hung up on, and so is who has
-    done so for longest when there is no room for others.
+    The server either works on a connection or waits for its client: to send a request, to read a
+    response, or to leave. It closes connections that keep it waiting for too long, and if there are
+    too many connections, the one that has done so for longest.
     """
 
     limits: ClassVar[Limits] = Limits()
@@ -51,14 +50,14 @@ class BoundedProtocol(HttpToolsProtocol):
     # The connection.
 
     def connection_made(self, transport: Any) -> None:
-        """Wait for the first request, if there is room for one more client."""
+        """Wait for the first request, if there is room for another client."""
         super().connection_made(transport)
         self._wait(self.limits.patience)
         if len(self.connections) > self.limits.connections:
-            self._hang_up_on_slowest()
+            self._close_slowest()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting for somebody who has gone."""
+        """Stop waiting for a client that has left."""
         self._stop_waiting()
         self.pipeline.clear()
         super().connection_lost(exc)
@@ -66,9 +65,9 @@ class BoundedProtocol(HttpToolsProtocol):
     # What comes in.
 
     def data_received(self, data: bytes) -> None:
-        """Parse what has come, as long as it leads to something.
+        """Parse what has arrived, within the limit.
 
-        Heads, trailers and the framing of chunks are counted until a piece of a body has come.
+        Heads, trailers and the framing of chunks count until a piece of a body arrives.
         """
         for start in range(0, len(data), _PIECE):
             piece = data[start : start + _PIECE]
@@ -77,8 +76,8 @@ class BoundedProtocol(HttpToolsProtocol):
             if self.transport.is_closing():
                 return
             if self._unparsed > self.limits.head_bytes:
-                most = size_text(self.limits.head_bytes)
-                self._refuse(431, f"head: it is larger than {most}. Send less.")
+                most = write_size(self.limits.head_bytes)
+                self._refuse(431, f"The head of the request is larger than {most}. Send less.")
                 return
         if self._is_answered and not self._is_complete:
             self.flow.pause_reading()
@@ -89,23 +88,23 @@ class BoundedProtocol(HttpToolsProtocol):
             self.flow.resume_reading()
 
     def on_message_begin(self) -> None:
-        """Wait for the rest of a head that has begun."""
+        """Wait for the rest of the head."""
         super().on_message_begin()
         self._unparsed, self._is_complete, self._is_answered = 0, False, False
         self._wait(self.limits.patience)
 
     def on_headers_complete(self) -> None:
-        """Leave it to the guard how long to wait for the body."""
+        """Leave the wait for the body to the guard."""
         if len(self.pipeline) >= _MOST_PIPELINED:
-            self._refusal = 400, "request: too many in a row. Wait for the answers."
+            self._refusal = 400, "Too many requests in a row. Wait for the responses."
             raise _HeadError
         self._stop_timer()
         super().on_headers_complete()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a line of a head, or of what follows a body in chunks."""
+        """Take a line of a head, or of the trailers of a chunked body."""
         if len(self.headers) >= _MOST_HEADERS:
-            self._refusal = 431, f"head: it has more than {_MOST_HEADERS} headers. Send fewer."
+            self._refusal = 431, f"The head has more than {_MOST_HEADERS} headers. Send fewer."
             raise _HeadError
         super().on_header(name, value)
 
@@ -115,7 +114,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Stop waiting: the request is there."""
+        """Stop waiting: the request is complete."""
         self._unparsed, self._is_complete = 0, True
         self._stop_waiting()
         super().on_message_complete()
@@ -124,12 +123,15 @@ class BoundedProtocol(HttpToolsProtocol):
     # What goes out.
 
     def pause_writing(self) -> None:
-        """Wait for a client that reads more slowly than it is answered."""
+        """Wait for a client that reads more slowly than the server writes."""
         super().pause_writing()
         self._is_slow_reader = True
-        self._wait(self.limits.time_for(self._unread()))
-        if sum(one._unread() for one in self._others()) + self._unread() > self.limits.unread:
-            self._hang_up_on_slowest(readers=True)
+        self._wait(self.limits.time_for(self._count_unread()))
+        if (
+            sum(one._count_unread() for one in self._list_others()) + self._count_unread()
+            > self.limits.unread
+        ):
+            self._close_slowest(readers=True)
 
     def resume_writing(self) -> None:
         """Stop waiting: the client has read nearly everything."""
@@ -146,7 +148,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no request as all errors are answered."""
-        self._refuse(*(self._refusal or (400, f"request: {msg.rstrip('.')}. Check what you send.")))
+        self._refuse(*(self._refusal or (400, f"{msg.rstrip('.')}. Check the request.")))
 
     def _refuse(self, status: int, detail: str) -> None:
         body = encoded(problem(status, detail))
@@ -165,17 +167,18 @@ class BoundedProtocol(HttpToolsProtocol):
     def _wait(self, seconds: float) -> None:
         self._stop_timer()
         self._waits_since = self.loop.time()
-        self._timer = self.loop.call_later(seconds, self._hang_up)
+        self._timer = self.loop.call_later(seconds, self._close_connection)
 
     def _wait_for_next(self) -> None:
         """Wait for the next request, or for the rest of one that was answered early.
 
-        A client that is still sending would not read the answer if the line were cut at once.
+        A client that is still sending would not read the response if the connection were closed at
+        once.
         """
         if self.cycle.response_complete and not self._is_slow_reader:
             self._wait(self.timeout_keep_alive if self._is_complete else self.limits.patience)
 
-    def _hang_up(self) -> None:
+    def _close_connection(self) -> None:
         self._stop_waiting()
         self.transport.abort()
 
@@ -188,19 +191,19 @@ class BoundedProtocol(HttpToolsProtocol):
         self._stop_timer()
         self._waits_since = None
 
-    def _others(self) -> list[BoundedProtocol]:
+    def _list_others(self) -> list[BoundedProtocol]:
         return [
             one for one in self.connections if isinstance(one, BoundedProtocol) and one is not self
         ]
 
-    def _unread(self) -> int:
+    def _count_unread(self) -> int:
         return self.transport.get_write_buffer_size()
 
-    def _hang_up_on_slowest(self, readers: bool = False) -> None:
-        """Make room: hang up on who has kept the server waiting longest, or else on this one."""
+    def _close_slowest(self, readers: bool = False) -> None:
+        """Make room: close the connection that has kept the server waiting longest, or this one."""
         slow = {
             one: one._waits_since
-            for one in self._others()
+            for one in self._list_others()
             if one._waits_since is not None and (one._is_slow_reader or not readers)
         }
-        min(slow, key=slow.__getitem__, default=self)._hang_up()
+        min(slow, key=slow.__getitem__, default=self)._close_connection()

@@ -1,4 +1,4 @@
-"""Runs the application until somebody stops it."""
+"""Run the application until it is interrupted."""
 
 from __future__ import annotations
 
@@ -14,52 +14,54 @@ from unheard.web.server.limits import Limits
 from unheard.web.server.protocol import BoundedProtocol
 
 _RECEIVED = 64 * 1024
-"""Bytes of a connection that the system keeps until the server reads them."""
+"""Bytes of a connection that the system buffers until the server reads them."""
 
 
 class Server(uvicorn.Server):
-    """A server that says when it can be asked."""
+    """A server that announces when it is ready."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then say so."""
+        """Start, then announce it."""
         await super().startup(sockets)
         if self.started:
             self._ready()
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Take an address, so that a port of 0 is known before anything is started."""
+    """Bind to an address, so that the port is known before anything starts, even for port 0."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        taken = socket.socket(family, kind, protocol)
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Connections inherit it: one that sends fast gets no larger share of the server's time.
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVED)
-        taken.bind(address)
+        bound = socket.socket(family, kind, protocol)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Connections inherit it: a fast sender gets no larger share of the server's time.
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVED)
+        bound.bind(address)
     except (OSError, OverflowError) as error:
         raise OptionError(
             "port",
-            f"{host}:{port} cannot be used ({error})",
-            "Choose another with --port, or 0 for any",
+            problem="{address} cannot be used ({reason})",
+            hint="Choose another {argument}, or 0 for any free one",
+            address=f"{host}:{port}",
+            reason=error,
         ) from None
-    return taken
+    return bound
 
 
-def address_of(taken: socket.socket) -> str:
+def write_address(bound: socket.socket) -> str:
     """Write the address of the page."""
-    host, port = taken.getsockname()[:2]
+    host, port = bound.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{host}:{port}/"
 
 
 def serve(
-    taken: socket.socket,
+    bound: socket.socket,
     limits: Limits,
     token: str | None,
     *,
@@ -70,21 +72,21 @@ def serve(
 
     Parameters
     ----------
-    taken
+    bound
         The address, see :func:`listen`.
     limits, token
         As in :func:`unheard.web.server.app.make_app`.
     browser
         Whether to open the page in a browser.
     ready
-        Told the address of the page once it can be asked for.
+        Called with the address of the page once the server is ready.
     """
-    address = address_of(taken)
+    address = write_address(bound)
 
-    def started() -> None:
+    def announce() -> None:
         ready(address)
         if browser:
-            # What comes after # stays in the browser.
+            # What follows # stays in the browser.
             webbrowser.open(address if token is None else f"{address}#token={token}")
 
     BoundedProtocol.limits = limits
@@ -99,4 +101,4 @@ def serve(
         timeout_keep_alive=30,
         timeout_graceful_shutdown=3,
     )
-    Server(config, started).run([taken])
+    Server(config, announce).run([bound])

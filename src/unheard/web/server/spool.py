@@ -1,7 +1,7 @@
-"""Where uploads are kept while they are answered: one private folder for each server.
+"""Uploads on disk, while they are processed: one private folder per server.
 
-A server that is killed cannot clear up. Its folder is locked for as long as it lives, so that the
-next server knows which folders nobody needs any more.
+A server that is killed cannot clean up. Its folder is locked for as long as it lives, so that the
+next server knows which folders are stale.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from unheard.web.api.problems import RefusedError
-from unheard.web.server.limits import MIB, size_text
+from unheard.web.server.limits import MIB, write_size
 
 T = TypeVar("T")
 
@@ -29,12 +29,12 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Spool:
-    """Uploads on disk, bounded all together.
+    """Uploads on disk, limited in total.
 
     Parameters
     ----------
     most
-        How many bytes, the first MiB of each left out.
+        How many bytes, not counting the first MiB of each.
     """
 
     def __init__(self, most: int) -> None:
@@ -48,7 +48,7 @@ class Spool:
         remove_stale()
         made = tempfile.mkdtemp(prefix=".unheard-")
         self._lock = _lock(made)
-        # Only a folder that is locked may bear the name that others look for.
+        # Only a locked folder may have the name that other servers look for.
         self._folder = Path(made).with_name(_PREFIX + Path(made).name.removeprefix(".unheard-"))
         Path(made).rename(self._folder)
 
@@ -62,7 +62,7 @@ class Spool:
 
     @asynccontextmanager
     async def keep(self, pieces: AsyncIterable[bytes], name: str) -> AsyncIterator[Path]:
-        """Keep an upload as a file of this name, in a folder of its own that goes at the end."""
+        """Keep an upload as a file of this name, in a folder of its own that is then removed."""
         held = _Held(self)
         folder = await self._run(_make_folder, self._folder)
         try:
@@ -79,18 +79,18 @@ class Spool:
             await asyncio.shield(self._run(_remove, folder))
 
     async def _run(self, work: Callable[..., T], *given: Any) -> T:
-        """Leave it to a thread: a disk may keep whoever writes waiting, and not the server."""
+        """Run work in a thread: a slow disk must not block the server."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
         except OSError as error:
             if error.errno in _FULL:
-                words = "server: its temporary disk is full. Send less, or try again later."
-                raise RefusedError(507, words) from error
+                detail = "The temporary disk of the server is full. Send less, or try again later."
+                raise RefusedError(507, detail) from error
             raise
 
 
 class _Held:
-    """What one upload takes of the room for all; there is always room for a small one."""
+    """The share of one upload in the total; there is always room for a small one."""
 
     def __init__(self, spool: Spool) -> None:
         self._spool, self._size = spool, -MIB
@@ -102,7 +102,7 @@ class _Held:
         if self._size > 0 and self._spool.held > self._spool.most:
             raise RefusedError(
                 503,
-                f"server: it holds {size_text(self._spool.most)} of other uploads already. "
+                f"The server already holds {write_size(self._spool.most)} of other uploads. "
                 "Try again later.",
             )
 
@@ -124,7 +124,7 @@ def _remove(folder: Path) -> None:
 
 
 def remove_stale() -> None:
-    """Remove the folders of servers that are gone, if they were this user's."""
+    """Remove the folders of servers that no longer run, if they belong to this user."""
     if sys.platform == "win32":  # where folders cannot be locked
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):

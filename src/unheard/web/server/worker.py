@@ -1,4 +1,4 @@
-"""A process that works for the server: reads questions, answers them, and ends with the server."""
+"""A worker process of the server: it reads tasks, returns answers, and ends with the server."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ import duckdb
 
 from unheard.web.api.problems import MEDIA_TYPE, as_problem, encoded, fault, problem
 from unheard.web.server.limits import MIB
-from unheard.web.server.memory import bounded, resident
+from unheard.web.server.memory import limit_memory, read_resident
 from unheard.web.server.pool import HEADER, READY, Answer
 
-_ADDRESSES = 768 * MIB
-"""What the engine behind pictures sets aside, and hardly uses."""
+_RESERVED = 768 * MIB
+"""Address space that the engine behind charts reserves, and hardly uses."""
 
 _MOST_KEPT = 256 * MIB
-"""What caches and libraries may hold between two pieces of work; then another worker takes over."""
+"""What caches and libraries may hold between tasks before another worker takes over."""
 
 
 def main() -> None:
-    """Answer questions from standard input on what was standard output."""
+    """Read tasks from standard input, and write answers to what was standard output."""
     answers = os.fdopen(os.dup(1), "wb")
-    # Whatever a library prints must not end up between the answers.
+    # What a library prints must not end up between the answers.
     os.dup2(2, 1)
-    # The server, which answers everybody, comes first.
+    # The server, which serves everyone, has priority.
     if hasattr(os, "nice"):
         os.nice(5)
-    # Ctrl-C is for the server, which ends its workers.
+    # Ctrl-C is for the server, which then ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with_server, args=(os.getppid(),), daemon=True).start()
     from unheard.web.api.tasks import DRAWING, TASKS
 
-    at_first = resident()
+    at_first = read_resident()
     answers.write(READY)
     answers.flush()
     while (read := _read(sys.stdin.buffer)) is not None:
         asked, body = read
         given = asked["given"] | ({"body": body} if body else {})
         task = asked["task"]
-        with bounded(asked["memory"] + (_ADDRESSES if task in DRAWING else 0)):
-            answer = _answered(TASKS[task], given)
-        _write(answers, answer, retires=resident() - at_first > _MOST_KEPT)
+        with limit_memory(asked["memory"] + (_RESERVED if task in DRAWING else 0)):
+            answer = _run_task(TASKS[task], given)
+        _write(answers, answer, retires=read_resident() - at_first > _MOST_KEPT)
 
 
 def _read(questions: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
@@ -68,11 +68,11 @@ def _write(answers: BinaryIO, answer: Answer, *, retires: bool) -> None:
     answers.flush()
 
 
-def _answered(task: Callable[..., Answer], given: dict[str, Any]) -> Answer:
+def _run_task(task: Callable[..., Answer], given: dict[str, Any]) -> Answer:
     try:
         return task(**given)
     except (MemoryError, duckdb.OutOfMemoryException):
-        found = problem(422, "request: it needs more memory than this server gives. Ask for less.")
+        found = problem(422, "The request needs more memory than this server allows. Ask for less.")
     except Exception as error:
         known = as_problem(error)
         if known is None:
@@ -81,7 +81,7 @@ def _answered(task: Callable[..., Answer], given: dict[str, Any]) -> Answer:
     return Answer(found["status"], MEDIA_TYPE, encoded(found))
 
 
-def _end_with(server: int) -> None:
+def _end_with_server(server: int) -> None:
     """End at once when the server is gone, even in the middle of work."""
     while os.getppid() == server:
         time.sleep(1)
@@ -89,6 +89,6 @@ def _end_with(server: int) -> None:
 
 
 if __name__ == "__main__":
-    # A server that is gone needs no answer.
+    # The server has ended and needs no answer.
     with suppress(BrokenPipeError):
         main()
