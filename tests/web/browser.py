@@ -105,7 +105,7 @@ class Visit:
 
     def rest(self) -> None:
         """Wait until nothing is asked any more: to leave before costs the server a worker."""
-        still, patience = 0, 250
+        still, patience = 0, 750
         while still < 3 and patience:
             self.page.wait_for_timeout(40)
             still, patience = 0 if self.waiting else still + 1, patience - 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -132,10 +133,12 @@ class Served:
         return self.process.poll() is None and self.get("/healthz").status == 200
 
 
-def serving(*options: str, log: Path | None = None) -> AbstractContextManager[Served]:
+def serving(
+    *options: str, log: Path | None = None, **environment: str
+) -> AbstractContextManager[Served]:
     """Run ``unheard serve`` until the tests are done with it."""
     command = ["-m", "unheard", "serve", "--port", "0", "--no-browser", "--json", *options]
-    return _running(command, log)
+    return _running(command, log, environment)
 
 
 _PROGRAM = """
@@ -157,11 +160,17 @@ def serving_within(**limits: float) -> AbstractContextManager[Served]:
 
 
 @contextmanager
-def _running(command: list[str], log: Path | None) -> Iterator[Served]:
+def _running(
+    command: list[str], log: Path | None, environment: Mapping[str, str] | None = None
+) -> Iterator[Served]:
     with ExitStack() as stack:
         errors = None if log is None else stack.enter_context(log.open("w"))
         process = subprocess.Popen(
-            [sys.executable, *command], stdout=subprocess.PIPE, stderr=errors, text=True
+            [sys.executable, *command],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env=os.environ | (environment or {}),
         )
         assert process.stdout is not None
         try:

@@ -7,7 +7,10 @@ import gzip
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from html import escape
+from importlib.util import find_spec
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -18,6 +21,7 @@ from starlette.exceptions import HTTPException
 
 from unheard._version import __version__
 from unheard.errors import UnheardError
+from unheard.options.questions import labels
 from unheard.web.api import routes
 from unheard.web.api.problems import MEDIA_TYPE, as_problem, encoded, fault, problem
 from unheard.web.api.requests import describe_mistake
@@ -28,6 +32,11 @@ from unheard.web.server.spool import Spool
 
 _STATIC = Path(__file__).parents[1] / "static"
 _PREFIX = "/api/v1"
+_CHART_LIBRARIES = ("altair", "jinja2", "vl_convert")
+_NO_CHARTS = (
+    '<p class="hint" id="no-charts">Charts and reports require libraries that are not installed. '
+    "Install them with: pip install 'unheard[web,charts]'</p>"
+)
 
 
 def make_app(
@@ -38,14 +47,14 @@ def make_app(
     Parameters
     ----------
     limits
-        How much one request may ask.
+        What one request may use.
     token
-        The secret that a client must show; None to answer loopback without one.
+        The secret that a client must send; None to serve loopback without one.
     workers
-        Processes that do the work; by default one for each processor, up to four.
+        Worker processes; by default one per processor, up to four.
     """
     limits = limits or Limits()
-    # One more than tables are read at a time, so that questions are always answered.
+    # One more than the tables read at a time, so that questions need not wait for tables.
     pool = Pool(limits, workers or max(limits.tables + 1, min(os.cpu_count() or 1, 4)))
     spool = Spool(limits.temporary)
 
@@ -53,7 +62,7 @@ def make_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         spool.open()
         await pool.start()
-        app.state.vega = asyncio.create_task(_vega(pool))
+        app.state.vega = asyncio.create_task(_bundle_vega(pool))
         try:
             yield
         finally:
@@ -64,9 +73,9 @@ def make_app(
     app = FastAPI(
         title="unheard",
         version=__version__,
-        summary="An honest rating, with an allowance for the people who said nothing",
+        summary="Ratings with an allowance for the people who did not respond",
         openapi_url=f"{_PREFIX}/openapi.json",
-        # Their pages load scripts from elsewhere.
+        # Their pages load scripts from other sites.
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -79,20 +88,29 @@ def make_app(
     return Guard(app, limits, token, tables)
 
 
-async def _vega(pool: Pool) -> tuple[bytes, bytes]:
-    """Make the script that draws charts, once, and keep it plain and packed."""
+async def _bundle_vega(pool: Pool) -> tuple[bytes, bytes]:
+    """Make the script that draws charts, once, plain and compressed."""
     answer = await pool.answer("vega", {})
     if answer.status != 200:
         return b"", b""
     return answer.content, await asyncio.to_thread(gzip.compress, answer.content, 6)
 
 
+def write_page() -> str:
+    """Write the page with the labels of the options, which are declared once for all surfaces."""
+    texts = {"no_charts": "" if all(map(find_spec, _CHART_LIBRARIES)) else _NO_CHARTS}
+    for name, option in labels().items():
+        texts[name] = escape(option.label)
+        texts |= {f"{name}_{value}": escape(text) for value, text in option.choices.items()}
+    return Template((_STATIC / "index.html").read_text(encoding="utf-8")).substitute(texts)
+
+
 def _add_page(app: FastAPI) -> None:
-    page = (_STATIC / "index.html").read_bytes()
+    page = write_page().encode()
 
     @app.get("/healthz", tags=["server"])
     async def healthz() -> routes.Health:
-        """Say that the server is there."""
+        """Say that the server is running."""
         return routes.Health(status="ok", version=__version__)
 
     async def index(_: Request) -> Response:
@@ -101,7 +119,7 @@ def _add_page(app: FastAPI) -> None:
     async def vega(request: Request) -> Response:
         plain, packed = await asyncio.shield(request.app.state.vega)
         if not plain:
-            raise HTTPException(404, "Charts need vl-convert: pip install 'unheard[charts]'")
+            raise HTTPException(404, "Charts require vl-convert: pip install 'unheard[web,charts]'")
         if "gzip" not in request.headers.get("accept-encoding", ""):
             return Response(plain, media_type="text/javascript")
         return Response(packed, media_type="text/javascript", headers={"content-encoding": "gzip"})
@@ -112,27 +130,27 @@ def _add_page(app: FastAPI) -> None:
 
 
 def _add_problems(app: FastAPI) -> None:
-    def sent(document: dict[str, Any]) -> Response:
+    def send(document: dict[str, Any]) -> Response:
         status = document["status"]
         headers = {"retry-after": "1"} if status in (429, 503) else {}
         return Response(encoded(document), status, headers, MEDIA_TYPE)
 
     @app.exception_handler(UnheardError)
-    async def on_purpose(_: Request, error: UnheardError) -> Response:
-        return sent(as_problem(error) or fault().problem)
+    async def refuse(_: Request, error: UnheardError) -> Response:
+        return send(as_problem(error) or fault().problem)
 
     @app.exception_handler(RequestValidationError)
-    async def malformed(_: Request, error: RequestValidationError) -> Response:
+    async def refuse_malformed(_: Request, error: RequestValidationError) -> Response:
         first = dict(error.errors()[0])
-        # Whether it is in the query or the body can be seen by its name.
-        return await on_purpose(_, describe_mistake(first | {"loc": first["loc"][1:]}))
+        # The name of an argument tells whether it is in the query or in the body.
+        return await refuse(_, describe_mistake(first | {"loc": first["loc"][1:]}))
 
     @app.exception_handler(HTTPException)
-    async def by_framework(_: Request, error: HTTPException) -> Response:
-        answer = sent(problem(error.status_code, f"request: {error.detail}."))
+    async def refuse_by_framework(_: Request, error: HTTPException) -> Response:
+        answer = send(problem(error.status_code, f"{error.detail}."))
         answer.headers.update(error.headers or {})
         return answer
 
     @app.exception_handler(Exception)
-    async def ours(_: Request, __: Exception) -> Response:
-        return sent(fault().problem)
+    async def admit_fault(_: Request, __: Exception) -> Response:
+        return send(fault().problem)

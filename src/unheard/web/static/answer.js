@@ -1,14 +1,14 @@
-/** Where an answer is shown, and the alert above it. */
+/** The area that shows an answer, and the alert above it. */
 
 import { isAbort, Problem } from "./api.js";
 import { Mistake } from "./numbers.js";
 
 /**
- * @param {HTMLElement} area  Dimmed if there is no answer to what is asked. What it shows can be
- *   downloaded only while it is the answer to what is asked.
+ * @param {HTMLElement} area  Dimmed while it does not answer the current question. It can be
+ *   downloaded only while it does.
  * @param {HTMLElement} alert
  */
-export function answerArea(area, alert) {
+export function makeAnswerArea(area, alert) {
   const downloads = [...area.querySelectorAll(".downloads button")];
   let asked = 0;
   let begun = 0;
@@ -18,17 +18,17 @@ export function answerArea(area, alert) {
   }
 
   return {
-    /** Something else is asked from now on. */
+    /** The question has changed. */
     ask() {
       asked += 1;
       allowDownloads(false);
     },
-    /** What was asked last is being answered. */
+    /** The server is answering the current question. */
     begin() {
       begun = asked;
     },
-    /** The area now shows the answer to what was begun. */
-    good() {
+    /** The area shows the answer that was begun. */
+    succeed() {
       area.classList.remove("unanswered");
       area.hidden = false;
       if (begun !== asked) return; // the next answer is on its way, or there is none
@@ -36,8 +36,8 @@ export function answerArea(area, alert) {
       area.classList.remove("stale");
       allowDownloads(true);
     },
-    /** There is no answer: say why, and leave the last one dimmed. */
-    bad(error) {
+    /** There is no answer: say why, and dim the last one. */
+    fail(error) {
       if (isAbort(error)) return;
       this.ask();
       alert.textContent = error.message;
@@ -48,20 +48,20 @@ export function answerArea(area, alert) {
 }
 
 /**
- * Run something that a button starts and that may fail: the button waits, and the alert tells.
+ * Run work when a button is pressed; the alert says what failed.
  * @param {HTMLButtonElement} button
  * @param {HTMLElement} alert
  * @param {() => Promise<void>} work
  */
 export function onPress(button, alert, work) {
-  let told = null;
+  let message = null;
   button.addEventListener("click", async () => {
     button.setAttribute("aria-disabled", "true");
     try {
       await work();
-      if (alert.textContent === told) alert.textContent = "";
+      if (alert.textContent === message) alert.textContent = "";
     } catch (error) {
-      alert.textContent = told = error.message;
+      alert.textContent = message = error.message;
     } finally {
       button.removeAttribute("aria-disabled");
     }

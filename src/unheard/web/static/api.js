@@ -1,29 +1,23 @@
-/** The server, asked. */
+/** Requests to the server. */
 
 import { askToken, tokenHeader } from "./token.js";
-import { inWords } from "./wording.js";
+import { writeParts } from "./labels.js";
 
 const ROOT = new URL("../api/v1/", import.meta.url);
 
-/** What the server said is wrong, and where. */
+/** What the server refused: the argument at fault, its index, and the status of the response. */
 export class Problem extends Error {
-  /**
-   * @param {string} detail
-   * @param {string} [place]  Such as counts[1].
-   * @param {number} [status]  Of the answer, if there was one.
-   */
-  constructor(detail, place = "", status = 0) {
-    super(detail);
-    this.place = place;
-    this.status = status;
+  constructor(text, { argument = "", index = [], status = 0 } = {}) {
+    super(text);
+    Object.assign(this, { argument, index, status });
   }
 }
 
 const GONE =
-  "The server does not answer. Is “unheard serve” still running? The next change asks again.";
+  "The server does not respond. Is “unheard serve” still running? Your next change tries again.";
 
 /**
- * Send a request; ask for the token if the server wants one.
+ * Send a request; ask for the token if the server requires one.
  * @param {string} path
  * @param {{body?: BodyInit, type?: string, accept?: string, query?: Record<string, any>,
  *   signal?: AbortSignal}} [settings]  Entries of the query that are "" or undefined are left out.
@@ -34,8 +28,8 @@ export async function send(path, { body, type, accept, query = {}, signal } = {}
   for (const [name, value] of Object.entries(query)) {
     if (value !== "" && value !== undefined) url.searchParams.set(name, String(value));
   }
-  const shown = tokenHeader();
-  const headers = { ...shown };
+  const used = tokenHeader();
+  const headers = { ...used };
   if (type) headers["Content-Type"] = type;
   if (accept) headers.Accept = accept;
   let response;
@@ -48,11 +42,11 @@ export async function send(path, { body, type, accept, query = {}, signal } = {}
   if (response.status === 401) {
     response.body?.cancel();
     // Another request may have been given the token in the meantime.
-    const fresh = tokenHeader().Authorization !== shown.Authorization || (await askToken());
+    const fresh = tokenHeader().Authorization !== used.Authorization || (await askToken());
     if (fresh) return send(path, { body, type, accept, query, signal });
-    throw new Problem("The server asks for a token. The next change asks for it again.");
+    throw new Problem("The server requires a token. Your next change asks for it again.");
   }
-  if (!response.ok) throw await problem(response);
+  if (!response.ok) throw await readProblem(response);
   return response;
 }
 
@@ -66,13 +60,13 @@ export async function ask(path, question, settings = {}) {
   return (await post(path, question, settings)).json();
 }
 
-let told = null;
+let facts = null;
 
-/** What the server says about itself: presets, words of the notes, examples, limits. */
+/** What the server says about itself: options, presets, texts of notes, examples, limits. */
 export function about() {
-  told ??= send("about").then((response) => response.json());
-  told.catch(() => (told = null)); // asked again next time
-  return told;
+  facts ??= send("about").then((response) => response.json());
+  facts.catch(() => (facts = null)); // asked again next time
+  return facts;
 }
 
 /** Whether an error only says that an answer is no longer wanted. */
@@ -80,13 +74,14 @@ export function isAbort(error) {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-async function problem(response) {
-  try {
-    const { detail, place } = await response.json();
-    if (typeof detail === "string") return new Problem(inWords(detail), place, response.status);
-  } catch {
-    // Not a problem document: its status must do.
-  }
+async function readProblem(response) {
   const { status, statusText } = response;
-  return new Problem(`The server failed (${status} ${statusText}).`, "", status);
+  try {
+    const { detail, parts, argument, index } = await response.json();
+    const text = parts ? await writeParts(parts) : detail;
+    return new Problem(text, { argument, index, status });
+  } catch {
+    // Not a problem document.
+    return new Problem(`The server failed (${status} ${statusText}).`, { status });
+  }
 }

@@ -1,34 +1,37 @@
-/** The panel that states the assumption, shared by all views. */
+/** The panel that holds the assumption, shared by all views. */
 
 import { byId, el } from "./dom.js";
 import { readOptional } from "./numbers.js";
 import { state } from "./state.js";
 
-/** Places of the slider: round numbers, closer together where q is small. */
-const PLACES = [
-  ...steps(0.01, 0.02, 0.001),
-  ...steps(0.02, 0.05, 0.002),
-  ...steps(0.05, 0.1, 0.005),
-  ...steps(0.1, 0.2, 0.01),
-  ...steps(0.2, 0.5, 0.02),
-  ...steps(0.5, 1, 0.05),
-  1,
+/** Stops of the slider: round numbers, closer together where q is small; from 1 down, as in charts. */
+const STOPS = [
+  ...listSteps(1, 0.5, 0.05),
+  ...listSteps(0.5, 0.2, 0.02),
+  ...listSteps(0.2, 0.1, 0.01),
+  ...listSteps(0.1, 0.05, 0.005),
+  ...listSteps(0.05, 0.02, 0.002),
+  ...listSteps(0.02, 0.01, 0.001),
+  0.01,
 ];
 
-function steps(from, to, by) {
-  const many = Math.round((to - from) / by);
-  return Array.from({ length: many }, (_, i) => Number((from + i * by).toFixed(3)));
+function listSteps(from, to, by) {
+  const steps = Math.round((from - to) / by);
+  return Array.from({ length: steps }, (_, i) => Number((from - i * by).toFixed(3)));
 }
 
 const slider = byId("q-slider");
 const field = byId("q");
 const radios = [...document.querySelectorAll("#quiet input")];
 const floor = byId("floor");
+const more = byId("more-assumed");
 
 /** @param {() => void} changed */
 export function initAssumption(changed) {
-  slider.max = PLACES.length - 1;
-  slider.addEventListener("input", () => setQ(PLACES[slider.value]));
+  // On a phone it would push the answer out of sight.
+  more.open = matchMedia("(min-width: 56rem)").matches;
+  slider.max = STOPS.length - 1;
+  slider.addEventListener("input", () => setQ(STOPS[slider.value]));
   field.addEventListener("input", () => setQ(field.value));
   for (const radio of radios) {
     radio.addEventListener("change", () => {
@@ -50,47 +53,47 @@ export function initAssumption(changed) {
   return { setQ };
 }
 
-/** Offer the presets of the server, in its words. */
-export function offerPresets({ presets, preset_words: words }, setQ) {
+/** Offer the presets of the server. */
+export function offerPresets({ presets, preset_words: texts }, setQ) {
   const box = byId("presets");
   for (const [name, q] of Object.entries(presets)) {
     const button = el("button", { type: "button", "data-q": q, onclick: () => setQ(q) });
     const title = `${name[0].toUpperCase()}${name.slice(1)} ${q}`;
-    button.append(el("strong", {}, title), el("span", {}, words[name]));
+    button.append(el("strong", {}, title), el("span", {}, texts[name]));
     box.append(button);
   }
   box.hidden = false;
   showAssumption();
 }
 
-/** Show what is assumed in all its controls. */
+/** Show the assumption in all its controls. */
 export function showAssumption() {
   if (field.value !== state.q) field.value = state.q;
-  slider.value = nearest(Number(state.q));
-  slider.setAttribute("aria-valuetext", `q ${state.q}`);
+  slider.value = findNearestStop(Number(state.q));
+  slider.setAttribute("aria-valuetext", `q = ${state.q}`);
   for (const button of document.querySelectorAll("#presets button")) {
     button.setAttribute("aria-pressed", String(Number(button.dataset.q) === Number(state.q)));
   }
   for (const radio of radios) radio.checked = radio.value === state.quiet;
   if (floor.value !== state.floor) floor.value = state.floor;
-  if (state.floor) byId("more-assumed").open = true;
+  if (state.floor) more.open = true;
 }
 
-/** Say the assumption in the words of the answer. */
-export function sayAssumption(words) {
-  byId("assumption-words").textContent = words;
+/** Show the sentence in which an answer states the assumption. */
+export function describeAssumption(text) {
+  byId("assumption-text").textContent = text;
 }
 
-/** The assumption as questions to the server state it. */
-export function assumption() {
-  const least = readOptional(state.floor, "Say the least probability to respond, or leave it empty.");
+/** Read the assumption as questions to the server state it. */
+export function readAssumption() {
+  const least = readOptional(state.floor, "Enter a probability, or leave the field empty.");
   if (least !== undefined) return { floor: least };
   const q = Number(state.q);
-  // What is no number goes as it is: the server knows presets, and says what is wrong.
+  // Anything else goes as it is: the server says what is wrong with it.
   return { q: state.q.trim() !== "" && Number.isFinite(q) ? q : state.q, quiet: state.quiet };
 }
 
-function nearest(q) {
-  const distance = (place) => Math.abs(Math.log(PLACES[place] / Math.max(q, 1e-9)));
-  return PLACES.map((_, place) => place).reduce((a, b) => (distance(b) < distance(a) ? b : a));
+function findNearestStop(q) {
+  const distance = (stop) => Math.abs(Math.log(STOPS[stop] / Math.max(q, 1e-9)));
+  return STOPS.map((_, stop) => stop).reduce((a, b) => (distance(b) < distance(a) ? b : a));
 }

@@ -1,42 +1,42 @@
 /** The view that compares two items. */
 
-import { answerArea, onPress } from "./answer.js";
-import { about, ask, post } from "./api.js";
-import { assumption, sayAssumption } from "./assumption.js";
-import { drawChart, theme } from "./charts.js";
-import { countFields, readCounts } from "./counts.js";
+import { makeAnswerArea, onPress } from "./answer.js";
+import { about, ask } from "./api.js";
+import { describeAssumption, readAssumption } from "./assumption.js";
+import { drawChart, saveChart } from "./charts.js";
+import { makeCountFields, readCounts } from "./counts.js";
 import { byId, fillParagraphs, fillTable } from "./dom.js";
-import { save, saveCsv } from "./downloads.js";
-import { latest } from "./latest.js";
+import { saveCsv } from "./downloads.js";
+import { answerLatest } from "./latest.js";
 import {
-  average,
+  computeAverage,
   Mistake,
-  percentText,
-  rangeText,
-  ratingText,
+  writePercent,
+  writeRange,
+  writeRating,
   readOptional,
   readScale,
   whenReadable,
-  wholeText,
+  writeWhole,
   widthOf,
 } from "./numbers.js";
-import { scaleChoice } from "./scale.js";
+import { makeScaleChoice } from "./scale.js";
 import { state } from "./state.js";
 
 const WHICH = ["a", "b"];
-const WAYS = [
-  ["separate", "each its own participation"],
-  ["shared", "one shared participation"],
+const DIFFERENCES = [
+  ["separate", "separate participation"],
+  ["shared", "shared participation"],
 ];
 
-/** @param {() => void} changed  Called when the reader has changed something. */
+/** @param {() => void} changed  Called when the reader changes something. */
 export function initCompare(changed) {
   const mine = state.compare;
-  const area = answerArea(byId("compare-answer"), byId("compare-problem"));
+  const area = makeAnswerArea(byId("compare-answer"), byId("compare-problem"));
   let shown = null;
   let example = null;
 
-  const scale = scaleChoice(byId("compare-scale"), byId("compare-own"), (text) => {
+  const scale = makeScaleChoice(byId("compare-scale"), byId("compare-own"), (text) => {
     mine.scale = text;
     onScale((values) => (mine.counts = fields.map((field) => field.rescale(values))));
     changed();
@@ -44,10 +44,10 @@ export function initCompare(changed) {
   const names = WHICH.map((which) => byId(`compare-name-${which}`));
   const people = WHICH.map((which) => byId(`compare-n-${which}`));
   const fields = WHICH.map((which, i) =>
-    countFields(byId(`compare-counts-${which}`), i ? "second, " : "first, ", (counts, problem) => {
+    makeCountFields(byId(`compare-counts-${which}`), i ? "second, " : "first, ", (counts, problem) => {
       mine.counts[i] = counts;
-      sayWhose();
-      if (problem) area.bad(problem);
+      showHelp();
+      if (problem) refuse(problem);
       else changed();
     }),
   );
@@ -64,53 +64,57 @@ export function initCompare(changed) {
 
   function question() {
     const [a, b] = mine.counts.map(readCounts);
-    const n = mine.n.map((text) => readOptional(text, "Say how many people there are."));
+    const n = mine.n.map((text) => readOptional(text, "Enter the number of people, or leave both fields empty."));
     const known = n.filter((value) => value !== undefined).length;
     if (known === 1) {
-      throw new Mistake("Say how many people there are for both items, or for neither.");
+      throw new Mistake("Enter the number of people of both items, or of neither.");
     }
     return {
-      ...{ a, b, names: namesOf(mine), scale: readScale(mine.scale) },
+      ...{ a, b, names: readNames(mine), scale: readScale(mine.scale) },
       ...(known ? { n } : {}),
-      ...assumption(),
+      ...readAssumption(),
     };
   }
 
-  const answers = latest(async (asked, signal) => {
+  const answers = answerLatest(async (asked, signal) => {
     area.begin();
     try {
       const answer = await ask("compare", asked, { signal });
       shown = { asked, answer };
       showAnswer(answer);
-      area.good();
+      area.succeed();
+      fields.forEach((field) => field.mark(null));
       await drawChart(byId("compare-chart"), "compare/chart", asked, signal);
     } catch (error) {
-      area.bad(error);
+      refuse(error);
     }
   });
 
-  function onScale(use) {
-    whenReadable(mine.scale, use);
-    sayWhose();
+  function refuse(error) {
+    area.fail(error);
+    fields.forEach((field, i) => field.mark(error, WHICH[i]));
   }
 
-  function sayWhose() {
+  function onScale(use) {
+    whenReadable(mine.scale, use);
+    showHelp();
+  }
+
+  function showHelp() {
     const isExample = example && mine.counts.map(String).join() === Object.values(example).join();
     byId("compare-about").textContent =
-      (isExample ? "An example: two hotels with one average. " : "") +
-      "Lowest rating first. Paste a row or a column of numbers into any field to fill all.";
+      (isExample ? "Example data: two hotels with the same average. " : "") +
+      "Counts, lowest rating first. Paste a row or column of numbers into any field to fill all fields.";
   }
 
   onPress(byId("compare-csv"), byId("compare-problem"), async () =>
-    saveCsv(csvRows(shown), "comparison.csv"),
+    saveCsv(listRows(shown), "comparison.csv"),
   );
-  onPress(byId("compare-png"), byId("compare-problem"), async () => {
-    const query = { format: "png", theme: theme() };
-    const response = await post("compare/chart", question(), { query });
-    save(await response.blob(), "comparison.png");
-  });
+  onPress(byId("compare-png"), byId("compare-problem"), async () =>
+    saveChart("compare/chart", question(), "comparison.png"),
+  );
 
-  /** Begin with the server's example, unless the address said otherwise. */
+  /** Begin with the server's example, unless the address holds counts. */
   async function begin() {
     example = (await about()).examples;
     if (mine.counts) return;
@@ -137,80 +141,82 @@ export function initCompare(changed) {
         await begin();
         answers.ask(question());
       } catch (error) {
-        area.bad(error);
+        refuse(error);
       }
     },
   };
 }
 
-/** Names for the items, which need some. */
-function namesOf({ names }) {
+/** Read the names of the items; the chart requires some. */
+function readNames({ names }) {
   return names.map((name, i) => name.trim() || (i ? "Second" : "First"));
 }
 
 function showAnswer(answer) {
-  sayAssumption(answer.assumption.words);
-  // The last sentence is the assumption, which stands beside it already.
-  const words = answer.words.slice(0, -1);
-  byId("compare-headline").textContent = answer.leader === null ? words.shift() : headline(answer);
-  fillParagraphs(byId("compare-words"), words);
+  describeAssumption(answer.assumption.words);
+  // The last sentence is the assumption, which the panel shows already.
+  const sentences = answer.words.slice(0, -1);
+  byId("compare-headline").textContent = answer.leader === null ? sentences.shift() : writeHeadline(answer);
+  fillParagraphs(byId("compare-text"), sentences);
   const width = widthOf(answer.scale);
-  const confidence = `${percentText(answer.level)} confidence`;
+  const confidence = `${writePercent(answer.level)} confidence interval`;
   const ends = (one) => [
-    ratingText(one.estimate, width),
-    rangeText(one.lower, one.upper, width),
-    rangeText(one.ci_lower, one.ci_upper, width),
+    writeRating(one.estimate, width),
+    writeRange(one.lower, one.upper, width),
+    writeRange(one.ci_lower, one.ci_upper, width),
   ];
   fillTable(
     byId("compare-items"),
     "compare-items-caption",
     "Each item",
-    ["Item", "Ratings", "Average", "Estimate", "Interval", confidence],
+    ["Item", "Ratings", "Average", "Estimate", "Bounds", confidence],
     WHICH.map((which) => answer[which]).map((one) => [
       one.name,
-      wholeText(one.counts.reduce((sum, count) => sum + count, 0)),
-      ratingText(average(one.counts, answer.scale), width),
+      writeWhole(one.counts.reduce((sum, count) => sum + count, 0)),
+      writeRating(computeAverage(one.counts, answer.scale), width),
       ...ends(one),
     ]),
   );
   fillTable(
-    byId("compare-ways"),
-    "compare-ways-caption",
-    `${answer.a.name} less ${answer.b.name}`,
-    ["If there is", "Estimate", "Interval", confidence],
-    WAYS.map(([way, words]) => [words, ...ends(answer[way])]),
+    byId("compare-differences"),
+    "compare-differences-caption",
+    `Difference: ${answer.a.name} − ${answer.b.name}`,
+    ["Assuming", "Estimate", "Bounds", confidence],
+    DIFFERENCES.map(([kind, label]) => [label, ...ends(answer[kind])]),
   );
 }
 
-/** Who is ahead under the assumption as it stands. */
-function headline({ a, b, leader, separate, shared }) {
+/** Write which item rates higher, then the condition. */
+function writeHeadline({ a, b, leader, separate, shared }) {
   const [first, second] = leader === "a" ? [a, b] : [b, a];
   const holds = (low, high) => (leader === "a" ? low > 0 : high < 0);
-  const noise = ({ ci_lower, ci_upper }) =>
-    holds(ci_lower, ci_upper) ? ", sampling noise included" : ", noise aside";
-  const ahead = `${first.name} is ahead of ${second.name}`;
-  if (holds(separate.lower, separate.upper)) return `${ahead}${noise(separate)}.`;
-  if (holds(shared.lower, shared.upper)) {
-    return `${ahead} if both have the same sort of crowd${noise(shared)}; otherwise it is open.`;
+  const error = ({ ci_lower, ci_upper }) =>
+    holds(ci_lower, ci_upper) ? "even with sampling error" : "ignoring sampling error";
+  const higher = `${first.name} rates higher than ${second.name}`;
+  if (holds(separate.lower, separate.upper)) {
+    return `${higher} if your assumption holds, ${error(separate)}.`;
   }
-  return `${first.name} may be ahead of ${second.name}, but the silent can turn it round.`;
+  if (holds(shared.lower, shared.upper)) {
+    return `${higher} if both have the same participation, ${error(shared)}; if not, the order is undecided.`;
+  }
+  return `The order is undecided: ${first.name} is ahead, but non-respondents could reverse it.`;
 }
 
-/** The answer as a table: both items, then both differences. */
-function csvRows({ asked, answer }) {
+/** List the answer as rows of a table: both items, then both differences. */
+function listRows({ asked, answer }) {
   const { a, b, scale, level } = answer;
   const sum = (counts) => counts.reduce((total, count) => total + count, 0);
   const row = (what, { estimate, lower, upper, ci_lower, ci_upper }, known = {}) => ({
     what,
     n_ratings: known.counts && sum(known.counts),
     n: known.n,
-    average: known.counts && average(known.counts, scale),
+    average: known.counts && computeAverage(known.counts, scale),
     ...{ estimate, lower, upper, ci_lower, ci_upper, level },
     ...{ q: asked.q, quiet: asked.quiet, floor: asked.floor },
   });
   const rows = [
     ...[a, b].map((one) => row(one.name, one, one)),
-    ...WAYS.map(([way, words]) => row(`${a.name} less ${b.name}: ${words}`, answer[way])),
+    ...DIFFERENCES.map(([kind, label]) => row(`${a.name} - ${b.name}: ${label}`, answer[kind])),
   ];
   return [Object.keys(rows[0]), ...rows.map((one) => Object.values(one))];
 }

@@ -1,14 +1,14 @@
-/** A row of fields, one for each rating of a scale; pasting several numbers fills them all. */
+/** A row of fields, one for each rating of a scale; pasting several numbers fills all of them. */
 
 import { el } from "./dom.js";
 import { Mistake, readNumber, splitNumbers } from "./numbers.js";
 
 /**
  * @param {HTMLElement} box  Gets the fields.
- * @param {string} whose  Begins the name of each field for screen readers.
+ * @param {string} prefix  Begins the name of each field for screen readers.
  * @param {(counts: string[], problem?: Mistake) => void} changed
  */
-export function countFields(box, whose, changed) {
+export function makeCountFields(box, prefix, changed) {
   const cells = el("div", { class: "cells" });
   box.append(cells);
   let scale = [];
@@ -16,7 +16,7 @@ export function countFields(box, whose, changed) {
   /** Counts by rating, kept while the scale changes, so that typing a new one loses nothing. */
   let kept = new Map();
 
-  const typed = () => fields.map((field) => field.value);
+  const readTyped = () => fields.map((field) => field.value);
 
   function put(counts) {
     fields.forEach((field, i) => (field.value = counts[i] ?? ""));
@@ -36,8 +36,8 @@ export function countFields(box, whose, changed) {
       changed(values);
       return;
     }
-    const found = `${values.length} numbers were pasted, and the scale has ${fields.length} ratings.`;
-    changed(typed(), new Mistake(`${found} Choose the scale first.`));
+    const found = `You pasted ${values.length} numbers, but the scale has ${fields.length} ratings.`;
+    changed(readTyped(), new Mistake(`${found} Choose the scale first.`));
   }
 
   function field(value) {
@@ -45,10 +45,10 @@ export function countFields(box, whose, changed) {
       type: "text",
       inputmode: "numeric",
       autocomplete: "off",
-      "aria-label": `${whose}rated ${value}`,
+      "aria-label": `${prefix}rated ${value}`,
       oninput: () => {
         keep();
-        changed(typed());
+        changed(readTyped());
       },
       onpaste: paste,
     });
@@ -65,11 +65,11 @@ export function countFields(box, whose, changed) {
   }
 
   return {
-    /** Mark the field that an error is about, or none. */
-    mark(error) {
-      const place = /^counts\[(\d+)\]/.exec(error?.place);
+    /** Mark the field that an error about an argument names, or none. */
+    mark(error, argument = "counts") {
+      const place = error?.argument === argument ? error.index.at(-1) : undefined;
       fields.forEach((field, i) => {
-        if (place && Number(place[1]) === i) field.setAttribute("aria-invalid", "true");
+        if (place === i) field.setAttribute("aria-invalid", "true");
         else field.removeAttribute("aria-invalid");
       });
     },
@@ -86,13 +86,13 @@ export function countFields(box, whose, changed) {
     rescale(values) {
       lay(values);
       put(values.map((value) => kept.get(value)));
-      return typed();
+      return readTyped();
     },
   };
 }
 
 /** Read typed counts; an empty field is 0. */
 export function readCounts(counts) {
-  const remedy = "Counts are numbers, 0 or more.";
-  return counts.map((text) => (text.trim() === "" ? 0 : readNumber(text, remedy)));
+  const hint = "A count is a number, 0 or more.";
+  return counts.map((text) => (text.trim() === "" ? 0 : readNumber(text, hint)));
 }

@@ -1,4 +1,4 @@
-/** Elements, built and filled. Text goes in as text, never as HTML. */
+/** Build and fill elements. Text goes in as text, never as HTML. */
 
 /**
  * @param {string} id
@@ -37,15 +37,14 @@ export function fillNotes(list, notes) {
   list.hidden = notes.length === 0;
 }
 
-/** Put options into a select: pairs of value and words. */
+/** Put options into a select: pairs of value and label. */
 export function fillOptions(select, options, chosen) {
-  select.replaceChildren(...options.map(([value, words]) => el("option", { value }, words)));
+  select.replaceChildren(...options.map(([value, label]) => el("option", { value }, label)));
   select.value = chosen;
 }
 
 /**
- * Put a table together: a caption, a row of headings, and rows whose first cell is a heading.
- * Numbers stand at the right.
+ * Fill a table: a caption, a row of headings, and rows whose first cell is a heading.
  * @param {HTMLTableElement} table
  * @param {string} captionId
  * @param {string} caption
@@ -53,7 +52,7 @@ export function fillOptions(select, options, chosen) {
  * @param {string[][]} rows
  */
 export function fillTable(table, captionId, caption, headings, rows) {
-  const head = headings.map((words) => el("th", { scope: "col" }, words));
+  const head = headings.map((text) => el("th", { scope: "col" }, text));
   const body = rows.map(([first, ...rest]) =>
     el("tr", {}, el("th", { scope: "row" }, first), ...rest.map((cell) => el("td", {}, cell))),
   );

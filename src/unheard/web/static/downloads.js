@@ -1,4 +1,4 @@
-/** Files made in the browser, and saved by it. */
+/** Save files that are made in the browser. */
 
 /**
  * @param {Blob} blob
@@ -19,15 +19,15 @@ export function save(blob, name) {
  * @param {string} name
  */
 export function saveCsv(rows, name) {
-  const text = rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+  const text = rows.map((row) => row.map(writeCell).join(",")).join("\r\n") + "\r\n";
   save(new Blob([text], { type: "text/csv;charset=utf-8" }), name);
 }
 
 const FORMULA = /^(?:[\t\n\r]|[\s\u200b]*[=+\-@＝＋－＠])/;
 const NUMBER = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Text that a spreadsheet would take for a formula gets an apostrophe in front. */
-function cell(value) {
+/** Write a cell; text that a spreadsheet would take for a formula gets an apostrophe in front. */
+function writeCell(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "number") return String(value);
   const safe = FORMULA.test(value) && !NUMBER.test(value) ? `'${value}` : value;

@@ -1,4 +1,4 @@
-/** Tables that the reader brings: a file, or pasted rows. Only their content is ever sent. */
+/** Tables that the reader supplies: a file, or pasted rows. Only their content is sent. */
 
 import { Mistake } from "./numbers.js";
 
@@ -20,25 +20,25 @@ const TYPES = {
  */
 
 /** @param {File} file @returns {Source} */
-export function fileSource(file) {
+export function readFile(file) {
   const ending = file.name.split(".").at(-1).toLowerCase();
   if (!(ending in TYPES)) {
     const known = "CSV, TSV, Parquet, JSON lines (.jsonl) or JSON";
-    throw new Mistake(`“${file.name}” is of no kind that can be read here. Choose ${known}.`);
+    throw new Mistake(`“${file.name}” is not a supported file. Choose ${known}.`);
   }
   return { name: file.name, type: TYPES[ending], body: file };
 }
 
 /** @param {string} text @returns {Source} */
-export function pastedSource(text) {
+export function readPasted(text) {
   const rows = text.trim();
   if (!rows.includes("\n")) {
-    throw new Mistake("Paste a row of headings and at least one row below it.");
+    throw new Mistake("Paste a header row and at least one row below it.");
   }
-  return { name: "pasted rows", type: TYPES[lookOf(rows)], body: new Blob([`${rows}\n`]) };
+  return { name: "pasted rows", type: TYPES[detectFormat(rows)], body: new Blob([`${rows}\n`]) };
 }
 
-function lookOf(rows) {
+function detectFormat(rows) {
   if (rows.startsWith("[")) return "json";
   if (rows.startsWith("{")) return "jsonl";
   return rows.split("\n", 1)[0].includes("\t") ? "tsv" : "csv";

@@ -1,16 +1,16 @@
-/** Questions that come faster than answers. */
+/** For questions that come faster than answers. */
 
 /**
- * Make a function that answers the newest question only. One answer is under way at a time, so
- * answers keep their order; the newest question waits for it, and those between are forgotten. An
- * answer that takes longer than `patience` is given up for the question that waits. Giving up early
- * would not help: a slider would move and nothing with it, and the server loses a worker each time.
+ * Answer only the newest question. One answer is under way at a time, so answers keep their order;
+ * the newest question waits for it, and those between are dropped. An answer that takes longer than
+ * `patience` is aborted if a question waits. Aborting earlier would not help: the slider would move
+ * without any answer, and each abort costs the server a worker.
  * @template Q
  * @param {(question: Q, signal: AbortSignal) => Promise<void>} answer  Deals with its own errors.
  * @param {number} patience  Milliseconds.
  * @returns {{ask: (question: Q) => void, stop: () => void}}
  */
-export function latest(answer, patience = 5000) {
+export function answerLatest(answer, patience = 5000) {
   let running = null;
   let waiting = null;
 
@@ -43,8 +43,8 @@ export function latest(answer, patience = 5000) {
   };
 }
 
-/** Make a function that calls another one when it has not been called for so many milliseconds. */
-export function rested(call, milliseconds) {
+/** Delay calls of a function until none has come for so many milliseconds. */
+export function debounce(call, milliseconds) {
   let timer;
   return (...values) => {
     clearTimeout(timer);

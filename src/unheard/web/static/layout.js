@@ -1,138 +1,150 @@
-/** What the columns of a table mean: guessed by the server, settled by the reader. */
+/** What the columns of a table mean: guessed by the server, changed by the reader. */
 
 import { el, fillOptions, fillTable } from "./dom.js";
-import { plural, wholeText } from "./numbers.js";
-import { NULLS, OFF_SCALE } from "./wording.js";
+import { Mistake, writePlural, writeWhole } from "./numbers.js";
 
 const NUMBERS = ["whole", "real", "single"];
-const COUNTS = "Columns of counts, lowest rating first (rows of one item are added up)";
+const NONE = ["", "choose a column"];
+const UNKNOWN = ["", "not known"];
 const SHAPES = [
   ["rating", "one rating"],
   ["counts", "an item with its counts"],
 ];
+/** Arguments that are set here. */
+const ARGUMENTS = ["item", "rating", "counts", "scale", "n", "n_column", "nulls", "off_scale"];
 
 /**
  * Lay out the questions about a table.
  * @param {HTMLElement} box
- * @param {{name: string}} source
- * @param {any} inspected  What the server found in the table.
+ * @param {{source: {name: string}, found: any, options: any}} table  With what the server found in it.
  * @param {() => void} changed
- * @returns {() => Record<string, string>} the layout chosen, as the server's query states it
+ * @returns {{read: () => Record<string, string>, reveal: (argument: string) => void}} which reads the
+ *   layout as the server's query states it, and shows the controls if one of them is at fault
  */
-export function layColumns(box, source, { rows, columns, guess }, changed) {
+export function layOutColumns(box, { source, found, options }, changed) {
+  const { rows, columns, guess } = found;
   const names = columns.map((one) => one.name);
   const numeric = columns.filter((one) => NUMBERS.includes(one.kind)).map((one) => one.name);
-  const same = (list) => list.map((name) => [name, name]);
+  const repeat = (list) => list.map((name) => [name, name]);
 
-  const shape = select("Each row is", SHAPES, guess.counts.length ? "counts" : "rating");
-  const item = select("Item", same(names), guess.item[0] ?? names[0]);
-  const rating = select("Rating", same(names), guess.rating ?? numeric[0] ?? names[0]);
+  const shape = makeSelect("Each row is", SHAPES, guess.counts.length ? "counts" : "rating");
+  const item = makeSelect(options.item.label, [NONE, ...repeat(names)], guess.item[0] ?? "");
+  const rating = makeSelect(options.rating.label, [NONE, ...repeat(names)], guess.rating ?? "");
   const countable = [...guess.counts, ...numeric.filter((name) => !guess.counts.includes(name))];
-  const counts = checkboxes(COUNTS, countable, guess.counts);
-  const scale = field("Scale", guess.scale ?? "1:5");
-  const guessed = el("small", { id: `${scale.input.id}-guessed` }, guessText(columns, guess));
+  const counts = makeCheckboxes(options.counts.label, countable, guess.counts);
+  const scale = makeField(options.scale.label, guess.scale ?? "1:5");
+  const guessed = el("small", { id: `${scale.input.id}-guessed` }, describeGuess(columns, guess));
   scale.row.append(guessed);
   scale.input.setAttribute("aria-describedby", guessed.id);
-  const unknown = ["", "not known"];
-  const people = select("People in all", [unknown, ...same(numeric)], guess.n_column ?? "");
-  const nulls = select(NULLS.label, NULLS.choices, "refuse");
-  const offScale = select(OFF_SCALE.label, OFF_SCALE.choices, "refuse");
+  const people = makeSelect(options.n_column.label, [UNKNOWN, ...repeat(numeric)], guess.n_column ?? "");
+  const [nulls, offScale] = [options.nulls, options.off_scale].map(({ label, choices }) =>
+    makeSelect(label, Object.entries(choices), "refuse"),
+  );
+  const chosen = el("span", { class: "hint" });
+  const size = `${writePlural(rows, "row")}, ${writePlural(columns.length, "column")}`;
+  const summary = el("summary", {}, el("strong", {}, source.name), ` · ${size} `, chosen);
+  const controls = [shape, item, rating, scale, people, nulls, offScale];
+  const row = el("div", { class: "fields" }, ...controls.map((one) => one.row));
+  const details = el("details", {}, summary, row, counts.row, makePreview(columns));
 
-  function showShape() {
+  function show() {
     const byCounts = shape.input.value === "counts";
     counts.row.hidden = !byCounts;
     for (const one of [rating, nulls, offScale]) one.row.hidden = byCounts;
     const isGuess = rating.input.value === guess.rating && scale.input.value === guess.scale;
     guessed.hidden = byCounts || !isGuess;
+    const listed = [item, byCounts ? counts : rating, scale, people];
+    const mark = (one) => (one === scale && !guessed.hidden ? " (guessed)" : "");
+    const texts = listed.map((one) => `${one.label}: ${one.value() || "–"}${mark(one)}`);
+    chosen.textContent = texts.join(" · ");
   }
 
-  const size = `${plural(rows, "row")}, ${plural(columns.length, "column")}`;
-  const rowsOf = [shape, item, rating, scale, people, nulls, offScale].map((one) => one.row);
-  box.replaceChildren(
-    el("p", { class: "source-name" }, el("strong", {}, source.name), ` · ${size}`),
-    el("div", { class: "fields" }, ...rowsOf),
-    counts.row,
-    preview(columns),
-  );
-  box.hidden = false;
-  showShape();
   function settle() {
-    showShape();
+    show();
     changed();
   }
-  // What is typed was asked when it was typed: to leave the field changes nothing.
-  box.onchange = ({ target }) => target.type !== "text" && settle();
+
+  box.replaceChildren(details);
+  box.hidden = false;
+  show();
+  // Typing has asked already: leaving the field changes nothing.
+  details.onchange = ({ target }) => target.type !== "text" && settle();
   scale.input.addEventListener("input", settle);
 
-  return () => {
-    const common = {
-      item: quoted(item.input.value),
-      scale: scale.input.value.trim(),
-      n_column: people.input.value,
-    };
-    if (shape.input.value === "counts") {
-      return { ...common, counts: counts.chosen().map(quoted).join() };
-    }
-    return {
-      ...common,
-      rating: quoted(rating.input.value),
-      nulls: nulls.input.value,
-      off_scale: offScale.input.value,
-    };
+  return {
+    reveal: (argument) => (details.open ||= ARGUMENTS.includes(argument)),
+    read() {
+      const byCounts = shape.input.value === "counts";
+      const missing = [item, ...(byCounts ? [] : [rating])].find((one) => !one.value());
+      if (missing) {
+        details.open = true;
+        throw new Mistake(`Choose the column for “${missing.label}”.`);
+      }
+      const common = {
+        item: quote(item.value()),
+        scale: scale.value().trim(),
+        n_column: people.value(),
+      };
+      if (byCounts) return { ...common, counts: counts.chosen().map(quote).join() };
+      const rest = { nulls: nulls.value(), off_scale: offScale.value() };
+      return { ...common, rating: quote(rating.value()), ...rest };
+    },
   };
 }
 
-/** Say that the scale is a guess, and from what. */
-function guessText(columns, { rating }) {
+/** Say what the scale was guessed from. */
+function describeGuess(columns, { rating }) {
   const found = columns.find((one) => one.name === rating);
   if (!found) return "";
-  const values = `${found.least} to ${found.greatest}`;
-  return `guessed from the values found: ${values}; change it if the scale is longer`;
+  return `guessed from values of ${found.least} to ${found.greatest}; change it if the scale is longer`;
 }
 
 let made = 0;
 
-function select(words, options, chosen) {
-  const id = `layout-${(made += 1)}`;
-  const input = el("select", { id });
-  fillOptions(input, options, chosen ?? options[0][0]);
-  return { input, row: el("div", { class: "field" }, el("label", { for: id }, words), input) };
+function makeControl(label, input) {
+  input.id = `layout-${(made += 1)}`;
+  const row = el("div", { class: "field" }, el("label", { for: input.id }, label), input);
+  return { label, input, row, value: () => input.value };
 }
 
-function field(words, value) {
-  const id = `layout-${(made += 1)}`;
-  const input = el("input", { type: "text", id, autocomplete: "off", spellcheck: "false" });
+function makeSelect(label, options, chosen) {
+  const input = el("select");
+  fillOptions(input, options, chosen);
+  return makeControl(label, input);
+}
+
+function makeField(label, value) {
+  const input = el("input", { type: "text", autocomplete: "off", spellcheck: "false" });
   input.value = value;
-  return { input, row: el("div", { class: "field" }, el("label", { for: id }, words), input) };
+  return makeControl(label, input);
 }
 
-function checkboxes(words, names, chosen) {
+function makeCheckboxes(label, names, chosen) {
   const boxes = names.map((name) => {
     const input = el("input", { type: "checkbox" });
     input.checked = chosen.includes(name);
     return { name, input, label: el("label", {}, input, ` ${name}`) };
   });
-  const labels = boxes.map((one) => one.label);
-  return {
-    row: el("fieldset", { class: "choices across" }, el("legend", {}, words), ...labels),
-    chosen: () => boxes.filter((one) => one.input.checked).map((one) => one.name),
-  };
+  const read = () => boxes.filter((one) => one.input.checked).map((one) => one.name);
+  const hint = el("span", { class: "hint" }, "columns, lowest rating first; rows of an item are added up");
+  const legend = el("legend", {}, `${label} `, hint);
+  const row = el("fieldset", { class: "choices across" }, legend, ...boxes.map((one) => one.label));
+  return { label, row, chosen: read, value: () => read().join(", ") };
 }
 
 /** A look at the columns, so that the reader can tell what they hold. */
-function preview(columns) {
+function makePreview(columns) {
   const rows = columns.map((one) => {
     const examples = [...new Set(one.examples)].join(", ");
-    return [one.name, one.kind, wholeText(one.distinct), wholeText(one.missing), examples];
+    return [one.name, one.kind, writeWhole(one.distinct), writeWhole(one.missing), examples];
   });
   const table = el("table");
-  const heads = ["Column", "Kind", "Different values", "Empty", "Examples"];
+  const heads = ["Column", "Type", "Distinct values", "Empty", "Examples"];
   fillTable(table, "columns-caption", "Columns", heads, rows);
-  const region = { class: "wide", role: "region", tabindex: "0", "aria-labelledby": "columns-caption" };
-  return el("details", {}, el("summary", {}, "What is in the columns"), el("div", region, table));
+  return el("div", { class: "wide", role: "region", tabindex: "0", "aria-labelledby": "columns-caption" }, table);
 }
 
-/** A name as lists with commas need it. */
-function quoted(name) {
+/** Write a name as comma-separated lists require it. */
+function quote(name) {
   return /[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
 }

@@ -1,18 +1,18 @@
-/** The page put together: the assumption above three views, of which one is shown. */
+/** The page as a whole: the assumption, and three views of which one is shown. */
 
 import { about } from "./api.js";
 import { initAssumption, offerPresets, showAssumption } from "./assumption.js";
 import { loadVega } from "./charts.js";
 import { initCompare } from "./compare.js";
 import { byId } from "./dom.js";
-import { rested } from "./latest.js";
+import { debounce } from "./latest.js";
 import { initOne } from "./one.js";
 import { readFragment, state, VIEWS, writeFragment } from "./state.js";
-import { initTable, sayLimits } from "./table.js";
+import { initTable, showLimits } from "./table.js";
 import { takeToken } from "./token.js";
 
-// Browsers allow only so many changes of the address in a while.
-const remember = rested(writeFragment, 300);
+// Browsers limit how often the address may change.
+const remember = debounce(writeFragment, 300);
 
 const { setQ } = initAssumption(changed);
 const views = {
@@ -23,13 +23,13 @@ const views = {
 
 const headlines = document.querySelectorAll(".headline");
 
-// While things are moving a screen reader need not read every headline.
-const settled = rested(() => headlines.forEach((one) => one.removeAttribute("aria-busy")), 500);
+// While the slider moves, a screen reader need not read every headline.
+const announce = debounce(() => headlines.forEach((one) => one.removeAttribute("aria-busy")), 500);
 
 function changed() {
   headlines.forEach((one) => one.setAttribute("aria-busy", "true"));
-  settled();
-  greet();
+  announce();
+  introduce();
   views[state.view].ask();
   remember();
 }
@@ -59,34 +59,36 @@ function turnTo(view) {
   showAll();
 }
 
-/** Take the reader to another view. */
+/** Take the reader to another view and its heading. */
 function goTo(view) {
   turnTo(view);
   byId(`${view}-title`).focus();
 }
 
-let greeted = false;
+let isIntroduced = false;
 
-/** Show what the server says about itself, once it does. */
-async function greet() {
-  if (greeted) return;
+/** Show what the server says about itself, once it responds. */
+async function introduce() {
+  if (isIntroduced) return;
   try {
-    const told = await about();
-    if (greeted) return;
-    greeted = true;
-    offerPresets(told, setQ);
-    sayLimits(told);
-    byId("version").textContent = `unheard ${told.version}`;
+    const facts = await about();
+    if (isIntroduced) return;
+    isIntroduced = true;
+    offerPresets(facts, setQ);
+    showLimits(facts);
+    byId("version").textContent = `unheard ${facts.version}`;
   } catch {
-    // The view says what is wrong; the next change asks again.
+    // The view says what is wrong; the next change tries again.
   }
 }
 
 byId("where").textContent = location.host;
-byId("skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the fragment is taken
-  byId("main").focus();
-});
+for (const link of document.querySelectorAll(".jump")) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault(); // the fragment holds the state
+    byId(link.hash.slice(1)).focus();
+  });
+}
 for (const link of document.querySelectorAll("nav a")) {
   link.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return; // opened elsewhere
@@ -103,7 +105,7 @@ document.addEventListener("themechange", () => views[state.view].ask());
 let width = innerWidth;
 addEventListener(
   "resize",
-  rested(() => {
+  debounce(() => {
     if (innerWidth === width) return; // a phone's address bar comes and goes
     width = innerWidth;
     views[state.view].ask();

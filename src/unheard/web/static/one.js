@@ -1,47 +1,47 @@
-/** The view about one rating. */
+/** The view of one rating. */
 
-import { answerArea, onPress } from "./answer.js";
+import { makeAnswerArea, onPress } from "./answer.js";
 import { about, ask, post } from "./api.js";
-import { assumption, sayAssumption } from "./assumption.js";
-import { drawChart, theme } from "./charts.js";
-import { countFields, readCounts } from "./counts.js";
+import { describeAssumption, readAssumption } from "./assumption.js";
+import { drawChart, requireCharts, saveChart } from "./charts.js";
+import { makeCountFields, readCounts } from "./counts.js";
 import { byId, el, fillNotes } from "./dom.js";
 import { save, saveCsv } from "./downloads.js";
-import { latest } from "./latest.js";
+import { answerLatest } from "./latest.js";
 import {
-  average,
-  percentText,
-  plural,
-  rangeText,
-  ratingText,
+  computeAverage,
+  writePercent,
+  writePlural,
+  writeRange,
+  writeRating,
   readOptional,
   readScale,
   whenReadable,
   widthOf,
 } from "./numbers.js";
-import { scaleChoice } from "./scale.js";
+import { makeScaleChoice } from "./scale.js";
 import { EXAMPLE, state } from "./state.js";
 import { initSweep } from "./sweep.js";
 
 const MISFITS = ["low_response", "high_response", "refuted"];
 
 /**
- * @param {() => void} changed  Called when the reader has changed something.
+ * @param {() => void} changed  Called when the reader changes something.
  */
 export function initOne(changed) {
   const mine = state.one;
-  const area = answerArea(byId("one-answer"), byId("one-problem"));
+  const area = makeAnswerArea(byId("one-answer"), byId("one-problem"));
   const sweep = initSweep(changed);
   let shown = null;
 
-  const scale = scaleChoice(byId("one-scale"), byId("one-own"), (text) => {
+  const scale = makeScaleChoice(byId("one-scale"), byId("one-own"), (text) => {
     Object.assign(mine, { scale: text, from: null });
     onScale((values) => (mine.counts = fields.rescale(values)));
     changed();
   });
-  const fields = countFields(byId("one-counts"), "", (counts, problem) => {
+  const fields = makeCountFields(byId("one-counts"), "", (counts, problem) => {
     Object.assign(mine, { counts, from: null });
-    sayWhose();
+    showHelp();
     if (problem) refuse(problem);
     else changed();
   });
@@ -52,53 +52,52 @@ export function initOne(changed) {
 
   function question() {
     const counts = readCounts(mine.counts);
-    const n = readOptional(mine.n, "Say how many people there are, or leave it empty.");
-    return { counts, scale: readScale(mine.scale), n, ...assumption() };
+    const n = readOptional(mine.n, "Enter the number of people, or leave the field empty.");
+    return { counts, scale: readScale(mine.scale), n, ...readAssumption() };
   }
 
-  const answers = latest(async (asked, signal) => {
+  const answers = answerLatest(async (asked, signal) => {
     area.begin();
     try {
-      const [answer, told] = await Promise.all([ask("estimate", asked, { signal }), about()]);
+      const [answer, facts] = await Promise.all([ask("estimate", asked, { signal }), about()]);
       shown = { asked, answer };
-      showAnswer(answer, told);
-      area.good();
+      showAnswer(answer, facts);
+      area.succeed();
       fields.mark(null);
-      pictures.ask(asked);
+      charts.ask(asked);
       sweep.ask(asked);
     } catch (error) {
       refuse(error);
     }
   });
 
-  // Apart, so that the numbers need not wait for a picture while the slider moves.
-  const pictures = latest((asked, signal) =>
+  // Separate, so that the numbers need not wait for the chart while the slider moves.
+  const charts = answerLatest((asked, signal) =>
     drawChart(byId("one-chart"), "estimate/chart", asked, signal),
   );
 
   function refuse(error) {
-    area.bad(error);
+    area.fail(error);
     fields.mark(error);
     sweep.dim();
   }
 
   function onScale(use) {
     whenReadable(mine.scale, use);
-    sayWhose();
+    showHelp();
   }
 
-  function sayWhose() {
-    byId("one-about").replaceChildren(...whose(mine));
+  function showHelp() {
+    byId("one-about").replaceChildren(...writeHelp(mine));
   }
 
-  onPress(byId("one-csv"), byId("one-problem"), async () => saveCsv(csvRows(shown), "rating.csv"));
-  onPress(byId("one-png"), byId("one-problem"), async () => {
-    const query = { format: "png", theme: theme() };
-    const response = await post("estimate/chart", question(), { query });
-    save(await response.blob(), "rating.png");
-  });
+  onPress(byId("one-csv"), byId("one-problem"), async () => saveCsv(listRows(shown), "rating.csv"));
+  onPress(byId("one-png"), byId("one-problem"), async () =>
+    saveChart("estimate/chart", question(), "rating.png"),
+  );
   onPress(byId("one-report"), byId("one-problem"), async () => {
-    save(await (await report(question(), mine)).blob(), "rating.html");
+    requireCharts();
+    save(await (await requestReport(question(), mine)).blob(), "rating.html");
   });
 
   return {
@@ -119,76 +118,77 @@ export function initOne(changed) {
   };
 }
 
-/** Say whose counts these are, and how to put in others. */
-function whose({ counts, scale, from }) {
-  const how = "Lowest rating first. Paste a row or a column of numbers into any field to fill all.";
+/** Say where the counts come from, and how to enter others. */
+function writeHelp({ counts, scale, from }) {
+  const how = "Paste a row or column of numbers into any field to fill all fields.";
   if (from) return [el("strong", {}, `Ratings of ${from.item}, from ${from.table}. `), how];
   if (counts.join() === EXAMPLE.join() && scale === "1:5") {
-    return [el("strong", {}, "These numbers are an example; type your own. "), how];
+    return [el("strong", {}, "Example data; enter your own. "), how];
   }
   return [how];
 }
 
-function showAnswer(answer, told) {
+function showAnswer(answer, facts) {
   const [found] = answer.estimates;
-  const mean = average(answer.counts, answer.scale);
-  sayAssumption(answer.assumption.words);
-  byId("one-headline").replaceChildren(...headline(answer, found, mean));
-  byId("one-figures").replaceChildren(...figures(answer, found, mean, told));
-  const notes = found.notes.map((flag) => sentence(told.notes[flag] ?? flag));
+  const mean = computeAverage(answer.counts, answer.scale);
+  describeAssumption(answer.assumption.words);
+  byId("one-headline").replaceChildren(...writeHeadline(answer, found, mean));
+  byId("one-figures").replaceChildren(...listFigures(answer, found, mean, facts));
+  const notes = found.notes.map((note) => writeSentence(facts.notes[note] ?? note));
   if (answer.response) notes.push(answer.response.words);
   fillNotes(byId("one-notes"), notes);
 }
 
-/** The answer in plain words. */
-function headline({ scale, n_ratings: seen }, found, mean) {
+/** Write the finding, then its condition. */
+function writeHeadline({ scale, n_ratings: seen }, found, mean) {
   const width = widthOf(scale);
-  if (seen === 0) return ["Nobody has rated this: the mean can be anything on the scale."];
-  if (found.notes.some((flag) => MISFITS.includes(flag))) {
-    return ["The number of people and the assumption do not fit together."];
+  if (seen === 0) return ["There are no ratings: the mean can be anywhere on the scale."];
+  if (found.notes.some((note) => MISFITS.includes(note))) {
+    return ["The number of people contradicts your assumption."];
   }
-  const strong = (value) => el("strong", {}, ratingText(value, width));
+  const strong = (value) => el("strong", {}, writeRating(value, width));
   const within = (low, high) =>
-    ratingText(low, width) === ratingText(high, width)
+    writeRating(low, width) === writeRating(high, width)
       ? [strong(low)]
       : ["between ", strong(low), " and ", strong(high)];
   return [
-    "If the assumption holds, the mean of everybody is ",
-    ...[...within(found.lower, found.upper), ", noise aside; with sampling noise, "],
-    ...[...within(found.ci_lower, found.ci_upper), ". The estimate is ", strong(found.estimate)],
-    `; those who answered average ${ratingText(mean, width)}.`,
+    "The mean of everyone is ",
+    ...[...within(found.lower, found.upper), " if your assumption holds, "],
+    ...["or ", ...within(found.ci_lower, found.ci_upper), " with sampling error. "],
+    ...["The estimate is ", strong(found.estimate)],
+    `; respondents average ${writeRating(mean, width)}.`,
   ];
 }
 
-/** The numbers, each with its name and what it means. */
-function figures({ scale, level, n, n_ratings: seen }, found, mean, told) {
+/** List the numbers, each with its name and meaning. */
+function listFigures({ scale, level, n, n_ratings: seen }, found, mean, facts) {
   const width = widthOf(scale);
-  const people = n === null ? "" : ` of ${plural(n, "person").replace("persons", "people")}`;
+  const people = n === null ? "" : ` of ${writePlural(n, "person").replace("persons", "people")}`;
   return [
-    ["Average", ratingText(mean, width), `of ${plural(seen, "rating")}${people}`],
-    ["Estimate", ratingText(found.estimate, width), told.methods[found.method]],
-    ["Interval", rangeText(found.lower, found.upper, width), "everything the assumption allows"],
+    ["Average", writeRating(mean, width), `of ${writePlural(seen, "rating")}${people}`],
+    ["Estimate", writeRating(found.estimate, width), facts.methods[found.method]],
+    ["Bounds", writeRange(found.lower, found.upper, width), "all that your assumption allows"],
     [
-      `${percentText(level)} confidence interval`,
-      rangeText(found.ci_lower, found.ci_upper, width),
-      "with sampling noise",
+      `${writePercent(level)} confidence interval`,
+      writeRange(found.ci_lower, found.ci_upper, width),
+      "allows for sampling error",
     ],
   ].map(([name, value, means]) =>
     el("div", {}, el("dt", {}, name), el("dd", {}, value, el("small", {}, means))),
   );
 }
 
-function sentence(words) {
-  return `${words[0].toUpperCase()}${words.slice(1)}.`;
+function writeSentence(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
-/** The answer as a table, under the names that all of unheard uses. */
-function csvRows({ asked, answer }) {
+/** List the answer as rows of a table, with the column names that all of unheard uses. */
+function listRows({ asked, answer }) {
   const [found] = answer.estimates;
   const row = {
     n_ratings: answer.n_ratings,
     n: answer.n,
-    average: average(answer.counts, answer.scale),
+    average: computeAverage(answer.counts, answer.scale),
     ...found,
     notes: found.notes.join(" "),
     level: answer.level,
@@ -201,16 +201,16 @@ function csvRows({ asked, answer }) {
   return [Object.keys(row), Object.values(row)];
 }
 
-/** Ask for the report on a table of one row. */
-function report({ counts, scale, n, ...assumed }, { from, above }) {
+/** Request the report on a table of one row. */
+function requestReport({ counts, scale, n, ...assumed }, { from, above }) {
   const columns = scale.map((value) => `count_${value}`);
   const row = { item: from?.item ?? "This rating" };
   columns.forEach((name, i) => (row[name] = counts[i]));
   const query = { item: "item", counts: columns.join(), scale: scale.join(), n, ...assumed, above };
-  const stated = Object.entries(assumed).flatMap(([name, value]) => [`--${name}`, value]);
-  const words = ["unheard estimate", ...counts, ...stated, "--scale", scale.join()];
+  const options = Object.entries(assumed).flatMap(([name, value]) => [`--${name}`, value]);
+  const words = ["unheard estimate", ...counts, ...options, "--scale", scale.join()];
   if (n !== undefined && n !== null) words.push("--n", n);
-  const command = words.join(" ").slice(0, 4000); // that the server takes
-  const named = { name: "the counts typed", title: row.item, command };
+  const command = words.join(" ").slice(0, 4000); // the server accepts no more
+  const named = { name: "the counts entered", title: row.item, command };
   return post("report", [row], { query: { ...query, ...named } });
 }

@@ -1,7 +1,7 @@
 /** The rows of a ranking: searched, sorted, and opened one by one. */
 
 import { el } from "./dom.js";
-import { percentText, plural, rangeText, ratingText, wholeText, widthOf } from "./numbers.js";
+import { writePercent, writePlural, writeRange, writeRating, writeWhole, widthOf } from "./numbers.js";
 
 const STEP = 50;
 
@@ -10,18 +10,18 @@ const STEP = 50;
  * @property {string} title
  * @property {(row: any) => string} text
  * @property {(row: any) => any} key  What rows are sorted by.
- * @property {boolean} [number]  Whether it stands at the right.
+ * @property {boolean} [number]  Whether it is aligned to the right.
  */
 
 /**
  * @param {HTMLElement} box
  * @param {(row: any) => void} open  Called with the row whose name was pressed.
  */
-export function rankingTable(box, open) {
+export function makeRankingTable(box, open) {
   let answer = null;
   let items = [];
   let columns = [];
-  let order = null; // the server's, best first, until a heading is pressed
+  let order = null; // best first, as the server sorts, until a heading is pressed
   let most = STEP;
 
   const search = el("input", { type: "search", id: "ranking-search", autocomplete: "off" });
@@ -45,19 +45,19 @@ export function rankingTable(box, open) {
 
   function fill() {
     const wanted = search.value.trim().toLowerCase();
-    const found = answer.rows.filter((row) => nameOf(row, items).toLowerCase().includes(wanted));
-    if (order) found.sort(byColumn(columns[order.column], order.descending));
+    const found = answer.rows.filter((row) => writeName(row, items).toLowerCase().includes(wanted));
+    if (order) found.sort(compareBy(columns[order.column], order.descending));
     const rows = found.slice(0, most);
     table.replaceChildren(
       el("caption", { id: "ranking-caption" }, "Ranking"),
-      el("thead", {}, el("tr", {}, ...columns.map(heading))),
-      el("tbody", {}, ...rows.map(line)),
+      el("thead", {}, el("tr", {}, ...columns.map(makeHeading))),
+      el("tbody", {}, ...rows.map(makeRow)),
     );
-    shownOf.textContent = `${wholeText(rows.length)} of ${plural(found.length, "item")} shown.`;
+    shownOf.textContent = `${writeWhole(rows.length)} of ${writePlural(found.length, "item")} shown.`;
     more.hidden = rows.length === found.length;
   }
 
-  function heading(column, place) {
+  function makeHeading(column, place) {
     const sorted = order?.column === place && (order.descending ? "descending" : "ascending");
     const button = el("button", { type: "button", onclick: () => sortBy(place) }, column.title);
     return el("th", { scope: "col", "aria-sort": sorted, class: column.number && "number" }, button);
@@ -70,7 +70,7 @@ export function rankingTable(box, open) {
     table.querySelectorAll("thead button")[place].focus();
   }
 
-  function line(row) {
+  function makeRow(row) {
     const cells = columns.map((column, place) => {
       const text = column.text(row);
       if (place) return el("td", { class: column.number && "number" }, text);
@@ -88,75 +88,75 @@ export function rankingTable(box, open) {
         search.value = "";
       }
       [answer, items, most] = [fresh, names, STEP];
-      columns = columnsOf(fresh, names);
+      columns = listColumns(fresh, names);
       if (order && order.column >= columns.length) order = null;
       fill();
     },
   };
 }
 
-/** The name of a row, in one piece. */
-export function nameOf(row, items) {
+/** Write the name of an item. */
+export function writeName(row, items) {
   return items.map((name) => row[name] ?? "(no name)").join(", ");
 }
 
 /** @returns {Column[]} */
-function columnsOf({ rows, scale, level, k }, items) {
+function listColumns({ rows, scale, level, k }, items) {
   const width = widthOf(scale);
   const whole = (title, name) => ({
     title,
     number: true,
-    text: (row) => wholeText(row[name]),
+    text: (row) => writeWhole(row[name]),
     key: (row) => row[name],
   });
   const rating = (title, name) => ({
     ...whole(title, name),
-    text: (row) => ratingText(row[name], width),
+    text: (row) => writeRating(row[name], width),
   });
   const range = (title, low, high) => ({
     ...whole(title, low),
-    text: (row) => rangeText(row[low], row[high], width),
+    text: (row) => writeRange(row[low], row[high], width),
   });
-  const places = (title, best, worst) => ({
+  const ranks = (title, best, worst) => ({
     title,
-    text: (row) => placesText(row[best], row[worst]),
+    text: (row) => writeRanks(row[best], row[worst]),
     key: (row) => row[best] * 1e9 + row[worst],
   });
-  const name = (row) => nameOf(row, items);
+  const name = (row) => writeName(row, items);
   const columns = [
     { title: items.join(", "), text: name, key: name },
     whole("Ratings", "n_ratings"),
     rating("Average", "average"),
     rating("Estimate", "estimate"),
-    range("Interval", "lower", "upper"),
-    places("Possible places", "best_rank", "worst_rank"),
+    range("Bounds", "lower", "upper"),
+    ranks("Rank range", "best_rank", "worst_rank"),
   ];
   if (rows.some((row) => row.n !== null)) columns.splice(2, 0, whole("People", "n"));
   if (k !== null) {
-    columns.push({ title: `Top ${wholeText(k)}`, text: verdict, key: (row) => row.best_rank });
+    columns.push({ title: `Top ${writeWhole(k)}`, text: writeVerdict, key: (row) => row.best_rank });
   }
   columns.push(
-    range(`${percentText(level)} confidence`, "ci_lower", "ci_upper"),
-    places("With noise", "ci_best_rank", "ci_worst_rank"),
+    range(`${writePercent(level)} confidence interval`, "ci_lower", "ci_upper"),
+    ranks("Rank range with sampling error", "ci_best_rank", "ci_worst_rank"),
     whole("Tier", "tier"),
   );
   if (rows.some((row) => row.notes.length)) {
     const notes = (row) => row.notes.join(" ");
-    columns.push({ title: "Flags", text: notes, key: notes });
+    columns.push({ title: "Notes", text: notes, key: notes });
   }
   return columns;
 }
 
-function placesText(best, worst) {
-  return best === worst ? wholeText(best) : `${wholeText(best)} to ${wholeText(worst)}`;
+function writeRanks(best, worst) {
+  return best === worst ? writeWhole(best) : `${writeWhole(best)} to ${writeWhole(worst)}`;
 }
 
-/** Whether a row is in the top k; where noise makes a difference, that is said. */
-function verdict({ top, ci_top: withNoise }) {
-  return withNoise !== null && withNoise !== top ? `${top}, noise aside` : top;
+/** Write whether an item is in the top k, and whether sampling error makes a difference. */
+function writeVerdict({ top, ci_top: withError }) {
+  return withError !== null && withError !== top ? `${top}, ignoring sampling error` : top;
 }
 
-function byColumn({ key }, descending) {
+function compareBy({ key }, descending) {
   const compare = new Intl.Collator("en", { numeric: true }).compare;
   return (a, b) => {
     const [x, y] = [key(a), key(b)];

@@ -1,8 +1,8 @@
-/** The choice of a scale: the usual ones, or one's own. */
+/** The choice of a scale: a common one, or one's own. */
 
 import { fillOptions } from "./dom.js";
 
-const USUAL = [
+const COMMON = [
   ["1:5", "1 to 5"],
   ["1:10", "1 to 10"],
   ["0:10", "0 to 10"],
@@ -16,9 +16,9 @@ const OWN = ["own", "another …"];
  * @param {HTMLElement} row  Holds the field for one's own scale.
  * @param {(scale: string) => void} changed
  */
-export function scaleChoice(select, row, changed) {
+export function makeScaleChoice(select, row, changed) {
   const own = row.querySelector("input");
-  fillOptions(select, [...USUAL, OWN], USUAL[0][0]);
+  fillOptions(select, [...COMMON, OWN], COMMON[0][0]);
   select.addEventListener("change", () => {
     row.hidden = select.value !== "own";
     if (row.hidden) changed(select.value);
@@ -28,11 +28,11 @@ export function scaleChoice(select, row, changed) {
 
   return {
     show(scale) {
-      const usual = USUAL.some(([text]) => text === scale);
-      if (usual) select.value = scale;
+      const isCommon = COMMON.some(([text]) => text === scale);
+      if (isCommon) select.value = scale;
       else select.value = "own";
-      row.hidden = usual;
-      if (!usual && own.value !== scale) own.value = scale;
+      row.hidden = isCommon;
+      if (!isCommon && own.value !== scale) own.value = scale;
     },
   };
 }

@@ -1,27 +1,26 @@
 /**
- * What the reader has typed and chosen, as text, and its copy in the fragment of the address, so
- * that a view can be bookmarked. Tables and the names in them are never put there.
+ * What the reader has typed and chosen, as text, with a copy in the fragment of the address, so that
+ * a view can be bookmarked. Tables and the names in them never go there.
  */
 
 export const VIEWS = ["one", "compare", "table"];
-const CROWDS = ["one", "separate"];
 const QUIET = ["any", "low", "high", "middle"];
 
-/** Made up, to begin with. */
+/** Made-up counts to begin with. */
 export const EXAMPLE = ["120", "30", "45", "200", "605"];
 
 export const state = {
   view: "one",
   q: "0.3",
   quiet: "any",
-  /** Stated instead of both, if it is. */
+  /** Used instead of both, unless it is empty. */
   floor: "",
-  /** `from`: the item and the table that the counts were taken from. */
+  /** `from`: the item and the table that the counts come from. */
   one: { scale: "1:5", counts: EXAMPLE, n: "", above: "", from: null },
-  /** Counts are null until the server has told its example. */
+  /** Counts are null until the server has sent its example. */
   compare: { scale: "1:5", names: ["", ""], counts: null, n: ["", ""] },
-  /** `crowd`: whether one crowd rates all items, or each has its own. */
-  table: { k: "", crowd: "one" },
+  /** `shared`: whether participation is the same for all items. */
+  table: { k: "", shared: true },
 };
 
 /** How the state of each view is written as entries of the fragment, and read from them. */
@@ -49,12 +48,12 @@ const ENTRIES = {
       },
   },
   table: {
-    write: ({ k, crowd }) => ({ k, crowd }),
-    read: ({ k = "", crowd }) => ({ k, crowd: CROWDS.includes(crowd) ? crowd : "one" }),
+    write: ({ k, shared }) => ({ k, shared: String(shared) }),
+    read: ({ k = "", shared }) => ({ k, shared: shared !== "false" }),
   },
 };
 
-/** Read the fragment, `#one?q=0.3&scale=1:5&counts=120,30,…`; what it leaves out stays as it is. */
+/** Read the fragment, such as `#one?q=0.3&scale=1:5&counts=120,30,…`; the rest of the state stays. */
 export function readFragment() {
   const [view, query] = location.hash.slice(1).split("?", 2);
   if (VIEWS.includes(view)) state.view = view;
@@ -66,8 +65,9 @@ export function readFragment() {
   Object.assign(state[state.view], ENTRIES[state.view].read(given) || {});
 }
 
-/** Write the fragment of the view that is shown. */
+/** Write the fragment of the current view. */
 export function writeFragment() {
+  if (!["", state.view].includes(location.hash.slice(1).split("?")[0])) return; // the reader goes back
   const written = ENTRIES[state.view].write(state[state.view]);
   const query = new URLSearchParams({ q: state.q, quiet: state.quiet });
   if (state.floor) query.set("floor", state.floor);

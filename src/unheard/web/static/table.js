@@ -1,43 +1,39 @@
-/** The view about a table of many items. */
+/** The view of a table of many items. */
 
-import { answerArea, onPress } from "./answer.js";
+import { makeAnswerArea, onPress } from "./answer.js";
 import { about, ask, isAbort, send } from "./api.js";
-import { assumption, sayAssumption } from "./assumption.js";
-import { drawTableChart, theme } from "./charts.js";
-import { byId, el, fillNotes, fillOptions, fillParagraphs } from "./dom.js";
+import { describeAssumption, readAssumption } from "./assumption.js";
+import { chooseTheme, drawTableChart, requireCharts } from "./charts.js";
+import { byId, el, fillNotes, fillParagraphs } from "./dom.js";
 import { save } from "./downloads.js";
-import { exampleFile } from "./example.js";
-import { acceptDrops, fileSource, pastedSource } from "./files.js";
-import { latest, rested } from "./latest.js";
-import { layColumns } from "./layout.js";
-import { Mistake, plural, readOptional, scaleText, wholeText } from "./numbers.js";
-import { nameOf, rankingTable } from "./ranking.js";
+import { makeExampleFile } from "./example.js";
+import { acceptDrops, readFile, readPasted } from "./files.js";
+import { answerLatest, debounce } from "./latest.js";
+import { layOutColumns } from "./layout.js";
+import { Mistake, writePlural, readOptional, writeScale, writeWhole } from "./numbers.js";
+import { makeRankingTable, writeName } from "./ranking.js";
 import { EXAMPLE, state } from "./state.js";
-import { workingLine } from "./working.js";
+import { makeProgressLine } from "./working.js";
 
 const REST = 250;
 const CHARTED = 30;
-const CROWDS = [
-  ["one", "one crowd rates them all"],
-  ["separate", "each item has its own crowd"],
-];
-const CROWDS_MEAN =
-  "One crowd: people with the same opinion respond equally often, whichever item it is about. " +
-  "Separate crowds: each item may have its own pattern of silence, and far less is settled.";
-/** Statuses that say that a file will never be read, however often it is sent. */
+const SHARED_MEANS =
+  "People with the same opinion are equally likely to respond, whichever item they rate. If that " +
+  "is doubtful, uncheck it: each item then has a participation of its own, and less is settled.";
+/** Statuses of a table that cannot be read, however often it is sent. */
 const UNREADABLE = [413, 415, 422];
 
 /**
- * @param {() => void} changed  Called when the reader has changed something.
+ * @param {() => void} changed  Called when the reader changes something.
  * @param {(view: string) => void} goTo
  */
 export function initTable(changed, goTo) {
   const mine = state.table;
   const alert = byId("table-problem");
-  const area = answerArea(byId("table-answer"), alert);
-  const working = workingLine(() => answers.stop());
-  const ranking = rankingTable(byId("table-rows"), openItem);
-  let chosen = null; // the table, and once it was looked into what its columns mean
+  const area = makeAnswerArea(byId("table-answer"), alert);
+  const progress = makeProgressLine(() => answers.stop());
+  const ranking = makeRankingTable(byId("table-rows"), openItem);
+  let chosen = null; // the table, and once it has been inspected what its columns mean
   let shown = null;
 
   /** Begin with a table. */
@@ -55,14 +51,14 @@ export function initTable(changed, goTo) {
     }
   }
 
-  /** Take away all that is about the table before. */
+  /** Remove everything about the last table. */
   function clear() {
     byId("source-problem").textContent = alert.textContent = "";
     byId("table-layout").hidden = byId("table-answer").hidden = true;
     byId("table-layout").replaceChildren();
   }
 
-  /** There is no answer about a table: keep what is known of it, unless it cannot be read. */
+  /** There is no answer about a table: keep the table, unless it cannot be read. */
   function refuse(error, table) {
     if (table !== chosen) return;
     if (!table.layout && UNREADABLE.includes(error.status)) {
@@ -70,12 +66,13 @@ export function initTable(changed, goTo) {
       byId("source-problem").textContent = error.message;
       return;
     }
-    const cancelled = isAbort(error) && working.cancelled();
-    area.bad(cancelled ? new Mistake("Cancelled. The next change asks again.") : error);
+    const isCancelled = isAbort(error) && progress.isCancelled();
+    area.fail(isCancelled ? new Mistake("Cancelled. Your next change tries again.") : error);
+    table.layout?.reveal(error.argument);
   }
 
-  /** Look into a table that is new, then rank its items. */
-  const answers = latest(async (_, signal) => {
+  /** Inspect a new table, then rank its items. */
+  const answers = answerLatest(async (_, signal) => {
     const table = chosen; // another may be chosen in the meantime
     if (!table) return; // it could not be read
     const { source } = table;
@@ -84,83 +81,86 @@ export function initTable(changed, goTo) {
     try {
       if (!table.layout) {
         byId("table-chart").replaceChildren();
-        working.start(`Reading ${source.name}`);
+        progress.start(`Reading ${source.name}`);
         const found = await (await send("inspect", settings)).json();
+        const { options } = await about();
         if (table !== chosen) return;
-        table.layout = layColumns(byId("table-layout"), source, found, changed);
-        addQuestions();
+        table.layout = layOutColumns(byId("table-layout"), { source, found, options }, changed);
+        addQuestions(options);
       }
-      working.start("Ranking the items");
-      const query = question(table.layout());
+      progress.start("Ranking the items");
+      const query = question(table.layout.read());
       const answer = await (await send("rank", { ...settings, query })).json();
-      const told = await about();
+      const facts = await about();
       if (table !== chosen) return;
-      shown = { source, answer, query, items: itemsOf(answer, query) };
-      showAnswer(shown, told, ranking);
-      area.good();
-      working.start("Drawing");
+      shown = { source, answer, query, items: listItemColumns(answer, query) };
+      showAnswer(shown, facts, ranking);
+      area.succeed();
+      if (!table.isShown) byId("table-text").scrollIntoView({ block: "nearest" });
+      table.isShown = true;
+      progress.start("Drawing the chart");
       const charted = { ...settings, query: { ...query, top: CHARTED } };
       await drawTableChart(byId("table-chart"), "rank/chart", charted);
     } catch (error) {
       refuse(error, table);
     } finally {
-      working.end();
+      progress.end();
     }
   });
 
   function question(layout) {
-    const k = readOptional(mine.k, "Say how many places, such as 3, or leave it empty.");
-    return { ...layout, ...assumption(), k, shared: mine.crowd === "one" };
+    const k = readOptional(mine.k, "Enter a number of items, such as 3, or leave the field empty.");
+    return { ...layout, ...readAssumption(), k, shared: mine.shared };
   }
 
-  /** The questions that no column answers: how many are at the top, and who rates the items. */
-  function addQuestions() {
-    const kind = { type: "text", inputmode: "numeric", autocomplete: "off" };
-    const field = el("input", { id: "table-k", ...kind });
-    field.value = mine.k;
-    field.addEventListener("input", () => {
-      mine.k = field.value;
+  /** Add the questions that are not about columns. */
+  function addQuestions({ k, shared }) {
+    const top = el("input", { type: "text", id: "table-k", inputmode: "numeric", autocomplete: "off" });
+    top.addEventListener("input", () => {
+      mine.k = top.value;
       changed();
     });
-    const optional = el("span", { class: "hint" }, "optional");
-    const label = el("label", { for: "table-k" }, "Who is in the top …? ", optional);
-    const fields = byId("table-layout").querySelector(".fields");
-    fields.append(el("div", { class: "field" }, label, field), crowdField());
+    const one = el("input", { type: "checkbox", id: "table-shared", "aria-describedby": "shared-means" });
+    one.addEventListener("change", () => {
+      mine.shared = one.checked;
+      changed();
+    });
+    const hint = el("span", { class: "hint" }, "number of items, optional");
+    const topLabel = el("label", { for: "table-k" }, `${k.label} `, hint);
+    const means = el("small", { id: "shared-means" }, SHARED_MEANS);
+    const check = el("div", { class: "grows" }, el("label", {}, one, ` ${shared.label}`), means);
+    const fields = el("div", { class: "fields" }, el("div", { class: "field" }, topLabel, top), check);
+    byId("table-layout").append(fields);
+    show();
   }
 
-  function crowdField() {
-    const input = el("select", { id: "table-crowd", "aria-describedby": "table-crowd-means" });
-    fillOptions(input, CROWDS, mine.crowd);
-    input.addEventListener("change", () => {
-      mine.crowd = input.value;
-      changed();
-    });
-    const label = el("label", { for: "table-crowd" }, "Who rates the items?");
-    const means = el("p", { class: "hint", id: "table-crowd-means" }, CROWDS_MEAN);
-    return el("div", { class: "field" }, label, input, means);
+  function show() {
+    if (!byId("table-k")) return;
+    byId("table-k").value = mine.k;
+    byId("table-shared").checked = mine.shared;
   }
 
   /** Open an item as one rating, with its counts. */
   async function openItem(row) {
     const { source, items, answer } = shown;
-    const { k, shared, ...query } = shown.query; // counting knows no order
+    const { k, shared, n_column, q, quiet, floor, ...query } = shown.query; // only columns and rows
     try {
-      working.start("Counting");
+      progress.start("Counting the ratings");
       const rows = await (await send("counts", { ...source, query })).json();
       const found = rows.find((one) => items.every((name) => one[name] === row[name]));
       const isCount = (name) => name.startsWith("count_") && !items.includes(name);
       const counts = Object.keys(found).filter(isCount).map((name) => String(found[name]));
       Object.assign(state.one, {
-        scale: scaleText(answer.scale),
+        scale: writeScale(answer.scale),
         counts: counts.slice(0, answer.scale.length),
         n: row.n === null ? "" : String(row.n),
-        from: { item: nameOf(row, items), table: source.name },
+        from: { item: writeName(row, items), table: source.name },
       });
       goTo("one");
     } catch (error) {
       alert.textContent = error.message; // the ranking is still right
     } finally {
-      working.end();
+      progress.end();
     }
   }
 
@@ -171,45 +171,43 @@ export function initTable(changed, goTo) {
   }
 
   onPress(byId("table-csv"), alert, () => download("rank", "ranking.csv", { accept: "text/csv" }));
-  onPress(byId("table-png"), alert, () =>
-    download("rank/chart", "ranking.png", {}, { format: "png", theme: theme(), top: CHARTED }),
-  );
-  onPress(byId("table-report"), alert, () =>
-    download("report", "report.html", {}, { name: shown.source.name }),
-  );
+  onPress(byId("table-png"), alert, async () => {
+    requireCharts();
+    const look = { format: "png", theme: chooseTheme(), top: CHARTED };
+    await download("rank/chart", "ranking.png", {}, look);
+  });
+  onPress(byId("table-report"), alert, async () => {
+    requireCharts();
+    await download("report", "report.html", {}, { name: shown.source.name });
+  });
 
   byId("table-file").addEventListener("change", (event) => {
     const [file] = event.target.files;
-    if (file) take(() => fileSource(file));
+    if (file) take(() => readFile(file));
     event.target.value = ""; // so that the same file can be chosen again
   });
-  byId("table-example").addEventListener("click", () => take(() => fileSource(exampleFile())));
+  byId("table-example").addEventListener("click", () => take(() => readFile(makeExampleFile())));
   byId("table-use").addEventListener("click", () =>
-    take(() => pastedSource(byId("table-paste").value)),
+    take(() => readPasted(byId("table-paste").value)),
   );
-  acceptDrops(byId("drop"), (file) => take(() => fileSource(file)));
+  acceptDrops(byId("drop"), (file) => take(() => readFile(file)));
 
-  const askRested = rested(() => (chosen ? answers.ask() : sayWords()), REST);
+  const askLater = debounce(() => (chosen ? answers.ask() : askAssumption()), REST);
 
   return {
-    show() {
-      const field = byId("table-k");
-      if (field) field.value = mine.k;
-      const crowd = byId("table-crowd");
-      if (crowd) crowd.value = mine.crowd;
-    },
+    show,
     ask() {
       area.ask();
-      askRested();
+      askLater();
     },
   };
 }
 
-/** Say the assumption though there is nothing yet to apply it to. */
-async function sayWords() {
+/** Describe the assumption before there is a table. */
+async function askAssumption() {
   try {
-    const answer = await ask("estimate", { counts: EXAMPLE.map(Number), ...assumption() });
-    sayAssumption(answer.assumption.words);
+    const answer = await ask("estimate", { counts: EXAMPLE.map(Number), ...readAssumption() });
+    describeAssumption(answer.assumption.words);
     byId("table-problem").textContent = "";
   } catch (error) {
     byId("table-problem").textContent = error.message;
@@ -219,38 +217,39 @@ async function sayWords() {
 async function checkSize({ name, body }) {
   const most = (await about()).limits.bytes;
   if (body.size > most) {
-    const found = `${name} has ${sizeText(body.size)}.`;
-    throw new Mistake(`${found} This server takes up to ${sizeText(most)}.`);
+    const found = `“${name}” has ${writeSize(body.size)}.`;
+    throw new Mistake(`${found} This server accepts up to ${writeSize(most)}.`);
   }
 }
 
-function sizeText(bytes) {
-  return bytes < 2 ** 20 ? plural(bytes, "byte") : `${wholeText(Math.round(bytes / 2 ** 20))} MiB`;
+function writeSize(bytes) {
+  return bytes < 2 ** 20 ? writePlural(bytes, "byte") : `${writeWhole(Math.round(bytes / 2 ** 20))} MiB`;
 }
 
-/** State beside the file chooser how much the server takes. */
-export function sayLimits({ limits }) {
-  const most = [sizeText(limits.bytes), `${wholeText(limits.rows)} rows`];
+/** State how much the server accepts. */
+export function showLimits({ limits }) {
+  const most = [writeSize(limits.bytes), `${writeWhole(limits.rows)} rows`];
   byId("table-limits").textContent =
-    `CSV, TSV, Parquet or JSON lines; up to ${most.join(", ")}, ${wholeText(limits.items)} items.`;
+    "Or drop a file anywhere on this page. CSV, TSV, Parquet or JSON lines, up to " +
+    `${most.join(", ")}, ${writeWhole(limits.items)} items.`;
 }
 
-/** The columns that name items, as the answer has them: those before the numbers. */
-function itemsOf({ rows }, query) {
+/** List the columns that name items in an answer: those before the numbers. */
+function listItemColumns({ rows }, query) {
   const names = Object.keys(rows[0] ?? {});
   return rows.length ? names.slice(0, names.indexOf("n_ratings")) : [query.item];
 }
 
-function showAnswer({ answer, items }, told, ranking) {
-  sayAssumption(answer.assumption.words);
+function showAnswer({ answer, items }, facts, ranking) {
+  describeAssumption(answer.assumption.words);
   const [first, ...rest] = answer.words;
   byId("table-headline").textContent = first;
-  fillParagraphs(byId("table-words"), rest);
+  fillParagraphs(byId("table-text"), rest);
   fillParagraphs(byId("table-meanings"), answer.meanings);
   const notes = new Set(answer.rows.flatMap((row) => row.notes));
   fillNotes(byId("table-notes"), [
     ...answer.messages,
-    ...[...notes].map((flag) => `${flag}: ${told.notes[flag] ?? flag}.`),
+    ...[...notes].map((note) => `${note}: ${facts.notes[note] ?? note}.`),
   ]);
   ranking.show(answer, items);
 }

@@ -1,10 +1,10 @@
-/* Light, dark, or what the system says. A plain script in the head, so that the page never flashes
-   in the wrong colours; others hear of a change by the event "themechange". */
+/* Light, dark, or the system's theme. A plain script in the head, so that the page never flashes in
+   the wrong colours; the event "themechange" announces a change. */
 (() => {
   const KEY = "unheard-theme";
   const root = document.documentElement;
 
-  function remembered() {
+  function readChoice() {
     try {
       return localStorage.getItem(KEY) ?? "auto";
     } catch {
@@ -27,13 +27,13 @@
     }
   }
 
-  apply(remembered());
+  apply(readChoice());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     document.dispatchEvent(new Event("themechange"));
   });
   document.addEventListener("DOMContentLoaded", () => {
     for (const radio of document.querySelectorAll("#theme input")) {
-      radio.checked = radio.value === remembered();
+      radio.checked = radio.value === readChoice();
       radio.addEventListener("change", () => choose(radio.value));
     }
   });

@@ -1,9 +1,9 @@
-/** The token of a server that wants one: from the address bar, or from a dialog. */
+/** The token of a server that requires one: from the address bar, or from a dialog. */
 
 import { byId } from "./dom.js";
 
 const KEY = "unheard-token";
-let token = stored();
+let token = readStored();
 let asking = null;
 
 /** Take the token from the fragment of the address (#token=...), and the fragment away. */
@@ -24,11 +24,11 @@ export function tokenHeader() {
  * @returns {Promise<boolean>} whether one was given
  */
 export function askToken() {
-  asking ??= dialog().finally(() => (asking = null));
+  asking ??= showDialog().finally(() => (asking = null));
   return asking;
 }
 
-function dialog() {
+function showDialog() {
   const box = byId("token-dialog");
   const field = byId("token");
   byId("token-problem").textContent = token ? "The server did not accept the token." : "";
@@ -55,7 +55,7 @@ function keep(value) {
   }
 }
 
-function stored() {
+function readStored() {
   try {
     return sessionStorage.getItem(KEY);
   } catch {

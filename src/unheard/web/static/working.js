@@ -1,11 +1,11 @@
-/** The line that tells what is being done, for how long, and lets it be cancelled. */
+/** The line that shows progress and offers to cancel it. */
 
 import { byId } from "./dom.js";
 
-/** @param {() => void} cancel  Called when the reader has pressed Cancel. */
-export function workingLine(cancel) {
+/** @param {() => void} cancel  Called when the reader presses Cancel. */
+export function makeProgressLine(cancel) {
   const line = byId("table-working");
-  const words = byId("table-doing");
+  const text = byId("table-doing");
   let since = 0;
   let timer = null;
   let stopped = false;
@@ -15,24 +15,24 @@ export function workingLine(cancel) {
   });
 
   return {
-    /** Say what is being done now. */
+    /** Say what the server is doing. */
     start(what) {
       if (!timer) [since, stopped] = [performance.now(), false];
       clearInterval(timer);
-      words.textContent = `${what} …`;
+      text.textContent = `${what} …`;
       timer = setInterval(() => {
-        words.textContent = `${what} … ${Math.round((performance.now() - since) / 1000)} s`;
+        text.textContent = `${what} … ${Math.round((performance.now() - since) / 1000)} s`;
       }, 1000);
       line.classList.remove("resting");
       line.hidden = false;
     },
-    /** Nothing is being done; the line keeps its place, so that nothing jumps. */
+    /** The work is done; the line keeps its space, so that nothing jumps. */
     end() {
       clearInterval(timer);
       timer = null;
       line.classList.add("resting");
     },
     /** Whether the reader has cancelled it. */
-    cancelled: () => stopped,
+    isCancelled: () => stopped,
   };
 }
