@@ -20,7 +20,7 @@ KINDS = {
     if isinstance(one, type) and issubclass(one, InputError)
 } | {"QuestionError"}
 OPTIONS = {one.name for options in QUESTIONS.values() for one in options}
-ARGUMENTS = OPTIONS | {"argument", "a", "b", "answers", "asked", "item", "k"}
+ARGUMENTS = OPTIONS | {"argument", "a", "b", "answers", "lower", "upper"}
 OWN = {"problem", "hint", "value", "index", "examples", "code"}
 
 

@@ -113,10 +113,8 @@ class InputError(UnheardError, ValueError):
     def __init__(
         self,
         argument: str,
-        found: str | None = None,
-        remedy: str | None = None,
         *,
-        problem: str = "",
+        problem: str,
         hint: str = "",
         value: object = None,
         index: int | Sequence[int] = (),
@@ -124,9 +122,6 @@ class InputError(UnheardError, ValueError):
         code: str | None = None,
         **data: object,
     ) -> None:
-        if found is not None:  # the old form: place, found, remedy
-            data |= {"found": found, "remedy": remedy}
-            problem, hint = "{argument}: {found}", "{remedy}"
         self.argument: str = argument
         self.problem: str = problem
         self.hint: str = hint
@@ -140,21 +135,6 @@ class InputError(UnheardError, ValueError):
     def about(self, argument: str) -> InputError:
         """Return the same error about another argument, which was given in place of this one."""
         return _rebuild(type(self), dict(self.__dict__) | {"argument": argument})
-
-    @property
-    def place(self) -> str:
-        """Of the old form."""
-        return self.argument
-
-    @property
-    def found(self) -> str:
-        """Of the old form."""
-        return str(self.data.get("found"))
-
-    @property
-    def remedy(self) -> str:
-        """Of the old form."""
-        return str(self.data.get("remedy"))
 
     def render(self, surface: Surface = PYTHON) -> str:
         """Write the message as the users of a surface read it."""
