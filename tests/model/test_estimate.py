@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
@@ -523,12 +522,6 @@ def test_bad_input_names_place_finding_and_remedy(
         uh.estimate(counts, **arguments)
     assert caught.value.hint
     assert str(caught.value).endswith(".")
-
-
-def test_errors_survive_pickling() -> None:
-    error = uh.CountsError("counts[2]", "-5 found", "Mend it")
-    again = pickle.loads(pickle.dumps(error))
-    assert (type(again), str(again)) == (uh.CountsError, "counts[2]: -5 found. Mend it.")
 
 
 @pytest.mark.parametrize(
