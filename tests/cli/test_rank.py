@@ -286,12 +286,12 @@ def test_long_lists_end_in_a_number(run: Any, tmp_path: Path) -> None:
         (["--who", "alder"], "{} has no item 'alder'. Did you mean 'Alder'? It has "),
         (["--who", "zzz"], "{} has no item 'zzz'. It has "),
         (["--k", "12"], "--k must be at most the number of items, 5; got 12."),
-        (["--k", "0"], "--k must be a whole number, at least 1; got 0."),
-        (["--k", "two"], "--k: 'two' is not a number."),
+        (["--k", "0"], "--k must be a whole number, 1 or more; got 0."),
+        (["--k", "two"], "--k is not a number; got 'two'."),
         (["--above", "7"], "--above must be on the scale, from 1 to 5; got 7."),
-        (["--above", "4,5"], "--above: '4,5' is not a number. Write a point for decimals"),
+        (["--above", "4,5"], "--above is not a number; got '4,5'. Write a point for decimals"),
         (["--below", "2"], "--above and --below cannot be combined."),
-        (["--strata", "stars", "--n", "9999"], "--above: a threshold given together with strata."),
+        (["--strata", "stars", "--n", "9999"], "--above and --strata exclude each other."),
     ],
     ids=str,
 )
@@ -306,7 +306,7 @@ def test_bad_input(run: Any, stays: Path, tmp_path: Path, words: list[str], told
 def test_who_needs_k(run: Any, stays: Path) -> None:
     done = run(stays, *RANK[:6], "--who", "Alder")
     assert done.code == 2
-    assert done.err.startswith("Error: --who: an item named without k.")
+    assert done.err.startswith("Error: --who requires --k")
 
 
 def test_examples(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

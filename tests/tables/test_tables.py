@@ -103,7 +103,7 @@ def test_nulls_as_people_who_said_nothing(engine: Bench) -> None:
     for key, many in silent.items():
         if many:
             wanted[key]["notes"] = f"{wanted[key]['notes']} nulls_counted".strip()
-    with pytest.warns(uh.DroppedRowsWarning, match="people who said nothing"):
+    with pytest.warns(uh.DroppedRowsWarning, match="counted as non-respondents"):
         check(engine, dirty, wanted, rating="rating", q=0.5, nulls="nonresponse")
 
 

@@ -539,17 +539,17 @@ def _messages(request: Request, found: validate.Tally) -> list[str]:
     scale = request.scale.describe()
     if found.off_scale:
         messages.append(
-            f"{_were(found.off_scale, 'rating')} left out, not on the scale {scale}{each}; "
-            "flag rows_dropped."
+            f"{_were(found.off_scale, 'rating')} left out, not on the scale {scale}{each} "
+            "(note rows_dropped)."
         )
     if found.nulls and request.nulls == "drop":
         messages.append(
-            f"{_were(found.nulls, 'row')} left out, without a rating{each}; flag rows_dropped."
+            f"{_were(found.nulls, 'row')} left out, without a rating{each} (note rows_dropped)."
         )
     if found.nulls and request.nulls == "nonresponse":
         messages.append(
-            f"{_were(found.nulls, 'row')} taken as people who said nothing: no rating{each}; "
-            "flag nulls_counted."
+            f"{_were(found.nulls, 'row')} without a rating, and counted as non-respondents{each} "
+            "(note nulls_counted)."
         )
     return messages
 
