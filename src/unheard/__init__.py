@@ -1,4 +1,4 @@
-"""An honest rating, with an allowance for the people who said nothing.
+"""An honest rating, with an allowance for the people who did not respond.
 
 >>> import unheard as uh
 >>> result = uh.estimate([120, 30, 45, 200, 605], q=0.3)

@@ -65,7 +65,7 @@ def estimate(
     squared_weights: PlainOrLabelled | None = None,
     largest_weight: ArrayLike | None = None,
 ) -> Estimate | Estimates:
-    """Estimate the mean rating of everybody from those who answered.
+    """Estimate the mean rating of everybody from the ratings of respondents.
 
     Parameters
     ----------

@@ -156,7 +156,7 @@ _JSON = [Depends(_is_json)]
     responses={200: {"model": EstimateDocument}},
 )
 async def estimate(request: Request) -> Response:
-    """Estimate the mean rating of everybody from those who answered."""
+    """Estimate the mean rating of everybody from the ratings of respondents."""
     body = await request.body()
     if len(body) <= request.app.state.limits.quick_bytes:
         found = histograms.quick_estimate(body)
