@@ -52,7 +52,7 @@ html_title = "unheard"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 # These two have no pages below them.
-html_sidebars = {"index": [], "start": []}
+html_sidebars: dict[str, list[str]] = {"index": [], "start": []}
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
