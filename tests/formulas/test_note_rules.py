@@ -79,7 +79,7 @@ def test_estimates_carry_the_notes_of_the_rules(method: str, stated: dict[str, A
     q = None if question.assumption.q is None else float(question.assumption.q)
     with np.errstate(divide="ignore", invalid="ignore"):
         notes = find_notes(method, question, Items(list(ROWS.T), q, PEOPLE), NUMPY)
-    for i, names in enumerate(question.answer([method])[0].notes):
+    for i, names in enumerate(question.answer_rows([method])[0].notes):
         assert set(names) == {name for name, column in notes.items() if column[i]}
 
 

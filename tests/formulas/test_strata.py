@@ -1,4 +1,4 @@
-"""Groups of known size put together."""
+"""Strata of known size combined into one population."""
 
 from __future__ import annotations
 
