@@ -49,7 +49,7 @@ def draw_sweep(sweep: Sweep, q: float | None = None) -> Picture:
     Parameters
     ----------
     sweep
-        The answers for many q.
+        The results for many q.
     q
         A q to mark.
     """

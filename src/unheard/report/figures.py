@@ -150,7 +150,8 @@ def _lay_out_shares(records: Rows, q: float, look: Look, width: int) -> Drawing:
     place = plane.encode_q(), plane.encode_y("share")
     series = list(dict.fromkeys(record["series"] for record in records))
     styles = alt.Scale(domain=series, range=[[1, 0], [6, 3], [1, 3]][: len(series)])
-    legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolSize=600, columns=1)
+    legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=300)
+    legend.symbolType, legend.symbolSize = "stroke", 600
     drawn = chart_rows(records)
     lines = drawn.mark_line(color=look.bounds)
     return layer(
