@@ -87,7 +87,7 @@ def test_items_that_differ_widen_the_box() -> None:
 
 def test_ratings_nobody_holds_or_nobody_gives_are_left_open() -> None:
     audit = calibrate([0, 5, 0, 20], [30, 20, 0, 50])
-    assert audit.unaudited == (3.0,)
+    assert audit.unaudited_ratings == (3.0,)
     assert np.isnan(audit.g[2])
     assert audit.g_lower[2] == LEAST_PARTICIPATION
     assert audit.g_upper[2] == 1

@@ -72,7 +72,7 @@ def test_sampling_error_is_allowed_for() -> None:
 
 def test_what_cannot_be_asked() -> None:
     question = build_question(HOTELS, 0.5)
-    with pytest.raises(OptionError, match="at most as many as there are items"):
+    with pytest.raises(OptionError, match="k must be at most the number of items, 6; got 7"):
         find_shared_top_k_breakdown(question, 0, 7)
     with pytest.raises(OptionError, match="from 0 to 5"):
         find_shared_top_k_breakdown(question, 6, 1)

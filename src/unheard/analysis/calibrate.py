@@ -105,7 +105,7 @@ class Audit(Result):
         return float(self.g_lower.min() / self.g_upper.max())
 
     @property
-    def unaudited(self) -> tuple[float, ...]:
+    def unaudited_ratings(self) -> tuple[float, ...]:
         """Ratings that do not occur in the audit."""
         none = self.truth.sum(axis=0) == 0
         return tuple(v for v, missing in zip(self.scale.values, none, strict=True) if missing)
@@ -131,7 +131,7 @@ class Audit(Result):
     def assumption(self) -> Assumption:
         """The audit as an assumption for :func:`unheard.estimate` and other functions."""
         lower, upper = (end.tolist() for end in self.find_item_box())
-        if self.unaudited:
+        if self.unaudited_ratings:
             return Assumption.box(lower, upper, relative=not self.paired)
         return Assumption.audit(
             self.g.tolist(), lower, upper, relative=not self.paired, pool=self.pool
@@ -182,7 +182,9 @@ def calibrate(
     _check_audit(respondents, everybody, paired)
     level = require_level(level)
     o, t = (np.asarray(x.cells, np.float64) for x in (respondents, everybody))
-    g, lower, upper = (_bound_participation if paired else _bound_ratios)(o, t, level)
+    g, lower, upper = (_bound_participation if paired else _bound_relative_participation)(
+        o, t, level
+    )
     values = np.array(respondents.scale.values)
     trend = _test_trend(o, t, values, paired)
     ends = np.isin(values, values[[0, -1]]).astype(float)
@@ -237,30 +239,32 @@ def _check_audit(observed: Histograms, truth: Histograms, paired: bool) -> None:
 
 
 def _bound_participation(o: Floats, t: Floats, level: float) -> tuple[Floats, Floats, Floats]:
-    answered, asked = o.sum(axis=0), t.sum(axis=0)
+    responded, asked = o.sum(axis=0), t.sum(axis=0)
     tail = (1 - level) / (2 * len(asked))
-    share = np.divide(answered, asked, out=np.zeros(len(asked)), where=asked > 0)
+    share = np.divide(responded, asked, out=np.zeros(len(asked)), where=asked > 0)
     shrink = _find_effective_share(o - share * t, t, share * (1 - share) * asked, tail)
-    lower, upper = _bound_proportion(answered * shrink, asked * shrink, tail)
+    lower, upper = _bound_proportion(responded * shrink, asked * shrink, tail)
     # Jeffreys' estimate, which is never 0 or 1.
-    g = np.where(asked > 0, (answered + 0.5) / (asked + 1), np.nan)
+    g = np.where(asked > 0, (responded + 0.5) / (asked + 1), np.nan)
     return g, np.maximum(lower, LEAST_PARTICIPATION), upper
 
 
-def _bound_ratios(o: Floats, t: Floats, level: float) -> tuple[Floats, Floats, Floats]:
-    answered, audited = o.sum(axis=0), t.sum(axis=0)
+def _bound_relative_participation(
+    o: Floats, t: Floats, level: float
+) -> tuple[Floats, Floats, Floats]:
+    responded, audited = o.sum(axis=0), t.sum(axis=0)
     tail = (1 - level) / (4 * len(audited))
-    both = (answered > 0) & (audited > 0)
-    first, second = (np.where(both, x, 1.0) for x in (answered, audited))
+    both = (responded > 0) & (audited > 0)
+    first, second = (np.where(both, x, 1.0) for x in (responded, audited))
     pulls = np.where(both, o / first - t / second, 0.0)
     plain = np.where(both, 1 / first + 1 / second, 0.0)
     ends = []
-    for counts, people in ((answered, o), (audited, t)):
+    for counts, people in ((responded, o), (audited, t)):
         shrink = _find_effective_share(pulls, people, plain, tail)
         ends.append(_bound_proportion(counts * shrink, counts.sum() * shrink, tail))
     (seen_low, seen_high), (true_low, true_high) = ends
     known = audited > 0
-    share = (answered + 0.5) / (audited + 0.5) * (audited.sum() / answered.sum())
+    share = (responded + 0.5) / (audited + 0.5) * (audited.sum() / responded.sum())
     g = np.where(known, share, np.nan)
     # Half a person more or less may put the estimate just outside.
     lower = np.fmin(seen_low / true_high, g)
@@ -319,15 +323,15 @@ def _test_trend(o: Floats, t: Floats, scores: Floats, paired: bool) -> tuple[flo
     comparison of two means for different people; with several items, the variance is that between
     items.
     """
-    items, answered, audited = len(t), o.sum(), t.sum()
+    items, responded, audited = len(t), o.sum(), t.sum()
     if paired:
         center = (t @ scores).sum() / audited
-        share = answered / audited
+        share = responded / audited
         pulls = (o - share * t) @ (scores - center)
         plain = share * (1 - share) * (t @ (scores - center) ** 2).sum()
     else:
         means = [(x @ scores).sum() / x.sum() for x in (o, t)]
-        pulls = o @ (scores - means[0]) / answered - t @ (scores - means[1]) / audited
+        pulls = o @ (scores - means[0]) / responded - t @ (scores - means[1]) / audited
         pulls = pulls + (means[0] - means[1]) / items
         spreads = [
             (x @ (scores - mean) ** 2).sum() / x.sum() ** 2
@@ -386,8 +390,8 @@ def _describe_audit(audit: Audit) -> str:
         sentences.append(
             f"{audit.items} items say little about how much items vary, so the bounds are wide."
         )
-    if audit.unaudited:
-        ratings = ", ".join(write_exactly(value) for value in audit.unaudited)
+    if audit.unaudited_ratings:
+        ratings = ", ".join(write_exactly(value) for value in audit.unaudited_ratings)
         sentences.append(f"Nobody audited has the rating {ratings}: nothing is known about them.")
     never = (audit.observed.sum(axis=0) == 0) & (audit.truth.sum(axis=0) > 0)
     if never.any():

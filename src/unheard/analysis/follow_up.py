@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias, Unpack
+from typing import NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from unheard.errors import CountsError, Given, PopulationError
 from unheard.formulas import confidence
 from unheard.formulas.bounds import count_people_at, find_bounds_without_n, find_misfits
 from unheard.formulas.boxes import Box, build_boxes
-from unheard.formulas.operations import NUMPY, Floats, total
+from unheard.formulas.operations import NUMPY, Column, Floats, total
 from unheard.model.arguments import QuestionOptions
 from unheard.model.assumption import fixed_box
 from unheard.model.histograms import CountsLike, Histograms
@@ -372,7 +372,7 @@ def _allocate_people(
     n: Floats,
     box: Box | None,
     order: Sequence[int],
-    beyond: Sequence[Any],
+    beyond: Sequence[Column],
     ratio: bool,
 ) -> Floats:
     """Allocate n people to the ratings as at one of the bounds."""

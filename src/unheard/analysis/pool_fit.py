@@ -106,10 +106,10 @@ def _fit_with_validation(
     return replace(fit(observed, truth), doubt=doubt, errors=tuple(errors.tolist()))
 
 
-def _compute_jackknife_variance(answers: list[Floats]) -> float:
+def _compute_jackknife_variance(predictions: list[Floats]) -> float:
     """Return the variance of a prediction over possible audits, by the jackknife."""
-    spread = np.array(answers) - np.mean(answers, axis=0)
-    return float((len(answers) - 1) / len(answers) * (spread**2).sum(axis=0).mean())
+    spread = np.array(predictions) - np.mean(predictions, axis=0)
+    return float((len(predictions) - 1) / len(predictions) * (spread**2).sum(axis=0).mean())
 
 
 def _predict_without_n(
@@ -150,9 +150,9 @@ def _standardize_errors_with_n(
 
 
 def _fit_seen(observed: Floats, truth: Floats) -> RespondentPool:
-    answered, audited = observed.sum(axis=0), truth.sum(axis=0)
+    responded, audited = observed.sum(axis=0), truth.sum(axis=0)
     # Half a person more on both sides keeps the ratio finite and positive, whatever the counts.
-    stands = (audited + 0.5) / (answered + 0.5)
+    stands = (audited + 0.5) / (responded + 0.5)
     pseudo = fit_dirichlet(observed[observed.sum(axis=1) > 0])
     return RespondentPool(
         tuple(pseudo.tolist()), tuple((stands / stands.min()).tolist()), 0.0, (), 0.0

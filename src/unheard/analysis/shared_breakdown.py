@@ -69,7 +69,10 @@ def find_shared_breakdown(
     array([0.11])
     """
     items = question.counts.rows
-    first, second = _read_items("above", above, items), _read_items("below", below, items)
+    first, second = (
+        _read_item_numbers("above", above, items),
+        _read_item_numbers("below", below, items),
+    )
     if first.shape != second.shape:
         raise OptionError(
             "below",
@@ -207,7 +210,7 @@ def find_shared_top_k_breakdown(
     """
     items = question.counts.rows
     check_k(k, items)
-    (row,) = _read_items("item", item, items)
+    (row,) = _read_item_numbers("item", item, items)
     if k == items:
         return 0.0
     needed = items - k
@@ -233,7 +236,7 @@ def _find_top_k_with_sampling_error(
     return claims.find_end(above, below, needed, least)
 
 
-def _read_items(argument: str, given: ArrayLike, items: int) -> Index:
+def _read_item_numbers(argument: str, given: ArrayLike, items: int) -> Index:
     rows = np.atleast_1d(np.asarray(given))
     if rows.dtype.kind not in "iu" or rows.ndim != 1 or ((rows < 0) | (rows >= items)).any():
         raise OptionError(

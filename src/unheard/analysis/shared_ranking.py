@@ -115,7 +115,7 @@ def rank_shared(
     similarity = _check_similarity(similarity)
     if not sampling_error:
         shared = SharedItems.of(question)
-        ends = _find_separate_bounds(build_separate_question(question, sampling_error=False))
+        ends = _find_settling_bounds(build_separate_question(question, sampling_error=False))
         found = _count_settled(
             build_exact_criteria(shared, similarity, effort), shared, items, pairs, progress, ends
         )
@@ -133,7 +133,7 @@ def _rank_with_sampling_error(
     tests = PairTests.of(shared, similarity)
     levels, ends = (
         choose_levels_for_all_pairs(question, shared),
-        _find_separate_bounds(build_separate_question(question, sampling_error=True)),
+        _find_settling_bounds(build_separate_question(question, sampling_error=True)),
     )
     for last in (False, True):
         share = None if progress is None else partial(_report_half, progress, last)
@@ -149,7 +149,7 @@ def _report_half(progress: Progress, second: bool, share: float) -> None:
     progress((share + second) / 2)
 
 
-def _find_separate_bounds(question: Question | None) -> tuple[Floats, Floats] | None:
+def _find_settling_bounds(question: Question | None) -> tuple[Floats, Floats] | None:
     """Return bounds that settle pairs with separate participation, with a margin for rounding."""
     if question is None:
         return None
