@@ -10,17 +10,23 @@ from unheard.analysis.calibrate import Audit
 from unheard.analysis.compare import Comparison
 from unheard.analysis.sweep import Sweep
 from unheard.charts.calibrations import lay_out_calibration
-from unheard.charts.intervals import lay_out_comparison, lay_out_estimate, lay_out_ranking
+from unheard.charts.intervals import (
+    lay_out_comparison,
+    lay_out_estimate,
+    lay_out_ranking,
+    lay_out_rows,
+)
 from unheard.charts.pairs import lay_out_pairs
 from unheard.charts.picture import Picture
 from unheard.charts.regrets import lay_out_regret
 from unheard.charts.sweeps import lay_out_sweep
 from unheard.errors import OptionError
 from unheard.model.question import Question
-from unheard.model.results import Estimate
+from unheard.model.results import Estimate, Result
 from unheard.model.scale import Scale
 from unheard.present import audits, chart_records
 from unheard.present.chart_records import Records, Rows
+from unheard.present.results import explain
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -135,6 +141,14 @@ def draw_pairs(
     return Picture(
         partial(lay_out_pairs, names, records), records, chart_records.pair_words(records, more)
     )
+
+
+def draw_rows(result: Result) -> Picture:
+    """Draw a result of named rows: rank ranges, people to ask, response rates, worst cases."""
+    title, rows = chart_records.range_records(result)
+    if not rows:
+        raise OptionError("result", problem="There is nothing to draw")
+    return Picture(partial(lay_out_rows, rows, title), rows, " ".join(explain(result)))
 
 
 def draw_calibration(audit: Audit) -> Picture:

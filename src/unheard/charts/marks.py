@@ -139,13 +139,15 @@ def draw_intervals(
             for end in ("ci_lower", "ci_upper")
         ]
     place = encode_x("lower", domain, axis), alt.X2("upper:Q")
-    layers.append(of(rows).mark_rule(**lines["bounds"]).encode(*place))
+    bounded = [row for row in rows if row["lower"] is not None]
+    layers.append(of(bounded).mark_rule(**lines["bounds"]).encode(*place))
     rated = [row for row in rows if row.get("average") is not None]
     if rated:
         average = of(rated).mark_point(**points["average"])
         layers.append(average.encode(encode_x("average", domain, axis)))
+    known = [row for row in rows if row["estimate"] is not None]
     layers.append(
-        of(rows).mark_point(**points["estimate"]).encode(encode_x("estimate", domain, axis))
+        of(known).mark_point(**points["estimate"]).encode(encode_x("estimate", domain, axis))
     )
     return layers
 

@@ -29,8 +29,10 @@ def write_html(result: Result) -> str:
 
 @singledispatch
 def draw(result: Result, **options: object) -> Picture:
-    """Draw a result."""
-    raise TypeError(f"{type(result).__name__} cannot be drawn")
+    """Draw a result; those without a chart of their own are rows of ranges and points."""
+    from unheard.charts.draw import draw_rows
+
+    return draw_rows(result)
 
 
 @draw.register

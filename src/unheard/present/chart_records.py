@@ -16,11 +16,13 @@ from unheard.analysis.sweep import Sweep, sweep_question
 from unheard.model.histograms import Histograms
 from unheard.model.notes import NOTE_TEXTS
 from unheard.model.question import Question
-from unheard.model.results import Estimate
+from unheard.model.results import Estimate, Result
 from unheard.model.scale import Scale
 from unheard.present import audits, comparisons, sweeps
 from unheard.present.comparisons import WAY_WORDS
 from unheard.present.estimates import NUMBERS, averages, confidence_words, numbers_document, tidy
+from unheard.present.phrases import ranks_text
+from unheard.present.results import tabulate
 from unheard.text import plural, printable, range_text, rating_text, write_exactly
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -279,6 +281,42 @@ def calibration_words(audit: Audit) -> str:
     what = "Assumption" if audit.paired else "Participation, relative to the most outspoken,"
     each = ", ".join(f"{row['g']:.2g} at {write_exactly(row['rating'])}" for row in rows)
     return f"{what} by rating: {each}. {audit.words}" if len(rows) <= MOST_SAID else audit.words
+
+
+def range_records(result: Result) -> tuple[str, Rows]:
+    """Return named rows with a range, a point or both, and the title of their axis."""
+    if type(result).__name__ not in _RANGES:
+        raise TypeError(f"{type(result).__name__} cannot be drawn")
+    title, columns, named = _RANGES[type(result).__name__]
+    tidy_rows = tabulate(result)
+    if title == "rank":
+        tidy_rows.sort(key=lambda row: (row["best_rank"], row["worst_rank"]))
+    rows = []
+    for row in tidy_rows[:_MOST_ROWS]:
+        lower, upper, estimate = (row.get(column) for column in columns)
+        name = ", ".join(str(row[one]) for one in named or getattr(result, "labels", ()))
+        text = ranks_text(row) if title == "rank" else _point_text(estimate)
+        rows.append(
+            {"name": safe_name(name), "lower": lower, "upper": upper, "estimate": estimate}
+            | {"ci_lower": row.get("ci_lower"), "ci_upper": row.get("ci_upper"), "shown": text}
+        )
+    return title, rows
+
+
+_MOST_ROWS = 30
+_RANGES: dict[str, tuple[str, tuple[str, str, str], tuple[str, ...]]] = {
+    "Ranking": ("rank", ("best_rank", "worst_rank", ""), ("item",)),
+    "SharedRanking": ("rank", ("best_rank", "worst_rank", ""), ("item",)),
+    "Plan": ("people to ask", ("", "", "ask"), ("name",)),
+    "FollowUp": ("rating", ("lower", "upper", "estimate"), ()),
+    "ResponseRates": ("response rate", ("rate", "largest_floor", "rate"), ()),
+    "Minimax": ("worst-case regret", ("lower", "upper", "upper"), ("method",)),
+}
+"""The title of the axis, the columns of the range and of the point, and those of the name."""
+
+
+def _point_text(value: float | None) -> str:
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
 
 
 def regret_records(rows: Sequence[Mapping[str, Any]]) -> Rows:

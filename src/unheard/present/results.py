@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.text import Text
 
-from unheard.errors import MissingLibraryError, OptionError
+from unheard.errors import OptionError
 from unheard.model.results import Result
 from unheard.present.layout import Page
 
@@ -91,7 +91,12 @@ def build_frame(rows: list[dict[str, Any]], backend: str | None) -> Any:
             hint="Use pandas, polars or pyarrow",
         )
     if find_spec(backend) is None:
-        raise MissingLibraryError("This data frame", backend, backend)
+        raise OptionError(
+            "backend",
+            problem="{argument} names a library that is not installed",
+            value=backend,
+            hint="Install it, or use pyarrow",
+        )
     if backend == "pyarrow":
         import pyarrow as pa
 

@@ -1,0 +1,146 @@
+"""Every result summarizes, tabulates and draws itself, as its command does."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import unheard as uh
+from tests.cli.typed import typing
+from unheard.game.minimax import solve_minimax
+from unheard.game.regret_table import RegretTable
+from unheard.model.results import Result
+
+COUNTS = [120, 30, 45, 200, 605]
+A, B = [5, 10, 35, 120, 30], [30, 25, 45, 80, 20]
+TYPED = "120 30 45 200 605"
+
+
+def regrets(*qs: float) -> uh.Regrets:
+    scale = uh.Scale.points(3)
+    return uh.Regrets(tuple(RegretTable(6, scale, "gap", "any").find_worst(["bea"], qs)), scale)
+
+
+COMMANDS: dict[str, Any] = {
+    f"estimate {TYPED} --q 0.3": lambda: uh.estimate(COUNTS, q=0.3),
+    f"estimate {TYPED} --q 0.3 --n 2400": lambda: uh.estimate(COUNTS, q=0.3, n=2400),
+    "estimate 0 0 0 --q 0.3": lambda: uh.estimate([0, 0, 0], q=0.3),
+    f"sweep {TYPED} --above 3.5": lambda: uh.sweep(COUNTS, above=3.5),
+    f"sweep {TYPED} --floor 0.9,0.3 --n 2400": lambda: uh.sweep(COUNTS, floor=[0.9, 0.3], n=2400),
+    "compare 5,10,35,120,30 30,25,45,80,20 --q survey --n 900,700": lambda: uh.compare(
+        A, B, "survey", n=(900, 700)
+    ),
+    f"plan {TYPED} --n 2400 --q 0.3 --above 4 --power 0.9": lambda: uh.plan_follow_up(
+        COUNTS, 2400, q=0.3, above=4, power=0.9
+    ),
+    f"plan {TYPED} --n 2400 --q 0.3 --width 0.3": lambda: uh.plan_follow_up(
+        COUNTS, 2400, q=0.3, width=0.3
+    ),
+    f"plan {TYPED} --n 2400 --follow-up 3,1,4,6,2": lambda: uh.combine_follow_up(
+        COUNTS, [3, 1, 4, 6, 2], 2400
+    ),
+    f"plan {TYPED} --n 2400 --follow-up 3,1,4,6,2 --asked 30 --q 0.3": lambda: uh.combine_follow_up(
+        COUNTS, [3, 1, 4, 6, 2], 2400, asked=30, q=0.3
+    ),
+    f"calibrate {TYPED} --n 2400 --response-rate": lambda: uh.check_response_rates(1000, 2400),
+    "regret --n 6 --m 3 --q 0.5 --method bea": lambda: regrets(0.5),
+    "regret --n 6 --m 3 --q 0.5,0.8 --method bea": lambda: regrets(0.5, 0.8),
+    "minimax --n 4 --q 0.9": lambda: solve_minimax(4, 0.9),
+}
+OTHERS: dict[str, Any] = {
+    "estimates": lambda: uh.estimate([COUNTS] * 25, q=0.3),
+    "no level": lambda: uh.estimate(COUNTS, q=0.3, level=None),
+    "ranking": lambda: uh.rank_intervals([3.9, 3.1, 1.5], [4.6, 4.2, 2.0], k=1),
+    "shared ranking": lambda: uh.rank_shared(uh.build_question([A, B], 0.3), pairs=True),
+    "audit": lambda: uh.calibrate([12, 30, 0, 49], [400, 330, 0, 230]),
+    "response rates": lambda: uh.check_response_rates(
+        [300, 80], [1000, 1000], labels={"hotel": ["Alder", "Birch"]}
+    ),
+}
+RESULTS = COMMANDS | OTHERS
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_summary_and_document_are_those_of_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    run, result = typing(monkeypatch, capsys), COMMANDS[words]()
+    assert run(*shlex.split(words)).out == result.summary() + "\n"
+    document = json.loads(run(*shlex.split(words), "--json").out)
+    if isinstance(document, list):
+        document = {"rows": document}
+    assert document == json.loads(json.dumps(result.to_dict(), allow_nan=False))
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_result_shows_itself(name: str) -> None:
+    result: Result = RESULTS[name]()
+    for text in (repr(result), result.summary()):
+        assert text.strip()
+        assert max(map(len, text.splitlines())) <= 80
+        assert not any(character in text for character in "\x1b[")
+        assert "array(" not in text
+    assert repr(result).startswith(type(result).__name__)
+    assert len(repr(result).splitlines()) < 40
+    json.dumps(result.to_dict(), allow_nan=False)
+    shown = ElementTree.fromstring(result._repr_html_())
+    assert shown.find(".//table") is not None
+    if not isinstance(result, uh.Estimates):
+        drawn = ElementTree.fromstring(result.chart().svg())
+        assert drawn.tag.endswith("svg")
+        assert result.chart().records
+        assert shown.find("figure") is not None
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_frames_hold_tidy_rows(name: str) -> None:
+    result: Result = RESULTS[name]()
+    table = result.to_frame("pyarrow")
+    assert isinstance(table, pa.Table)
+    assert table.num_rows >= 1
+    assert isinstance(result.to_frame(), pd.DataFrame)
+    for frame, columns in (
+        (result.to_frame("pandas"), lambda frame: list(frame.columns)),
+        (result.to_frame("polars"), lambda frame: frame.columns),
+    ):
+        assert len(frame) == table.num_rows
+        assert columns(frame) == table.column_names
+    assert isinstance(result.to_frame("polars"), pl.DataFrame)
+
+
+def test_frames_of_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = uh.estimate(COUNTS, q=0.3)
+    with pytest.raises(uh.OptionError, match="must be a library of data frames; got 'spark'"):
+        result.to_frame("spark")  # type: ignore[call-overload]
+    monkeypatch.setattr("unheard.present.results.find_spec", lambda name: name == "pyarrow" or None)
+    assert isinstance(result.to_frame(), pa.Table)
+    with pytest.raises(uh.OptionError, match="not installed; got 'polars'"):
+        result.to_frame("polars")
+
+
+def test_one_of_many_estimates_is_the_estimate() -> None:
+    many = uh.estimate([COUNTS, A], [0.3, 0.5], n=[2400, 900])
+    assert len(many) == 2
+    for one, alone in zip(
+        many, (uh.estimate(COUNTS, 0.3, n=2400), uh.estimate(A, 0.5, n=900)), strict=True
+    ):
+        assert one.summary() == alone.summary()
+        assert one.ci_lower == pytest.approx(alone.ci_lower)
+    assert many[-1].estimate == many.estimate[1]
+    with pytest.raises(IndexError):
+        many[2]
+    assert np.isnan(uh.estimate(COUNTS, 0.3, level=None).ci_lower)
+
+
+def test_percentages_of_bars_add_up() -> None:
+    out = uh.estimate([1, 1, 1], q=0.3).summary()
+    assert [word for word in out.split() if word.endswith("%")][:3] == ["33.3%", "33.3%", "33.4%"]
