@@ -88,11 +88,12 @@ def standing(item: str, noise: bool) -> float:
 def test_screen(run: Any, stays: Path) -> None:
     done = run(stays, *RANK)
     assert (done.code, done.err) == (0, "")
-    heading, *lines = done.out.splitlines()[2:8]
+    above, heading, *lines = done.out.splitlines()[2:9]
+    assert re.split(r"\s{2,}", above.strip()) == ["average", "rank", "with", "above 3.5"]
     words = [word.strip() for word in re.split(r"\s{2,}", heading)]
     assert words[1:] == [
-        *("ratings", "average", "place by it", "estimate", "interval", "possible places"),
-        *("with noise", "tier", "top 2", "above 3.5 if q >", "notes"),
+        *("ratings", "average", "rank", "estimate", "bounds", "range"),
+        *("error", "tier", "top 2", "if q >", "notes"),
     ]
     order = sorted(COUNTS, key=lambda name: -WANTED[name,]["ci_lower"])
     assert [re.split(r"\s{2,}", line)[0] for line in lines] == order
@@ -104,10 +105,10 @@ def test_screen(run: Any, stays: Path) -> None:
 
 def test_sentences(run: Any, stays: Path) -> None:
     done = run(stays, *RANK)
-    assert "2 of 5 places are settled, noise aside, and 1 with noise." in done.text
-    assert "Surely in the top 2, noise aside: Alder. Possibly: Cedar, Birch, Dune." in done.text
-    assert "Surely with noise: Alder. Possibly: Cedar, Birch, Dune." in done.text
-    assert "In the top 2 by plain average, but not for sure: Cedar." in done.text
+    assert "2 of 5 ranks are settled, ignoring sampling error; allowing for it, 1." in done.text
+    assert "Surely in the top 2, ignoring sampling error: Alder. Possibly: Cedar," in done.text
+    assert "Allowing for it, surely: Alder. Possibly: Cedar, Birch, Dune." in done.text
+    assert "In the top 2 by average, but undecided: Cedar." in done.text
     assert "all items together with 95% confidence" in done.text
     assert "0.6 times as often" in done.text
 
@@ -121,18 +122,18 @@ def test_ratings_of_items_left_out_are_not_counted(run: Any, stays: Path) -> Non
 
 def test_settled_top(run: Any, stays: Path) -> None:
     done = run(stays, *RANK[:6], "--k", "1", "--level", "none")
-    assert "The first place by plain average is settled, noise aside." in done.text
-    assert "with noise" not in done.text
+    assert "The first place by average is settled, ignoring sampling error." in done.text
+    assert "allowing for it" not in done.text.lower()
 
 
 def test_names_with_commas_are_told_apart(run: Any, stays: Path) -> None:
     done = run(stays, *RANK[:6], "--k", "5")
-    assert "noise aside: Alder; Cedar; Birch; Dune; Elm, old." in done.text
+    assert "sampling error: Alder; Cedar; Birch; Dune; Elm, old." in done.text
 
 
 def test_nothing_settled(run: Any, stays: Path) -> None:
     done = run(stays, *RANK[:4], "--q", "0.001")
-    assert "No place is settled" in done.text
+    assert "No rank is settled" in done.text
 
 
 def test_who(run: Any, stays: Path) -> None:
@@ -140,8 +141,8 @@ def test_who(run: Any, stays: Path) -> None:
     plain, noisy = standing("Alder", False), standing("Alder", True)
     assert 0 < plain < noisy < 1
     found = re.search(
-        r"Alder is surely in the top 2 as long as q is above ([\d.]+); with sampling noise, "
-        r"as long as q is above ([\d.]+)\.",
+        r"Alder is surely in the top 2 as long as q is above ([\d.]+); allowing for sampling "
+        r"error, as long as q is above ([\d.]+)\.",
         done.text,
     )
     assert found is not None
@@ -150,7 +151,7 @@ def test_who(run: Any, stays: Path) -> None:
         assert exact <= float(written) < exact * 1.011
     done = run(stays, *RANK, "--who", "Elm, old")
     assert (
-        "Elm, old is not surely in the top 2, at no q, not even if everybody responds equally often"
+        "It is undecided whether Elm, old is in the top 2: that holds at no q, not even if"
         in done.text
     )
 
@@ -164,7 +165,7 @@ def test_who_with_participation_per_rating(run: Any, stays: Path) -> None:
     g = "0.3,0.4,0.5,0.5,0.6"
     done = run(stays, *RANK[:4], "--g", g, "--k", "2", "--who", "Cedar")
     assert done.code == 0
-    assert "down to q times the probability to answer" in done.text
+    assert "as little as q times the stated probability" in done.text
 
 
 def test_several_item_columns(run: Any, tmp_path: Path) -> None:
@@ -264,9 +265,9 @@ def test_one_item_has_no_order(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "stays.csv"
     path.write_text("hotel,stars\nSolo,5\n")
     text = run(path, *RANK[:6]).text
-    assert "There is one item, so that there is no order to settle." in text
+    assert "There is only one item, so there is no order to settle." in text
     assert "Surely" not in text
-    assert "place is settled" not in text
+    assert "rank is settled" not in text
 
 
 def test_long_lists_end_in_a_number(run: Any, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -144,3 +145,16 @@ def test_one_of_many_estimates_is_the_estimate() -> None:
 def test_percentages_of_bars_add_up() -> None:
     out = uh.estimate([1, 1, 1], q=0.3).summary()
     assert [word for word in out.split() if word.endswith("%")][:3] == ["33.3%", "33.3%", "33.4%"]
+
+
+def test_stays(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Screens of tables fit into 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+    run = typing(monkeypatch, capsys)
+    stays = Path(__file__).parents[2] / "docs" / "stays.csv"
+    for command in ("rate", "rank", "rank --k 2 --above 3.5", "rank --shared"):
+        name, *more = command.split()
+        out = run(name, stays, "--item", "hotel", "--rating", "stars", "--q", "0.3", *more).out
+        assert max(map(len, out.splitlines())) <= 80, out

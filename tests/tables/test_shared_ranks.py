@@ -168,7 +168,7 @@ def test_what_was_not_worked_out_is_not_said() -> None:
         assert not job.request.noise
         rows = job.opened.engine.rows(exp.select("*").from_(result.copy()))
         assert {row["ci_top"] for row in rows} == {row["ci_best_rank"] for row in rows} == {None}
-        assert "with noise" not in " ".join(Findings(job, result).sentences())
+        assert "allowing for it" not in " ".join(Findings(job, result).sentences())
     finally:
         job.close()
 

@@ -188,20 +188,22 @@ def _find_domain(rows: Rows, *, zero: bool = False) -> list[float]:
 
 def lay_out_rows(rows: Rows, title: str, look: Look, width: int) -> Drawing:
     """Draw named rows, each with a range, a point or both, and a number at its right."""
-    left = min(max(text_width(row["name"]) for row in rows) + 20, width * 3 // 8)
-    right = max(text_width(row["shown"]) for row in rows) + 20
+    left = min(max(marks.text_width(row["name"]) for row in rows) + 20, width * 3 // 8)
+    right = max(marks.text_width(row["shown"]) for row in rows) + 20
     room = Room(left, width - left - right, right)
     numbered, titles = _number_rows(
         rows, [{"title": row["name"], title: row["shown"]} for row in rows]
     )
-    layers = draw_intervals(numbered, look, _find_domain(rows), titles, room.build_axis(title))
+    layers = marks.draw_intervals(
+        numbered, look, _find_domain(rows), titles, room.build_axis(title)
+    )
     layers += [
-        draw_texts(numbered, "name", -10, look, align="right", limit=left - 14),
-        draw_texts(
+        marks.draw_texts(numbered, "name", -10, look, align="right", limit=left - 14),
+        marks.draw_texts(
             numbered, "shown", room.inner + right - 4, look, align="right", fontWeight="bold"
         ),
     ]
-    return layer(layers, room.inner, _ROW * len(rows) + 10)
+    return marks.layer(layers, room.inner, _ROW * len(rows) + 10)
 
 
 def lay_out_ranking(rows: Rows, more: int, scale: Scale, look: Look, width: int) -> Drawing:

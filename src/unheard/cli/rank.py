@@ -13,7 +13,7 @@ from unheard.cli.options import Values, takes_options
 from unheard.cli.rate import answer
 from unheard.cli.table_result import Columns, Shown
 from unheard.cli.tables import read_order
-from unheard.present.phrases import q_cell, ranks_text, verdict_text
+from unheard.present.phrases import q_cell, ranks_text
 
 if TYPE_CHECKING:
     from unheard.present.layout import Page
@@ -48,6 +48,8 @@ def rank(values: Values, source: str) -> None:
 class ShownOrder(Shown):
     """A result about the order of items, and the ways to show it."""
 
+    dispensable = ("people", "average\nrank", "ratings", "estimate")
+
     def __init__(
         self, job: Job, result: Any, sort: str | None, top: int, who: str | None = None
     ) -> None:
@@ -80,18 +82,18 @@ class ShownOrder(Shown):
         columns = [
             *self._names(),
             ("average", True, lambda row: self._number(row["average"])),
-            ("place by it", True, lambda row: _whole(row["average_rank"])),
+            ("average\nrank", True, lambda row: _whole(row["average_rank"])),
             ("estimate", True, lambda row: self._number(row["estimate"])),
-            ("interval", False, lambda row: self._range(row, "lower", "upper")),
-            ("possible places", False, ranks_text),
+            ("bounds", False, lambda row: self._range(row, "lower", "upper")),
+            ("rank\nrange", False, ranks_text),
         ]
         if noise:
-            columns.append(("with noise", False, lambda row: ranks_text(row, "ci_")))
+            columns.append(("with\nerror", False, lambda row: ranks_text(row, "ci_")))
         columns.append(("tier", True, lambda row: _whole(row["tier"])))
         if order.k is not None:
-            columns.append((f"top {order.k:,}", False, verdict_text))
+            columns.append((f"top {order.k:,}", False, _write_verdict))
         if order.claim is not None:
-            heading = f"{order.claim.side} if q >"
+            heading = f"{order.claim.side}\nif q >"
             columns.append((heading, True, lambda row: q_cell(row["breakdown_q"])))
         columns.append(("notes", False, lambda row: row["notes"]))
         return columns
@@ -109,6 +111,11 @@ class ShownOrder(Shown):
     def _lines(self, rows: list[dict[str, Any]]) -> list[str]:
         found = self.findings
         return [*found.sentences(), "", *found.meanings(), *super()._lines(rows)]
+
+
+def _write_verdict(row: dict[str, Any]) -> str:
+    differs = row["ci_top"] is not None and row["ci_top"] != row["top"]
+    return f"{row['top']}*" if differs else str(row["top"])
 
 
 def _whole(value: int | None) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from unheard.cli.console import make_console, make_page, show_lines
-from unheard.model.notes import NOTE_TEXTS
+from unheard.present.estimates import note_sentences
 from unheard.present.phrases import ONE_CROWD, ranks_text
-from unheard.text import name_of, plural, rating_text
+from unheard.text import name_of, percent_text, plural, rating_text
 
 if TYPE_CHECKING:
     from unheard.present.layout import Page
@@ -23,6 +24,9 @@ Columns: TypeAlias = "list[tuple[str, bool, Callable[[dict[str, Any]], str]]]"
 
 class Shown:
     """A result that the engine keeps, and the ways to show it."""
+
+    dispensable: tuple[str, ...] = ("people", "ratings")
+    """Headings of columns that a narrow terminal does without, the first of them first."""
 
     def __init__(self, job: Job, result: Any, sort: str | None, top: int) -> None:
         self.job, self.result, self.sort, self.top = job, result, sort, top
@@ -82,16 +86,34 @@ class Shown:
         size = f"{plural(self.job.found.counted, 'rating')}, {plural(self.total, what[:-1])}"
         console.print(Text(f"{size}, scale {self._scale()}{self._sorted()}", "bold"))
         columns = self._columns()
-        cells = [[name for name, _, _ in columns]]
-        cells += [[show(row) for _, _, show in columns] for row in rows]
         console.print()
         page = make_page(console)
-        align = "".join("<>"[right] for _, right, _ in columns)
-        show_lines(page.table(cells, align), console)
+        wide = replace(page, width=console.width)  # rows may be as wide as the terminal
+        dropped = self._show_table(columns, rows, wide, console)
+        if dropped:
+            names = ", ".join(name.replace("\n", " ") for name in dropped)
+            show_lines(["", *page.paragraph(f"Not shown: {names}; -o FILE and --json have them.")])
         more = self.total - len(rows)
         if more:
             console.print(f"\n[dim]{more:,} more rows; --top shows more, -o FILE writes all.[/]")
         self._messages(console, rows, page)
+
+    def _show_table(
+        self, columns: Columns, rows: list[dict[str, Any]], page: Page, console: Any
+    ) -> list[str]:
+        """Show as many columns as fit; return the headings of those that do not."""
+        dropped: list[str] = []
+        for heading in ("", *self.dispensable):
+            if heading in [name for name, _, _ in columns]:
+                columns = [column for column in columns if column[0] != heading]
+                dropped.append(heading)
+            cells = [[name for name, _, _ in columns]]
+            cells += [[write(row) for _, _, write in columns] for row in rows]
+            lines = list(page.table(cells, "".join("<>"[right] for _, right, _ in columns)))
+            if max(map(len, lines)) <= page.width:
+                break
+        show_lines(lines, console)
+        return dropped
 
     def _sorted(self) -> str:
         """Say by what the rows are sorted."""
@@ -108,14 +130,14 @@ class Shown:
         columns += [
             ("average", True, lambda row: self._number(row["average"])),
             ("estimate", True, lambda row: self._number(row["estimate"])),
-            ("interval", False, lambda row: self._range(row, "lower", "upper")),
+            ("bounds", False, lambda row: self._range(row, "lower", "upper")),
         ]
         if request.level is not None:
-            name = f"{request.level * 100:.6g}% confidence"
+            name = f"{percent_text(request.level)}\nconfidence\ninterval"
             columns.append((name, False, lambda row: self._range(row, "ci_lower", "ci_upper")))
         if request.ranks:
             prefix = "ci_" if request.noise else ""
-            columns.append(("rank", False, lambda row: ranks_text(row, prefix)))
+            columns.append(("rank\nrange", False, lambda row: ranks_text(row, prefix)))
         columns.append(("notes", False, lambda row: row["notes"]))
         return columns
 
@@ -134,12 +156,9 @@ class Shown:
         return columns
 
     def _messages(self, console: Any, rows: list[dict[str, Any]], page: Page) -> None:
-        from textwrap import wrap
-
         console.print()
         for line in self._lines(rows):
-            for part in wrap(line, page.width, subsequent_indent="  ") or [""]:
-                console.print(part, markup=False)
+            show_lines(page.paragraph(line) if line else [""], console)
 
     def _lines(self, rows: list[dict[str, Any]]) -> list[str]:
         """What is said below the rows."""
@@ -148,10 +167,10 @@ class Shown:
         messages = [f"Note: {note}" for note in self.job.messages]
         if not self.sort:
             return messages
-        raised = dict.fromkeys(flag for row in rows for flag in row["notes"].split())
+        notes = (note for row in rows for note in row["notes"].split())
         crowd = [ONE_CROWD] if self.request.shared and self.request.order is None else []
         return [
-            *(f"{flag}: {NOTE_TEXTS[flag]}." for flag in raised),
+            *note_sentences(notes),
             *messages,
             *crowd,
             f"Assumption: {assumption_words(self.job)}",

@@ -55,12 +55,12 @@ class Page:
     def table(
         self, rows: Sequence[Sequence[str]], align: str, indent: int = 0, headed: bool = True
     ) -> Iterator[Text]:
-        """Set cells in columns; a cell of the last column may wrap.
+        """Set cells in columns; those of the last column wrap, or are written below their row.
 
         Parameters
         ----------
         rows
-            Cells, row by row.
+            Cells, row by row; a heading may have several lines.
         align
             ``<`` or ``>`` for each column: at the left or at the right.
         indent
@@ -68,17 +68,26 @@ class Page:
         headed
             Whether the first row holds headings, which are in bold.
         """
-        columns = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
-        room = max(self.width - indent - sum(width + 2 for width in columns[:-1]), 12)
-        for place, row in enumerate(rows):
-            *cells, last = row
+        head = [cell.split("\n") for cell in rows[0]] if headed else []
+        deep = max(map(len, head), default=0)
+        lines = [*zip(*([""] * (deep - len(cell)) + cell for cell in head), strict=True)]
+        cells = [*lines, *rows[headed:]]
+        widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+        room = self.width - indent - sum(width + 2 for width in widths[:-1])
+        longest = max((cell_len(word) for row in cells for word in row[-1].split()), default=0)
+        for place, row in enumerate(cells):
             margin = " " * indent + "".join(
                 f"{_pad(cell, width, side)}  "
-                for cell, width, side in zip(cells, columns, align, strict=False)
+                for cell, width, side in zip(row, widths[:-1], align, strict=False)
             )
-            for part in textwrap.wrap(last, room, break_on_hyphens=False) or [""]:
-                shown = _pad(part, min(columns[-1], room), align[-1])
-                yield Text((margin + shown).rstrip(), "bold" if headed and place == 0 else "")
+            style = "bold" if place < deep else ""
+            if longest > room:
+                yield Text(margin.rstrip(), style)
+                if place >= deep:  # what does not fit is written below its row
+                    yield from self.paragraph(row[-1], indent=indent + 2)
+                continue
+            for part in textwrap.wrap(row[-1], room, break_on_hyphens=False) or [""]:
+                yield Text((margin + _pad(part, min(widths[-1], room), align[-1])).rstrip(), style)
                 margin = " " * cell_len(margin)
 
 

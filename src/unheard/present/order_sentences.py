@@ -8,7 +8,7 @@ import numpy as np
 from sqlglot import exp
 
 from unheard.analysis.shared_breakdown import find_shared_breakdown
-from unheard.present.phrases import ONE_CROWD, OWN_CROWDS, never_text, q_text
+from unheard.present.phrases import LOOSENED, ONE_CROWD, OWN_CROWDS, never_text, q_text
 from unheard.tables.pipeline import Job
 from unheard.tables.request import Order
 from unheard.tables.shared_ranks import MOST_LISTED, CrowdRanks
@@ -90,15 +90,15 @@ class Findings:
         if not self.total:
             return "The table has no rows."
         if self.total == 1:
-            return "There is one item, so that there is no order to settle."
+            return "There is only one item, so there is no order to settle."
         many = self.count(column("best_rank").eq(column("worst_rank")))
         if not many:
-            own = "" if self.request.shared else ": silent people may change each of them"
-            return f"No place is settled{own}."
-        words = f"{many:,} of {plural(self.total, 'place')} {'is' if many == 1 else 'are'} settled"
+            own = "" if self.request.shared else ": non-respondents could change each of them"
+            return f"No rank is settled{own}."
+        words = f"{many:,} of {plural(self.total, 'rank')} {'is' if many == 1 else 'are'} settled"
         if self.request.noise:
             still = self.count(column("ci_best_rank").eq(column("ci_worst_rank")))
-            words += f", noise aside, and {still or 'none'} with noise"
+            words += f", ignoring sampling error; allowing for it, {still or 'none'}"
         return f"{words}."
 
     def _top(self, k: int) -> list[str]:
@@ -108,22 +108,21 @@ class Findings:
             return column(f"{prefix}top").eq(exp.Literal.string(name))
 
         sentences = [
-            f"Surely {top}, noise aside: {self.listed(verdict('surely'))}. "
+            f"Surely {top}, ignoring sampling error: {self.listed(verdict('surely'))}. "
             f"Possibly: {self.listed(verdict('possibly'))}."
         ]
         if self.request.noise:
             sentences.append(
-                f"Surely with noise: {self.listed(verdict('surely', 'ci_'))}. "
+                f"Allowing for it, surely: {self.listed(verdict('surely', 'ci_'))}. "
                 f"Possibly: {self.listed(verdict('possibly', 'ci_'))}."
             )
         open_ = exp.and_(column("average_rank") <= k, exp.not_(verdict("surely")))
         if self.count(open_):
             sentences.append(
-                f"{top[0].upper()}{top[1:]} by plain average, but not for sure: "
-                f"{self.listed(open_)}."
+                f"{top[0].upper()}{top[1:]} by average, but undecided: {self.listed(open_)}."
             )
         else:
-            sentences.append(f"The {best} by plain average is settled, noise aside.")
+            sentences.append(f"The {best} by average is settled, ignoring sampling error.")
         return sentences
 
     def standing(self, who: Standing) -> str:
@@ -131,10 +130,10 @@ class Findings:
         name, never = name_of(who.item), self.never()
         top = "first" if who.k == 1 else f"in the top {who.k:,}"
         if who.breakdown_q is None:
-            return f"{name} is not surely {top}, {never}."
+            return f"It is undecided whether {name} is {top}: that holds {never}."
         words = f"{name} is surely {top} {q_text(who.breakdown_q, never)}"
         if who.noise:
-            words += f"; with sampling noise, {q_text(who.ci_breakdown_q, never)}"
+            words += f"; allowing for sampling error, {q_text(who.ci_breakdown_q, never)}"
         return f"{words}."
 
     def never(self) -> str:
@@ -143,26 +142,24 @@ class Findings:
 
     def meanings(self, *, tiers: bool = True) -> list[str]:
         """Return what the columns mean, that of the tiers if it is shown."""
-        places = "Possible places: all that the item may have, depending on the silent."
-        meanings = [f"{places} Items of different tiers cannot change places." if tiers else places]
+        ranks = "Rank range: every rank the item can have, depending on the non-respondents."
+        meanings = [f"{ranks} Items of different tiers cannot change places." if tiers else ranks]
         if self.total > 1 and not self.request.compared_within:
             meanings.append(ONE_CROWD if self.request.shared else OWN_CROWDS)
         if self.request.noise and self.request.level is not None:
             share = f"{self.request.level * 100:.6g}%"
             meanings.append(
-                f"With noise: the same with chance on top, for all items together with {share} "
-                "confidence."
+                "With error: the rank range allowing for sampling error, for all items together "
+                f"with {share} confidence; * marks what it leaves undecided."
             )
         claim = self.order.claim
         if claim is not None:
             meanings.append(
-                f"The mean is {claim.side} as long as q is larger than the number there, noise "
-                f"aside; never: {self.never()}."
+                f"The mean is {claim.side} as long as q is above the number shown, ignoring "
+                f"sampling error; never: {self.never()}."
             )
         if self.request.assumption.per_rating and (self.who or claim or self.request.shared):
-            meanings.append(
-                "q: people may be quieter than stated, down to q times the probability to answer."
-            )
+            meanings.append(LOOSENED)
         return meanings
 
     def count(self, condition: exp.Condition) -> int:
