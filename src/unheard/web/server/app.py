@@ -35,7 +35,7 @@ _PREFIX = "/api/v1"
 _CHART_LIBRARIES = ("altair", "jinja2", "vl_convert")
 _NO_CHARTS = (
     '<p class="hint" id="no-charts">Charts and reports require libraries that are not installed. '
-    "Install them with: pip install 'unheard[web,charts]'</p>"
+    "Install them with: <code>pip install 'unheard[web,charts]'</code></p>"
 )
 
 
