@@ -187,7 +187,9 @@ def test_months(run: Any, tmp_path: Path) -> None:
     assert "The items of each window are ranked among themselves." in done.text
     refused = run(path, *asked, "--who", "A")
     assert refused.code == 2
-    assert refused.err == "Error: --who: asked for together with window. Leave one of them out.\n"
+    assert refused.err == (
+        "Error: --who cannot be combined with --window. Leave one of them out.\n"
+    )
 
 
 # What is written.
