@@ -16,7 +16,7 @@ from unheard.analysis.ranking import adjust_level_for_items, rank_intervals
 from unheard.analysis.shared_breakdown import find_shared_breakdown
 from unheard.analysis.shared_ranking import rank_shared
 from unheard.model.question import build_question
-from unheard.options.declarations import Quiet
+from unheard.options.choices import Quiet
 from unheard.tables.pipeline import Job, prepare, read_request
 from unheard.tables.sources.open import Where
 

@@ -16,7 +16,7 @@ from unheard.formulas.boxes import QUIET
 from unheard.formulas.estimators import ESTIMATORS
 from unheard.game.minimax import solve_minimax
 from unheard.model import arguments
-from unheard.options import declarations
+from unheard.options import choices, declarations
 from unheard.options.option import Option
 from unheard.options.questions import GROUPS, QUESTIONS, options_of
 from unheard.options.surfaces import REST, CommandLine
@@ -173,16 +173,16 @@ def test_declarations_are_whole(question: str, option: Option) -> None:
 
 def test_choices_are_those_of_the_formulas() -> None:
     assert tuple(declarations.QUIET.choices) == QUIET
-    assert set(declarations.METHODS) == set(ESTIMATORS)
+    assert set(choices.METHODS) == set(ESTIMATORS)
     closed = {name for name, one in ESTIMATORS.items() if one.closed_form}
-    assert set(declarations.TABLE_METHODS) == closed
+    assert set(choices.TABLE_METHODS) == closed
     for alias, option in (
-        (declarations.Covers, declarations.COVERS),
-        (declarations.Nulls, declarations.NULLS),
-        (declarations.OffScale, declarations.OFF_SCALE),
-        (declarations.Duplicates, declarations.DUPLICATES),
-        (declarations.RegretKind, declarations.KIND),
-        (declarations.Engine, declarations.ENGINE),
+        (choices.Covers, declarations.COVERS),
+        (choices.Nulls, declarations.NULLS),
+        (choices.OffScale, declarations.OFF_SCALE),
+        (choices.Duplicates, declarations.DUPLICATES),
+        (choices.RegretKind, declarations.KIND),
+        (choices.Engine, declarations.ENGINE),
     ):
         assert typing.get_args(alias) == tuple(option.choices)
 

@@ -31,7 +31,7 @@ from unheard.analysis.plan import (
 )
 from unheard.cli.plan import plan as plan_command
 from unheard.formulas.confidence import critical_value
-from unheard.options.declarations import Covers
+from unheard.options.choices import Covers
 
 Ints: TypeAlias = NDArray[np.int64]
 

@@ -17,7 +17,7 @@ from unheard.analysis.calibrate import Audit, calibrate
 from unheard.analysis.pool_fit import fit_dirichlet, fit_participation, fit_pool
 from unheard.formulas.operations import NUMPY
 from unheard.formulas.pooling import error_quantile, predict_mean_with_n
-from unheard.options.declarations import Method
+from unheard.options.choices import Method
 
 VALUES = np.array([1.0, 2.0, 4.0, 5.0])
 

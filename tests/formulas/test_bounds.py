@@ -21,7 +21,7 @@ from tests.strategies import (
     histograms,
     voice_ratios,
 )
-from unheard.options.declarations import Quiet
+from unheard.options.choices import Quiet
 
 
 def interval(histogram: Histogram, assumption: dict[str, Any], n: float | None = None) -> Floats:

@@ -15,7 +15,7 @@ from scipy.stats import binom
 import unheard as uh
 from tests.formulas.outcomes import list_outcomes
 from tests.strategies import DIRECTIONS, Floats, Histogram, assumptions, histograms, voice_ratios
-from unheard.options.declarations import Quiet
+from unheard.options.choices import Quiet
 
 TINY = 1e-9
 

@@ -17,7 +17,7 @@ from scipy.stats import beta, binom
 import unheard as uh
 from tests.formulas.outcomes import binomial, list_outcomes, misses, multinomial
 from tests.strategies import Floats, Histogram, histograms, voice_ratios
-from unheard.options.declarations import Covers
+from unheard.options.choices import Covers
 
 TINY = 1e-9
 MISS = 0.025

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import unheard as uh
 from tests.strategies import Histogram, assumptions, histograms, mirrored, voice_ratios
-from unheard.options.declarations import Method
+from unheard.options.choices import Method
 
 NUMBERS = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
 

@@ -12,7 +12,7 @@ import pytest
 
 import unheard as uh
 from unheard.analysis.ranking import adjust_level_for_items
-from unheard.options.declarations import Method
+from unheard.options.choices import Method
 
 
 def expected(

@@ -17,7 +17,7 @@ import unheard as uh
 from tests.web.browser import Visit, download, overflow, paste, visiting
 from tests.web.server import Served, serving
 from unheard.model.example import HOTELS
-from unheard.options.declarations import Quiet
+from unheard.options.choices import Quiet
 from unheard.options.questions import labels
 
 pytestmark = pytest.mark.xdist_group("browser")

@@ -21,7 +21,7 @@ from unheard.model.assumption import read_preset
 from unheard.model.histograms import CountsLike
 from unheard.model.question import Question, build_question, require_level
 from unheard.model.results import Chart, Result
-from unheard.options.declarations import Method
+from unheard.options.choices import Method
 from unheard.options.unknown import check_options
 
 GRID = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from unheard.model.assumption import Assumption
 from unheard.model.scale import ScaleLike
-from unheard.options.declarations import (
+from unheard.options.choices import (
     Covers,
     Duplicates,
     Engine,

@@ -14,7 +14,7 @@ from unheard.model.labelled_counts import CountsByRating, PlainOrLabelled
 from unheard.model.question import build_question
 from unheard.model.results import Estimate, Estimates, Row, Rows
 from unheard.model.scale import ScaleLike
-from unheard.options.declarations import Covers, Method, Quiet
+from unheard.options.choices import Covers, Method, Quiet
 from unheard.options.unknown import suggests_names
 
 

@@ -58,7 +58,11 @@ def encode_notes(notes: Mapping[str, Column]) -> Column:
 
 def note_names(code: int) -> tuple[str, ...]:
     """List the names of the notes in a number."""
-    return tuple(str(note.name).lower() for note in Note if code & note)
+    return tuple(name for bit, name in _BITS if code & bit)
+
+
+# Plain numbers: members of an enumeration are slow to compare, and every import compares them all.
+_BITS = tuple((int(note), str(note.name).lower()) for note in Note)
 
 
 NOTE_NAMES = np.empty(2 ** len(Note), dtype=object)

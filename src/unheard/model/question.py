@@ -39,7 +39,7 @@ from unheard.model.notes import NOTE_NAMES, encode_notes
 from unheard.model.response import Response, describe_response
 from unheard.model.results import Estimate, Estimates
 from unheard.model.scale import Scale, ScaleLike
-from unheard.options.declarations import Method
+from unheard.options.choices import Method
 
 Tree = TypeVar("Tree")
 """Columns: one, or named tuples and mappings of them."""

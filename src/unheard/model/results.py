@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from unheard.options.declarations import Method
+from unheard.options.choices import Method
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from unheard.options import declarations as o
+from unheard.options.choices import TABLE_METHODS
 from unheard.options.option import Option, Where
 
 Options: TypeAlias = tuple[Option, ...]
@@ -30,7 +31,7 @@ _TABLE_SCALE = replace(
 )
 _TABLE_METHOD = replace(
     o.METHOD,
-    choices={method: method for method in o.TABLE_METHODS},
+    choices={method: method for method in TABLE_METHODS},
     help=o.METHOD.help.replace(", minimax.", "."),
 )
 _ALL_METHODS = replace(

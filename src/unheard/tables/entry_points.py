@@ -26,7 +26,7 @@ from unheard.model.arguments import (
 )
 from unheard.model.assumption import Assumption
 from unheard.model.scale import ScaleLike
-from unheard.options.declarations import (
+from unheard.options.choices import (
     Covers,
     Duplicates,
     Engine,
