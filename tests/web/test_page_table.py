@@ -57,10 +57,12 @@ def test_a_file_is_looked_into_and_ranked(visit: Visit, tmp_path: Path) -> None:
     shows_ranking(page, *rated(pd.read_csv(STAYS)))
     assert setting(page, "Item").input_value() == "hotel"
     assert setting(page, "Rating").input_value() == "stars"
-    expect(page.locator("#table-headline")).to_contain_text("2 of 5 places are settled")
+    expect(page.locator("#table-headline")).to_contain_text("2 of 5 ranks are settled")
     expect(page.locator("#table-chart svg")).to_be_visible()
     page.locator("#table-k").fill("2")
-    expect(page.locator("#table-text")).to_contain_text("Surely in the top 2, noise aside: Dune.")
+    expect(page.locator("#table-text")).to_contain_text(
+        "in the top 2, ignoring sampling error: Dune."
+    )
     expect(page.locator(".ranking thead")).to_contain_text("Top 2")
     table = download(page, "#table-csv", tmp_path).read_text()
     assert [row["hotel"] for row in csv.DictReader(io.StringIO(table))] == ranked(page)
@@ -240,8 +242,14 @@ def test_ratings_off_the_scale_and_empty_ones(visit: Visit) -> None:
     choose(page, "odd.csv", b"hotel,stars\nOak,5\nOak,4\nOak,\nAsh,1\nAsh,2\nAsh,9\nAsh,4\n")
     setting(page, "Scale").fill("1:5")
     alert = page.locator("#table-problem")
-    expect(alert).to_contain_text("stars='9'")
-    expect(alert).to_contain_text("Oak")
+    expect(alert).to_contain_text("1 row has no rating (for example hotel='Oak'")
+    expect(alert).to_contain_text("1 rating is not on the scale 1 to 5 (for example hotel='Ash'")
+    for choice in (
+        "“Empty ratings: count them as people who did not respond”",
+        "“Empty ratings: leave them out”",
+        "“Ratings off the scale: leave them out”",
+    ):
+        expect(alert).to_contain_text(choice)
     setting(page, "Ratings off the scale").select_option("leave them out")
     expect(alert).not_to_contain_text("scale")
     setting(page, "Empty ratings").select_option("count them as people who did not respond")
@@ -318,7 +326,7 @@ def test_example_data_and_a_change_of_the_assumption(visit: Visit) -> None:
     expect(page.locator("#assumption-text")).to_contain_text("at least 0.4 times")
     page.locator("#q").fill("0.3")
     page.get_by_role("button", name="Try the example data").click()
-    expect(page.locator("#table-headline")).to_contain_text("2 of 6 places are settled")
+    expect(page.locator("#table-headline")).to_contain_text("2 of 6 ranks are settled")
     expect(page.locator("#table-text")).to_contain_text("of the pairs of items")
     assert len(ranked(page)) == 6
     expect(page.locator("#assumption-text")).to_contain_text("at least 0.3 times as often")
