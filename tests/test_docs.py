@@ -14,6 +14,7 @@ import pytest
 
 import unheard as uh
 from tools.doc_examples import ROOT, ROOT_PAGES, ExampleError, pages, run_page
+from tools.doc_reference import commands_page, notes_page, rest_page
 from unheard.cli.main import cli
 
 DOCS = ROOT / "docs"
@@ -105,6 +106,23 @@ def test_files_exist(page: Path) -> None:
     for link in re.findall(r"\]\(([\w./-]+\.(?:md|cff|svg|csv))[)#]", TEXTS[page]):
         if page.parent != Path("docs/project"):
             assert (ROOT / page.parent / link).exists() or "reference/" in link, link
+
+
+# Words that the vocabulary of the product replaces; generated pages are held to it as well.
+_REPLACED = re.compile(
+    r"the silent\b|silent people|said nothing|noise aside|with noise|sampling noise|chance on top|"
+    r"voice ratio|quieter|quietest|outspoken|possible places|place by it|"
+    r"nobody can tell|\bflagged\b|"
+    r"average seen|those who answered|asked for, and n",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("page", [*TEXTS, "commands", "rest", "notes"], ids=str)
+def test_words_are_those_of_the_field(page: Path | str) -> None:
+    generated = {"commands": commands_page, "rest": rest_page, "notes": notes_page}
+    text = TEXTS[page] if isinstance(page, Path) else generated[page]()
+    assert not _REPLACED.findall(text)
 
 
 def test_code_names_pages_that_exist() -> None:
