@@ -47,6 +47,7 @@ START = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 UPLOAD = b"POST /api/v1/inspect HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n"
 HOTELS = "/api/v1/rate?item=hotel&rating=stars&q=0.3"
 HUGE = 10**400
+REGRET = {"q": 0.5, "method": "bea"}
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone bounds and tells memory")
 
 
@@ -139,11 +140,11 @@ def test_counts_of_an_audit_are_small(server: Served) -> None:
         ("estimate", {"counts": [1, 2], "q": 0.3, "scale": "0:1e100:1e-300"}),
         ("sweep", {"counts": [1, 2], "above": HUGE}),
         ("compare", {"a": [1, HUGE], "b": [1, 2], "q": 0.3}),
-        ("regret", {"n": HUGE, "m": 2}),
-        ("regret", {"n": 1e300, "m": 101}),
-        ("regret", {"n": 10**9, "m": 5}),
-        ("regret", {"n": 1, "scale": list(range(10_001))}),
-        ("regret", {"n": 1e30, "m": 2, "draws": 10}),
+        ("regret", REGRET | {"n": HUGE, "m": 2}),
+        ("regret", REGRET | {"n": 1e300, "m": 101}),
+        ("regret", REGRET | {"n": 10**9, "m": 5}),
+        ("regret", REGRET | {"n": 1, "scale": list(range(10_001))}),
+        ("regret", REGRET | {"n": 1e30, "m": 2, "draws": 10}),
         ("calibrate", {"observed": [1, 2], "truth": [4, 5], "level": HUGE}),
     ],
     ids=lambda given: str(given)[:60],
@@ -189,9 +190,9 @@ def test_every_task_has_a_bound_on_its_memory(tmp_path: Path) -> None:
         limits = Limits().describe() | {"memory": 2048 * MIB, "items": 10**9, "question_bytes": MIB}
         upload = {"folder": str(tmp_path), "file": "table.csv", "limits": limits}
         try:
-            small = b'{"n": 5, "m": 2}'
+            small = b'{"n": 5, "m": 2, "q": 0.5, "method": "bea"}'
             return [
-                await pool.answer("regret", {}, b'{"n": 30, "m": 6, "q": 0.5}'),
+                await pool.answer("regret", {}, b'{"n": 30, "m": 6, "q": 0.5, "method": "bea"}'),
                 await pool.read("inspect", {"upload": upload}),
                 await pool.answer("regret", {}, small),
             ]
@@ -215,7 +216,8 @@ def test_a_worker_that_keeps_much_is_replaced() -> None:
             first = worker.process.pid
             # The histograms are kept for the next question of their kind.
             for n in (31, 32):
-                asked = {"n": n, "m": 6, "p": [1, 0, 0, 0, 0, 0], "g": [1] * 6}
+                structure = {"p": [1, 0, 0, 0, 0, 0], "g": [1] * 6}
+                asked = {"n": n, "m": 6, "q": 0.5, "method": "bea"} | structure
                 answer = await pool.answer("regret", {}, json.dumps(asked).encode())
                 assert answer.status == 200
             return first, worker.process.pid
@@ -417,7 +419,7 @@ def test_who_gives_up_waiting_leaves_the_line_in_order() -> None:
 def test_a_full_disk_is_no_fault() -> None:
     with serving_within(file_size=MIB) as served:
         reply = served.table("/inspect", b"hotel,stars\n" + b"A,5\n" * MIB)
-        assert "disk is full" in detail(reply, 507)
+        assert "disk of the server is full" in detail(reply, 507)
         assert served.table("/inspect", b"hotel,stars\nA,5\n").status == 200
 
 

@@ -57,7 +57,7 @@ def test_a_database_is_not_opened(engine: str, kind: str, folder: Path, tmp_path
     assert status == 422
     assert found["detail"].startswith(FORMS[kind])
     if kind.startswith("text/"):
-        assert f"it is a {engine} database" in found["detail"]
+        assert f"is a {engine} database" in found["detail"]
     text = json.dumps(found)
     assert "TOPSECRET" not in text
     assert str(tmp_path) not in text
@@ -68,7 +68,7 @@ def test_the_name_of_an_upload_opens_no_database(
 ) -> None:
     in_duckdb(folder / "table.db", stays=STAYS)
     monkeypatch.chdir(folder)
-    with pytest.raises(SourceError, match="it is a DuckDB database"):
+    with pytest.raises(SourceError, match="is a DuckDB database"):
         open_source("table.db", None, Where(confined=folder))
 
 
