@@ -38,7 +38,7 @@ from unheard.model.estimate import estimate
 from unheard.model.histograms import Histograms
 from unheard.model.notes import NOTE_TEXTS
 from unheard.model.question import Question, build_question
-from unheard.model.response import Response
+from unheard.model.response_rate import Response
 from unheard.model.results import Chart, Estimate, Estimates, Result
 from unheard.model.results import Drawer as _Drawer
 from unheard.model.results import Presenter as _Presenter

@@ -596,12 +596,12 @@ def test_command_puts_answers_together() -> None:
         (["--q", "0.3", "--width", "0.3", "--above", "4"], "Two goals are given."),
         (
             ["--q", "0.3", "--width", "0.3", "--power", "0.9"],
-            "--power and --width exclude each other",
+            "--power and --width cannot be combined",
         ),
         (["--q", "0.3", "--width", "wide"], "--width is not a number; got 'wide'"),
         (
             ["--follow-up", "1,2,3,4,5", "--width", "0.3"],
-            "--width and --follow-up exclude each other",
+            "--width and --follow-up cannot be combined",
         ),
         (["--q", "0.3", "--width", "0.3", "--asked", "3"], "--asked requires --follow-up"),
         (["--follow-up", "1,2,3,4,x"], "--follow-up[4] is not a number; got 'x'"),

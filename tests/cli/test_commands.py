@@ -309,7 +309,7 @@ def test_the_game_tells_the_story(run: Any) -> None:
         ),
         (
             "regret --n 5 --q 0.5 --method bea --m 3 --scale 1:3",
-            "--m and --scale exclude each other.",
+            "--m and --scale cannot be combined.",
         ),
         ("regret --n 5 --m 2 --q 0.5 --method bea --p 0.5,0.5", "--p and --g require each other."),
         ("regret --n 5 --m 2 --q 0.5 --method bea --p 0.5,0.6 --g 1,1", "add up to 1"),

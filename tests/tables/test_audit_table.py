@@ -291,7 +291,7 @@ def test_rows_may_be_left_out() -> None:
         (Layout(item=("hotel",), answered="public"), "rating is missing, and so is counts"),
         (
             Layout(item=("hotel",), answered="public", rating=("stars",), counts=("n1",)),
-            "rating and counts exclude each other",
+            "rating and counts cannot be combined",
         ),
         (
             Layout(item=("hotel",), observed=("o1", "o2"), truth=("t1", "t2"), counts=("n1",)),

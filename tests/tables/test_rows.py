@@ -312,7 +312,7 @@ def test_q_by_segment() -> None:
         same(found[key], row, key)
     with pytest.raises(uh.AssumptionError, match=r"q is missing for an item .*trip='leisure'"):
         uh.rate(table, ["hotel", "trip"], "stars", q_table=second.slice(0, 1))
-    with pytest.raises(uh.OptionError, match="q and q_table exclude each other"):
+    with pytest.raises(uh.OptionError, match="q and q_table cannot be combined"):
         uh.rate(table, ["hotel", "trip"], "stars", q=0.3, q_table=second)
 
 
@@ -428,7 +428,7 @@ def test_counts_tell_their_scale() -> None:
 def test_a_number_and_a_table_of_people() -> None:
     table = pa.table({"hotel": ["A"], "stars": [4]})
     people = pa.table({"hotel": ["A"], "guests": [9], "words": ["30%"]})
-    with pytest.raises(uh.OptionError, match="n and n_table exclude each other"):
+    with pytest.raises(uh.OptionError, match="n and n_table cannot be combined"):
         uh.rate(table, "hotel", "stars", q=0.3, n=5, n_table=people)
     with pytest.raises(
         uh.ColumnError,

@@ -165,7 +165,7 @@ def test_what_was_not_worked_out_is_not_said() -> None:
     job = prepare(TABLE, request(), Where(), effort=0.00002)
     try:
         result = job.opened.engine.keep("result", job.query)
-        assert not job.request.noise
+        assert not job.request.ranks_allow_for_error
         rows = job.opened.engine.rows(exp.select("*").from_(result.copy()))
         assert {row["ci_top"] for row in rows} == {row["ci_best_rank"] for row in rows} == {None}
         assert "allowing for it" not in " ".join(Findings(job, result).sentences())

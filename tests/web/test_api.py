@@ -303,7 +303,7 @@ def test_errors_are_those_of_the_library(server: Served, asked: dict[str, Any]) 
         (STAYS, {"scale": "1:4"}, "not on the scale 1 to 4"),
         (STAYS, {"q": "two"}, "q is not a number; got 'two'."),
         (STAYS, {"n": "-1"}, "n must be a whole number of people, at most 2**53; got -1."),
-        (STAYS, {"q": "0.3", "q_column": "stars"}, "q and q_column exclude each other."),
+        (STAYS, {"q": "0.3", "q_column": "stars"}, "q and q_column cannot be combined."),
         (b"", {}, "the file is empty"),
         (b"hotel,stars\nA,\n", {}, "1 row has no rating"),
         (b"\x00\x01\x02", {}, "it is no text"),

@@ -36,7 +36,7 @@ from unheard.web.api.forms import (
     RegretQuestion,
     SweepQuestion,
 )
-from unheard.web.api.requests import QuestionError, read_question
+from unheard.web.api.read_requests import QuestionError, read_question
 from unheard.web.server.limits import MIB, Limits
 from unheard.web.server.pool import Answer, Line, Pool
 from unheard.web.server.spool import Spool

@@ -61,7 +61,7 @@ def _check_together(values: Values) -> None:
     if values["follow_up"] is not None and planning:
         raise OptionError(
             planning[0],
-            problem="{argument} and {follow_up} exclude each other",
+            problem="{argument} and {follow_up} cannot be combined",
             hint="Plan before you ask; combine the responses once you have them",
         )
     if values["follow_up"] is None and values["asked"] is not None:
@@ -76,6 +76,6 @@ def _check_together(values: Values) -> None:
     if values["width"] is not None and has_power:
         raise OptionError(
             "power",
-            problem="{argument} and {width} exclude each other",
+            problem="{argument} and {width} cannot be combined",
             hint="Use {argument} with {above} or {below}",
         )

@@ -78,7 +78,7 @@ class ShownOrder(Shown):
             click.echo(self.findings.standing(self.who), err=True)
 
     def _columns(self) -> Columns:
-        order, noise = self.order, self.request.noise
+        order, noise = self.order, self.request.ranks_allow_for_error
         columns = [
             *self._names(),
             ("average", True, lambda row: self._number(row["average"])),

@@ -108,7 +108,7 @@ def sql(values: Values) -> None:
       unheard sql --dialect postgres --table stays --item hotel --rating stars --q 0.3
       unheard sql --dialect bigquery --table stays --item hotel --rating stars --q 0.3 --view rated
     """
-    from unheard.tables.entry_points import write_sql
+    from unheard.tables.public_functions import write_sql
 
     item, rating = values.pop("item") or (), values.pop("rating")
     text = write_sql(item, rating, **values)

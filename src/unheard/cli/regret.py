@@ -67,7 +67,7 @@ def read_scale(values: Values, m: int) -> Scale:
         return Scale.points(values["m"] or m)
     if values["m"] is not None:
         raise OptionError(
-            "m", problem="{argument} and {scale} exclude each other", hint="Give one of them"
+            "m", problem="{argument} and {scale} cannot be combined", hint="Give one of them"
         )
     scale: Scale = values["scale"]
     return scale

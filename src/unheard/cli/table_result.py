@@ -136,7 +136,7 @@ class Shown:
             name = f"{percent_text(request.level)}\nconfidence\ninterval"
             columns.append((name, False, lambda row: self._range(row, "ci_lower", "ci_upper")))
         if request.ranks:
-            prefix = "ci_" if request.noise else ""
+            prefix = "ci_" if request.ranks_allow_for_error else ""
             columns.append(("rank\nrange", False, lambda row: ranks_text(row, prefix)))
         columns.append(("notes", False, lambda row: row["notes"]))
         return columns

@@ -36,7 +36,7 @@ from unheard.model.assumption import Assumption, best_guess, fixed_box, read_pre
 from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.labelled_counts import PlainOrLabelled
 from unheard.model.notes import NOTE_NAMES, encode_notes
-from unheard.model.response import Response, describe_response
+from unheard.model.response_rate import Response, describe_response
 from unheard.model.results import Estimate, Estimates
 from unheard.model.scale import Scale, ScaleLike
 from unheard.options.choices import Method

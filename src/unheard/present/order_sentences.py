@@ -96,7 +96,7 @@ class Findings:
             own = "" if self.request.shared else ": non-respondents could change each of them"
             return f"No rank is settled{own}."
         words = f"{many:,} of {plural(self.total, 'rank')} {'is' if many == 1 else 'are'} settled"
-        if self.request.noise:
+        if self.request.ranks_allow_for_error:
             still = self.count(column("ci_best_rank").eq(column("ci_worst_rank")))
             words += f", ignoring sampling error; allowing for it, {still or 'none'}"
         return f"{words}."
@@ -111,7 +111,7 @@ class Findings:
             f"Surely {top}, ignoring sampling error: {self.listed(verdict('surely'))}. "
             f"Possibly: {self.listed(verdict('possibly'))}."
         ]
-        if self.request.noise:
+        if self.request.ranks_allow_for_error:
             sentences.append(
                 f"Allowing for it, surely: {self.listed(verdict('surely', 'ci_'))}. "
                 f"Possibly: {self.listed(verdict('possibly', 'ci_'))}."
@@ -146,11 +146,12 @@ class Findings:
         meanings = [f"{ranks} Items of different tiers cannot change places." if tiers else ranks]
         if self.total > 1 and not self.request.compared_within:
             meanings.append(ONE_CROWD if self.request.shared else OWN_CROWDS)
-        if self.request.noise and self.request.level is not None:
+        if self.request.ranks_allow_for_error and self.request.level is not None:
             share = f"{self.request.level * 100:.6g}%"
             meanings.append(
                 "With error: the rank range allowing for sampling error, for all items together "
-                f"with {share} confidence; * marks what it leaves undecided."
+                f"with {share} confidence"
+                + ("." if self.order.k is None else "; * marks what it leaves undecided.")
             )
         claim = self.order.claim
         if claim is not None:

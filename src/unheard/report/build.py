@@ -13,9 +13,9 @@ from unheard.options.unknown import refuse_unknown
 from unheard.report.report_data import gather_report_data
 from unheard.report.shared_participation import choose_participation
 from unheard.tables.engines.postgres import without_password
-from unheard.tables.entry_points import split_options
 from unheard.tables.output.write import beside, check_target
 from unheard.tables.pipeline import Job, prepare
+from unheard.tables.public_functions import split_options
 from unheard.tables.request import add_order
 from unheard.tables.sources.files import files_of
 

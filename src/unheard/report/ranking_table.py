@@ -108,7 +108,7 @@ def list_columns(data: ReportData, ends: Ends) -> list[Column]:
             "rank range with sampling error",
             "The rank range widened by sampling error",
             lambda row: ranks_text(row, "ci_"),
-        ): request.noise,
+        ): request.ranks_allow_for_error,
         Column(
             "rank by average", "Rank by plain average", whole("average_rank"), printed=False
         ): True,

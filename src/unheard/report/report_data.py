@@ -24,11 +24,11 @@ from unheard.report.order_queries import OrderNumbers, get_k
 from unheard.report.sensitivity import LeadingItem, Sensitivity
 from unheard.report.sentences import describe_participation
 from unheard.report.shared_participation import MAX_PAIRED, LeadingPairs, compare_leading
+from unheard.tables.check_rows import Tally
 from unheard.tables.pipeline import Job
 from unheard.tables.request import Request
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.sort import sort_column, sorted_rows
-from unheard.tables.validate import Tally
 from unheard.text import plural
 
 MAX_ROWS = 10_000
@@ -142,7 +142,7 @@ def gather_report_data(
             k=get_k(request),
             claim=request.order.claim if request.order else None,
             within=name_grouping(request),
-            sampling_error=request.noise,
+            sampling_error=request.ranks_allow_for_error,
             width=request.scale.width,
             refuted=notes.get("refuted", 0),
         ),

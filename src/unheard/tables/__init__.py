@@ -1,5 +1,5 @@
 """Tables: a row per rating in, a row per item out, inside the engine that holds them."""
 
-from unheard.tables.entry_points import DroppedRowsWarning, count_ratings, rank, rate, write_sql
+from unheard.tables.public_functions import DroppedRowsWarning, count_ratings, rank, rate, write_sql
 
 __all__ = ["DroppedRowsWarning", "count_ratings", "rank", "rate", "write_sql"]

@@ -28,7 +28,7 @@ from unheard.model.assumption import PRESETS, Assumption
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.model.question import build_assumption
 from unheard.model.scale import Scale, ScaleLike
-from unheard.tables import validate
+from unheard.tables import check_rows
 from unheard.tables.engines.base import Engine
 from unheard.tables.named_items import check_plain
 from unheard.tables.progress import RankingProgress, Watch, Work
@@ -85,7 +85,7 @@ class Job:
     query: exp.Query
     people: exp.Query
     messages: list[str]
-    found: validate.Tally = field(repr=False)
+    found: check_rows.Tally = field(repr=False)
     crowd: CrowdRanks | None = field(default=None, repr=False)
 
     def close(self) -> None:
@@ -212,7 +212,7 @@ def _name_column(name: str, value: object, column: str | None, table: Any) -> st
         if value is not None and given is not None:
             raise OptionError(
                 name,
-                problem="{argument} and {other} exclude each other",
+                problem="{argument} and {other} cannot be combined",
                 hint="Give one of them",
                 other=Reference(argument),
             )
@@ -281,13 +281,13 @@ def prepare(
     opened = open_source(source, request, where)
     try:
         check_columns(request.columns_of_source(), opened.kinds, opened.words)
-        validate.check_kinds(request, opened)
+        check_rows.check_kinds(request, opened)
         with watch("counting", opened.engine):
             given, found = _count(request, opened)
         with watch("checking", opened.engine):
             given = _second_tables(request, opened, given)
             together = write_people_query(request, given)
-            validate.check_numbers(request, opened, given.counts, together)
+            check_rows.check_numbers(request, opened, given.counts, together)
             given = _balances(request, opened, given, together)
             if opened.engine.computes():
                 given = replace(given, compute=opened.engine.compute)
@@ -320,9 +320,9 @@ def prepare(
         raise
 
 
-def _count(request: Request, opened: Opened) -> tuple[Prepared, validate.Tally]:
+def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally]:
     engine, relation = opened.engine, opened.relation
-    validate.check_duplicates(request, opened, rows_to_count(request, relation))
+    check_rows.check_duplicates(request, opened, rows_to_count(request, relation))
     lean = (
         engine.counts_rows_for_nothing
         and request.nulls == request.off_scale == "refuse"
@@ -332,17 +332,17 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, validate.Tally]:
     while True:
         made = counting(request, relation, opened.kinds, packed=packed, lean=lean)
         counts = engine.keep("counts", made.query)
-        found = validate.tally(request, engine, counts)
+        found = check_rows.tally(request, engine, counts)
         if made.most is not None and found.largest > made.most:
             packed = False  # too many ratings of one item for the fast way
         elif lean and number_of_rows(engine, relation) != found.rows:
             lean = False  # there are rows that it did not count
         else:
             break
-    validate.check_rows(request, opened, found)
-    validate.check_weights(request, opened, counts)
+    check_rows.check_rows(request, opened, found)
+    check_rows.check_weights(request, opened, counts)
     if request.window is not None:
-        validate.check_windows(request, request.window, opened, counts)
+        check_rows.check_windows(request, request.window, opened, counts)
         counts = engine.keep("windows", windowed(request, request.window, counts))
     return Prepared(counts), found
 
@@ -379,7 +379,7 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
         everything = name == "n" and keys == request.groups
         as_text = tuple(key for key in keys if kinds.get(key) != second.kinds[key])
         found = SecondTable(second.relation, keys, value, everything, as_text)
-        validate.check_second(request, opened, given.counts, found, name, second.words)
+        check_rows.check_second(request, opened, given.counts, found, name, second.words)
         made[name] = found
     return Prepared(given.counts, made["n"], made["q"])
 
@@ -484,10 +484,10 @@ def _ranks(
                 f"Ranks use separate participation: {error.data['items']:,} items are too many to "
                 "compare pair by pair under one participation."
             )
-    if not (request.noise or engine.keeps or request.order):
+    if not (request.ranks_allow_for_error or engine.keeps or request.order):
         return _Ranks(request, messages=messages)
     level = None
-    if request.noise and request.level is not None:
+    if request.ranks_allow_for_error and request.level is not None:
         level = adjust_level_for_items(request.level, compared)
     keep = engine.keep if engine.repeats_steps else None
     kept = engine.keep("ranks", write_rank_query(request, given, level, keep))
@@ -533,7 +533,7 @@ def _compared(request: Request, engine: Engine, together: exp.Query) -> int:
     return int(found[MANY] or 0)
 
 
-def _messages(request: Request, found: validate.Tally) -> list[str]:
+def _messages(request: Request, found: check_rows.Tally) -> list[str]:
     messages = []
     each = " (counted once for each rating column)" if request.attributes else ""
     scale = request.scale.describe()

@@ -267,7 +267,7 @@ class Request:
         return (*attribute, *window)
 
     @property
-    def noise(self) -> bool:
+    def ranks_allow_for_error(self) -> bool:
         """Whether ranks that allow for sampling error are asked for."""
         return self.ranks and self.sampling_error and self.level is not None
 
@@ -317,7 +317,7 @@ def check_what(item: Sequence[str], rating: Sequence[str], counts: Sequence[str]
     if bool(rating) == bool(counts):
         raise ColumnError(
             "rating",
-            problem="{rating} and {counts} exclude each other"
+            problem="{rating} and {counts} cannot be combined"
             if rating
             else "{rating} is missing, and so is {counts}",
             hint="Name the rating column of a table with a row per rating, or the columns of a "
@@ -378,7 +378,7 @@ def add_order(
         if request.strata:
             raise OptionError(
                 "above" if claim.above else "below",
-                problem="{argument} and {strata} exclude each other",
+                problem="{argument} and {strata} cannot be combined",
                 hint="Leave one of them out",
             )
     if k is not None:
@@ -483,13 +483,13 @@ def _check_choices(request: Request) -> None:
     if request.counts and request.rater is not None:
         raise OptionError(
             "rater",
-            problem="{argument} and {counts} exclude each other, since counts have no raters",
+            problem="{argument} and {counts} cannot be combined, since counts have no raters",
             hint="Leave {argument} out",
         )
     if request.counts and request.nulls == "nonresponse":
         raise OptionError(
             "nulls",
-            problem="{nulls:nonresponse} and {counts} exclude each other, since counts have no "
+            problem="{nulls:nonresponse} and {counts} cannot be combined, since counts have no "
             "empty ratings",
             hint="Give {n} or {n_column} instead",
         )

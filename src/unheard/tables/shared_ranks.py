@@ -102,7 +102,7 @@ def shared_ranks(
         question = replace(question, counts=question.counts.take(order))
     rank = partial(rank_shared, question, pairs=pairs, progress=work.progress, effort=work.effort)
     plain, with_error, messages = rank(), None, []
-    if request.noise:
+    if request.ranks_allow_for_error:
         try:
             with_error = rank(sampling_error=True)
         except OptionError as error:
@@ -123,7 +123,7 @@ def _columns(table: pa.Table, request: Request, crowd: CrowdRanks) -> pa.Table:
     columns |= {"best_rank": crowd.plain.best_rank, "worst_rank": crowd.plain.worst_rank}
     if request.order is not None:
         columns["tier"] = crowd.plain.tier
-    if request.noise:
+    if request.ranks_allow_for_error:
         found, missing = crowd.with_error, pa.nulls(len(table), pa.int64())
         columns |= {
             "ci_best_rank": missing if found is None else found.best_rank,

@@ -72,7 +72,13 @@ def standing(job: Job, who: str) -> Standing:
         None if np.isnan(q) else q
         for q in (
             breakdown(question, index, k, sampling_error=noise)
-            for noise in ((False, True) if request.noise else (False,))
+            for noise in ((False, True) if request.ranks_allow_for_error else (False,))
         )
     ]
-    return Standing(who, k, found[0], found[1] if request.noise else None, request.noise)
+    return Standing(
+        who,
+        k,
+        found[0],
+        found[1] if request.ranks_allow_for_error else None,
+        request.ranks_allow_for_error,
+    )

@@ -105,7 +105,7 @@ def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
     """Return the rows to count: of several ratings by one person the latest, if so asked.
 
     Two that are equally late are both kept, and so is one without a time beside any other:
-    nobody can tell which is the latest, and :func:`unheard.tables.validate.check_duplicates`
+    nobody can tell which is the latest, and :func:`unheard.tables.check_rows.check_duplicates`
     refuses them. Somebody unknown cannot be told from others, and keeps all ratings.
     """
     if request.duplicates != "latest":

@@ -27,7 +27,7 @@ def add_ranks(request: Request, steps: Steps, latest: str) -> str:
     limits leave possible.
     """
     ranks = _add_ranks(request, steps, latest, "")
-    if not request.noise:
+    if not request.ranks_allow_for_error:
         return ranks
     with_noise = _add_ranks(request, steps, latest, "ci_")
     return add_columns(request, steps, ranks, with_noise, ["ci_best_rank", "ci_worst_rank"])
@@ -111,7 +111,7 @@ def add_columns(request: Request, steps: Steps, latest: str, other: str, names: 
 
 def rank_sources(request: Request) -> list[str]:
     """Names of the columns that :func:`add_ranks` reads."""
-    prefixes = ("", "ci_") if request.noise else ("",)
+    prefixes = ("", "ci_") if request.ranks_allow_for_error else ("",)
     ends = [f"{prefix}{end}" for prefix in prefixes for end in ("lower", "upper")]
     return [*request.result_keys, *ends]
 
@@ -121,7 +121,7 @@ def rank_columns(request: Request) -> list[str]:
     names = ["best_rank", "worst_rank"]
     if request.order is not None:
         names.append("tier")
-    return [*names, "ci_best_rank", "ci_worst_rank"] if request.noise else names
+    return [*names, "ci_best_rank", "ci_worst_rank"] if request.ranks_allow_for_error else names
 
 
 def order_columns(request: Request) -> list[exp.Expr]:
@@ -130,7 +130,7 @@ def order_columns(request: Request) -> list[exp.Expr]:
     if order is None:
         return []
     null = exp.null()
-    noise = request.noise
+    noise = request.ranks_allow_for_error
     made = {
         "average_rank": exp.cast(_average_rank(request), "bigint"),
         "tier": exp.cast(column("tier"), "bigint"),

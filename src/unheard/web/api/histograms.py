@@ -23,7 +23,7 @@ from unheard.web.api.forms import (
     RegretQuestion,
     SweepQuestion,
 )
-from unheard.web.api.requests import read_question
+from unheard.web.api.read_requests import read_question
 from unheard.web.server.pool import Answer
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _regrets(given: Given) -> list[dict[str, Any]]:
     m, scale = given["m"], given["scale"]
     if m is not None and scale is not None:
         raise OptionError(
-            "m", problem="{argument} and {scale} exclude each other", hint="Give one of them"
+            "m", problem="{argument} and {scale} cannot be combined", hint="Give one of them"
         )
     values = Scale.points(m or 5) if scale is None else _scale(scale)
     methods, qs = given["method"], given["q"]

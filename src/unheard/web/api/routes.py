@@ -29,7 +29,7 @@ from unheard.web.api.forms import (
     describe_query,
 )
 from unheard.web.api.problems import MEDIA_TYPE, RefusedError
-from unheard.web.api.requests import read_query
+from unheard.web.api.read_requests import read_query
 from unheard.web.api.schemas import (
     About,
     AuditDocument,

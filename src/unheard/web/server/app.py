@@ -24,7 +24,7 @@ from unheard.errors import UnheardError
 from unheard.options.questions import labels
 from unheard.web.api import routes
 from unheard.web.api.problems import MEDIA_TYPE, as_problem, encoded, fault, problem
-from unheard.web.api.requests import describe_mistake
+from unheard.web.api.read_requests import describe_mistake
 from unheard.web.server.guard import Guard
 from unheard.web.server.limits import Limits
 from unheard.web.server.pool import Pool
