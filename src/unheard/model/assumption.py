@@ -239,24 +239,30 @@ class Assumption:
         """Largest participation any rating may have."""
         return max(self.hi) if self.per_rating else 1.0
 
-    def words(self) -> str:
-        """Say the assumption in one sentence for a lay reader."""
+    def words(self, share: str | None = None) -> str:
+        """Say the assumption in one sentence for a lay reader.
+
+        Parameters
+        ----------
+        share
+            What to write in place of the value of q, such as ``q`` if it varies.
+        """
         if self.per_rating:
-            return self._words_per_rating()
-        assert self.q is not None  # all other kinds state a q
-        low, high = float(self.q.min()), float(self.q.max())
-        share = f"{low:g}" if low == high else f"{low:g} to {high:g} (depending on the item)"
-        if self.kind == "floor":
+            return self._words_per_rating(share)
+        if share is None:
+            assert self.q is not None  # all other kinds state a q
+            low, high = float(self.q.min()), float(self.q.max())
             if low == 1:
-                return "Everybody responds."
+                everybody = "People respond equally often, whatever their rating."
+                return "Everybody responds." if self.kind == "floor" else everybody
+            share = f"{low:g}" if low == high else f"{low:g} to {high:g} (depending on the item)"
+        if self.kind == "floor":
             return f"Whatever their rating, people respond with a probability of at least {share}."
-        if low == 1:
-            return "People respond equally often, whatever their rating."
         return _WHO[self.kind] + (
             f"at least {share} times as often as those who respond most often."
         )
 
-    def _words_per_rating(self) -> str:
+    def _words_per_rating(self, share: str | None) -> str:
         pairs = list(zip(self.lo, self.hi, strict=True))
         if self.kind == "known":
             shares = ", ".join(f"{g:g}" for g in self.g)
@@ -272,10 +278,11 @@ class Assumption:
         else:
             shares = ", ".join(f"{a:.3g} to {b:.3g}" for a, b in pairs)
             words = f"The probability of responding, lowest rating first, is {shares}"
-        if self.q is None or float(self.q.min()) == 1:
-            return f"{words}."
-        low, high = float(self.q.min()), float(self.q.max())
-        share = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        if share is None:
+            if self.q is None or float(self.q.min()) == 1:
+                return f"{words}."
+            low, high = float(self.q.min()), float(self.q.max())
+            share = f"{low:g}" if low == high else f"{low:g} to {high:g}"
         return f"{words}; or as little as {share} times that."
 
 

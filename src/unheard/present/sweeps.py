@@ -9,7 +9,6 @@ import numpy as np
 from rich.text import Text
 
 from unheard.analysis.sweep import Sweep
-from unheard.model.question import Question
 from unheard.model.results import Estimates
 from unheard.present.estimates import (
     NUMBERS,
@@ -56,24 +55,12 @@ def tabulate(sweep: Sweep) -> list[dict[str, Any]]:
 
 
 def list_sentences(sweep: Sweep) -> Iterator[str]:
-    """Yield when the claim holds, and what q means."""
+    """Yield when the claim holds, and the assumption."""
     claim = sweep.claim
     if claim is not None:
         never = never_text(sweep.question.assumption)
         yield claim_text(claim.words, sweep.breakdown_q, sweep.ci_breakdown_q, never)
-    yield q_sentence(sweep.question)
-
-
-def q_sentence(question: Question) -> str:
-    """Say what q means."""
-    if question.assumption.per_rating:
-        return f"q loosens the stated assumption. {question.words}"
-    if question.assumption.kind == "floor":
-        return "q is the floor: everybody responds with a probability of at least q."
-    return (
-        "q is the participation ratio: the people who respond least often do so at least q times "
-        "as often as those who respond most often."
-    )
+    yield f"Assumption: {sweep.question.assumption.words('q')}"
 
 
 def list_cells(sweep: Sweep) -> list[list[str]]:

@@ -12,7 +12,6 @@ from unheard.analysis.breakdown import Claim, find_breakdown_by_row
 from unheard.analysis.sweep import GRID, Sweep, sweep_question
 from unheard.model.question import Question
 from unheard.present.phrases import claim_text, never_text, q_text, sentence_case
-from unheard.present.sweeps import q_sentence
 from unheard.report.order_queries import OrderNumbers, get_k
 from unheard.report.settled_by_q import MAX_SHARED, Ranker, SettledAtQ, count_settled_by_q
 from unheard.tables.named_items import fetch
@@ -99,8 +98,8 @@ class Sensitivity:
     ----------
     q
         The assumed q; 1 if participation was given per rating.
-    means
-        What q means, in a sentence.
+    assumption
+        The assumption at any q, in a sentence.
     steps
         What is settled at each q, largest first.
     claims
@@ -110,7 +109,7 @@ class Sensitivity:
     """
 
     q: float
-    means: str
+    assumption: str
     steps: list[SettledAtQ]
     claims: list[ClaimResult]
     leader: LeaderSweep | None
@@ -153,7 +152,7 @@ def analyse_sensitivity(
         claims += _test_mean_claims(question, rows, names, claim)
     return Sensitivity(
         q=q,
-        means=q_sentence(question),
+        assumption=assumption.words("q"),
         steps=count_settled_by_q(ranker, q, numbers),
         claims=claims,
         leader=_sweep_leader(question, rows[0], names[0], claim, q),
