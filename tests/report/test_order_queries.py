@@ -107,3 +107,10 @@ def test_notes_are_counted() -> None:
     assert found.notes == {note: every.count(note) for note in set(every)}
     assert found.notes["no_ratings"] == 1
     assert found.numbers.fewest == 0
+
+
+def test_the_legend_names_the_columns_of_the_page() -> None:
+    found = report_about(RATED, rating="stars", q=0.5, k=1)
+    (said,) = (one for one in found.meanings if "95% confidence" in one)
+    assert said.startswith("Rank range with sampling error: ")
+    assert not any("*" in one for one in found.meanings)

@@ -110,7 +110,8 @@ class ShownOrder(Shown):
 
     def _lines(self, rows: list[dict[str, Any]]) -> list[str]:
         found = self.findings
-        return [*found.sentences(), "", *found.meanings(), *super()._lines(rows)]
+        meanings = found.meanings(error_heading="With error", mark="*")
+        return [*found.sentences(), "", *meanings, *super()._lines(rows)]
 
 
 def _write_verdict(row: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ import click
 
 from unheard.cli.console import make_console, make_page, show_lines
 from unheard.present.estimates import note_sentences
-from unheard.present.phrases import ONE_CROWD, ranks_text
+from unheard.present.phrases import ONE_CROWD, error_ranks_text, ranks_text
 from unheard.text import name_of, percent_text, plural, rating_text
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Shown:
         dropped = self._show_table(columns, rows, wide, console)
         if dropped:
             names = ", ".join(name.replace("\n", " ") for name in dropped)
-            show_lines(["", *page.paragraph(f"Not shown: {names}; -o FILE and --json have them.")])
+            show_lines(["", *page.paragraph(f"Not shown: {names} (use -o FILE or --json).")])
         more = self.total - len(rows)
         if more:
             console.print(f"\n[dim]{more:,} more rows; --top shows more, -o FILE writes all.[/]")
@@ -137,7 +137,8 @@ class Shown:
             columns.append((name, False, lambda row: self._range(row, "ci_lower", "ci_upper")))
         if request.ranks:
             prefix = "ci_" if request.ranks_allow_for_error else ""
-            columns.append(("rank\nrange", False, lambda row: ranks_text(row, prefix)))
+            name = "rank range\nwith error" if prefix else "rank\nrange"
+            columns.append((name, False, lambda row: ranks_text(row, prefix)))
         columns.append(("notes", False, lambda row: row["notes"]))
         return columns
 
@@ -168,13 +169,21 @@ class Shown:
         if not self.sort:
             return messages
         notes = (note for row in rows for note in row["notes"].split())
-        crowd = [ONE_CROWD] if self.request.shared and self.request.order is None else []
         return [
             *note_sentences(notes),
             *messages,
-            *crowd,
+            *self._meanings(),
             f"Assumption: {assumption_words(self.job)}",
         ]
+
+    def _meanings(self) -> list[str]:
+        """What the rank ranges rest on; a result about the order says more."""
+        request, meanings = self.request, []
+        if request.order is None and request.ranks_allow_for_error and request.level is not None:
+            meanings.append(f"{error_ranks_text('Rank range with error', request.level)}.")
+        if request.order is None and request.shared:
+            meanings.append(ONE_CROWD)
+        return meanings
 
     def _scale(self) -> str:
         return self.request.scale.describe()

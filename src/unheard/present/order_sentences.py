@@ -8,7 +8,14 @@ import numpy as np
 from sqlglot import exp
 
 from unheard.analysis.shared_breakdown import find_shared_breakdown
-from unheard.present.phrases import LOOSENED, ONE_CROWD, OWN_CROWDS, never_text, q_text
+from unheard.present.phrases import (
+    LOOSENED,
+    ONE_CROWD,
+    OWN_CROWDS,
+    error_ranks_text,
+    never_text,
+    q_text,
+)
 from unheard.tables.pipeline import Job
 from unheard.tables.request import Order
 from unheard.tables.shared_ranks import MOST_LISTED, CrowdRanks
@@ -140,18 +147,33 @@ class Findings:
         """Say that something holds at no q."""
         return never_text(self.request.assumption)
 
-    def meanings(self, *, tiers: bool = True) -> list[str]:
-        """Return what the columns mean, that of the tiers if it is shown."""
+    def meanings(
+        self,
+        *,
+        tiers: bool = True,
+        error_heading: str = "Rank range with sampling error",
+        mark: str = "",
+    ) -> list[str]:
+        """Return what the columns mean.
+
+        Parameters
+        ----------
+        tiers
+            Whether tiers are shown.
+        error_heading
+            The heading of the rank range that allows for sampling error.
+        mark
+            What marks the verdicts that sampling error leaves undecided, if anything does.
+        """
         ranks = "Rank range: every rank the item can have, depending on the non-respondents."
         meanings = [f"{ranks} Items of different tiers cannot change places." if tiers else ranks]
         if self.total > 1 and not self.request.compared_within:
             meanings.append(ONE_CROWD if self.request.shared else OWN_CROWDS)
         if self.request.ranks_allow_for_error and self.request.level is not None:
-            share = f"{self.request.level * 100:.6g}%"
+            meaning = error_ranks_text(error_heading, self.request.level)
+            marked = bool(mark) and self.order.k is not None
             meanings.append(
-                "With error: the rank range allowing for sampling error, for all items together "
-                f"with {share} confidence"
-                + ("." if self.order.k is None else "; * marks what it leaves undecided.")
+                f"{meaning}; {mark} marks what it leaves undecided." if marked else f"{meaning}."
             )
         claim = self.order.claim
         if claim is not None:

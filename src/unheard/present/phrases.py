@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
 from unheard.model.assumption import Assumption
+from unheard.text import percent_text
 
 
 def never_text(assumption: Assumption) -> str:
@@ -59,6 +60,14 @@ def ranks_text(row: Mapping[str, Any], prefix: str = "") -> str:
     if first is None or last is None:
         return "–"
     return f"{first:,}" if first == last else f"{first:,} to {last:,}"
+
+
+def error_ranks_text(heading: str, level: float) -> str:
+    """Say what the rank range under a heading is, if it allows for sampling error."""
+    return (
+        f"{heading}: the rank range allowing for sampling error, for all items together with "
+        f"{percent_text(level)} confidence"
+    )
 
 
 def verdict_text(row: Mapping[str, Any]) -> str:
