@@ -19,11 +19,13 @@ class Evidence:
         Participation per rating, lowest first; relative to the largest, unless ``what`` says
         otherwise. Empty if the source reports only the direction.
     quiet
-        Who responds less often.
+        The direction: people with ``low`` or with ``high`` ratings respond less often.
     preset
         The preset that it supports.
     source
         Where the numbers come from.
+    group
+        Who responds less often, if the ratings are not ratings of an experience.
     """
 
     name: str
@@ -32,17 +34,23 @@ class Evidence:
     quiet: str
     preset: str
     source: str
+    group: str = ""
 
     @property
     def q(self) -> float | None:
         """Participation ratio: smallest participation over largest."""
         return min(self.g) / max(self.g) if self.g else None
 
+    @property
+    def who(self) -> str:
+        """Who responds less often."""
+        return self.group or f"people with {self.quiet} ratings"
+
 
 EVIDENCE = (
     Evidence(
         "CM100k",
-        "music tracks: already known to the listener, compared with a random list (self-selection)",
+        "music tracks that the listener knew already, compared with a random list (self-selection)",
         (0.0782, 0.2330, 0.5296, 1.0),
         "low",
         "media",
@@ -50,7 +58,7 @@ EVIDENCE = (
     ),
     Evidence(
         "Coat",
-        "coats: chosen by shoppers, compared with random ones (includes self-selection)",
+        "coats chosen by shoppers, compared with random ones (includes self-selection)",
         (0.3517, 0.5556, 0.5957, 0.6914, 1.0),
         "low",
         "reviews",
@@ -58,7 +66,7 @@ EVIDENCE = (
     ),
     Evidence(
         "Online radio",
-        "songs: rated by choice, compared with random songs rated by the same users",
+        "songs rated by choice, compared with random songs rated by the same users",
         (),
         "low",
         "media",
@@ -71,26 +79,29 @@ EVIDENCE = (
         "low",
         "reviews",
         "BrightLocal, Local Consumer Review Survey 2022",
+        "people with a negative experience",
     ),
     Evidence(
         "Vaccination, May 2021",
-        "online survey of US adults: not vaccinated, vaccinated",
+        "online survey of US adults, not vaccinated and vaccinated",
         (0.4833, 1.0),
         "low",
         "survey",
         "Bradley and others, Nature 2021",
+        "the unvaccinated",
     ),
     Evidence(
         "Literary Digest 1936",
-        "straw poll: for Landon, for Roosevelt (includes the choice of the mailing list)",
+        "straw poll, for Landon and for Roosevelt (includes the choice of the mailing list)",
         (1.0, 0.4609),
         "high",
         "survey",
         "Literary Digest, 31 October 1936, compared with the election",
+        "voters for Roosevelt",
     ),
     Evidence(
         "Course evaluations",
-        "3,000 courses: the scores of respondents are too high",
+        "3,000 courses, where the scores of respondents are too high",
         (),
         "low",
         "survey",
@@ -114,6 +125,7 @@ def list_evidence() -> list[dict[str, object]]:
             "g": list(one.g) or None,
             "q": one.q,
             "quiet": one.quiet,
+            "who": one.who,
             "preset": one.preset,
             "preset_q": PRESETS[one.preset],
             "source": one.source,

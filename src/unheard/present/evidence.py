@@ -21,7 +21,7 @@ def write_evidence(page: Page) -> Iterator[Text]:
         for row in list_evidence():
             if row["preset"] == name:
                 value = "    " if row["q"] is None else f"{row['q']:.2f}"
-                words = f"{row['name']}: {row['what']}; the {row['quiet']} respond less often. "
+                words = f"{row['name']}: {row['what']}; {row['who']} respond less often. "
                 yield from page.paragraph(f"{words}{row['source']}.", f"{value}  ", "", indent=2)
         yield Text()
     yield from page.paragraph(
