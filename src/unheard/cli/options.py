@@ -128,4 +128,19 @@ def _read_count(text: str, index: int) -> int | float:
     try:
         return int(text)
     except ValueError:
+        pass
+    try:
         return parse_number(text, "counts", index)
+    except CountsError:
+        if not any(map(str.isalpha, text)):
+            raise
+    has_source = any(one.name == "source" for one in click.get_current_context().command.params)
+    raise CountsError(
+        "counts",
+        problem="{argument} is not a number",
+        value=text.strip(),
+        index=index,
+        hint="To use items of a table, add {source:FILE}"
+        if has_source
+        else "Give the number of ratings of each value; for a file, use unheard rate",
+    )
