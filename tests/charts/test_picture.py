@@ -36,6 +36,11 @@ def drawn() -> dict[str, Picture]:
     return pictures()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_repr_says_what_is_shown(drawn: dict[str, Picture], kind: str) -> None:
+    assert repr(drawn[kind]) == f"Picture: {drawn[kind].words}"
+
+
 def every(spec: Any, name: str) -> list[Any]:
     """Return every value under a name, however deep."""
     if isinstance(spec, dict):

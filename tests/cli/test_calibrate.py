@@ -480,7 +480,7 @@ def test_response_rate_of_a_table(run: Any) -> None:
     for where, (name, row) in enumerate(rows.items()):
         assert (row["n_ratings"], row["n"]) == (seen[name], guests[name])
         assert row["largest_floor"] == pytest.approx(found.largest_floor[where], rel=1e-12)
-    assert "The response rate is not the same everywhere" in " ".join(run(*words).out.split())
+    assert "The response rates differ (p < 0.001)." in " ".join(run(*words).out.split())
 
 
 def test_response_rate_by_month(run: Any) -> None:
@@ -545,6 +545,10 @@ def test_evidence(run: Any) -> None:
     assert (done.code, done.err) == (0, "")
     for preset, q in uh.PRESETS.items():
         assert f"--q {preset} ({q:g})" in done.out
+    said = " ".join(done.out.split())
     for one in EVIDENCE:
-        assert f"{one.name}: " in " ".join(done.out.split())
+        assert f"{one.name}: {one.what}; {one.who} respond less often." in said
+        assert ":" not in one.what
+    assert "; people with low ratings respond less often." in said
+    assert "; voters for Roosevelt respond less often." in said
     assert max(len(line) for line in done.out.splitlines()) <= 80

@@ -93,7 +93,7 @@ def test_screen(run: Any, stays: Path) -> None:
     words = [word.strip() for word in re.split(r"\s{2,}", heading)]
     assert words[1:] == [
         *("ratings", "average", "rank", "estimate", "bounds", "range"),
-        *("error", "tier", "top 2", "if q >", "notes"),
+        *("error", "tier", "top 2", "if q >"),
     ]
     order = sorted(COUNTS, key=lambda name: -WANTED[name,]["ci_lower"])
     assert [re.split(r"\s{2,}", line)[0] for line in lines] == order
@@ -109,7 +109,8 @@ def test_sentences(run: Any, stays: Path) -> None:
     assert "Surely in the top 2, ignoring sampling error: Alder. Possibly: Cedar," in done.text
     assert "Allowing for it, surely: Alder. Possibly: Cedar, Birch, Dune." in done.text
     assert "In the top 2 by average, but undecided: Cedar." in done.text
-    assert "all items together with 95% confidence" in done.text
+    assert "With error: the rank range allowing for sampling error, for all items" in done.text
+    assert "together with 95% confidence; * marks what it leaves undecided." in done.text
     assert "0.6 times as often" in done.text
 
 
@@ -228,6 +229,10 @@ def test_json(run: Any, stays: Path) -> None:
         "ci_breakdown_q": pytest.approx(standing("Alder", True), rel=1e-9),
     }
     assert list(found["rows"][0]) == COLUMNS
+    # The page shows these sentences, under its own heading and without asterisks.
+    (said,) = (one for one in found["meanings"] if "sampling error, for all items" in one)
+    assert said.startswith("Rank range with sampling error: ")
+    assert said.endswith(" with 95% confidence.")
     same_rows(found["rows"])
     assert json.loads(run(stays, *RANK, "--json").out)["who"] is None
 

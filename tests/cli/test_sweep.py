@@ -102,7 +102,40 @@ def test_screen(run: Any) -> None:
     )
     out = run("sweep", *COUNTS, "--n", "2400", "--below", "4.5", "--floor", "0.9,0.3").out
     assert "refuted" in out
-    assert "everybody responds with a probability of at least q" in " ".join(out.split())
+    assert "people respond with a probability of at least q." in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "assumption"),
+    [
+        ([], "Whatever their rating, people respond at least q times as often"),
+        (["--quiet", "low"], "The lower their rating, the less often people may respond, but they"),
+        (["--quiet", "high"], "The higher their rating, the less often people may respond, but"),
+        (["--floor", "0.3", "--n", "2400"], "Whatever their rating, people respond with a prob"),
+        (["--g", "0.1,0.2,0.3,0.4,0.5"], "The probability of responding is known for each rating"),
+        (["--participation", ",".join(["0.1:0.4"] * 5)], "The probability of responding, lowest"),
+    ],
+)
+def test_the_assumption_is_stated(run: Any, words: list[str], assumption: str) -> None:
+    assert f"Assumption: {assumption}" in " ".join(run("sweep", *COUNTS, *words).out.split())
+    (said,) = json.loads(run("sweep", *COUNTS, *words, "--json").out)["words"]
+    assert said.startswith(f"Assumption: {assumption}")
+    assert re.search(r"(at least|as little as) q( times (that|as often.*))?\.$", said)
+
+
+def test_a_table_without_notes_has_no_heading_for_them(run: Any) -> None:
+    assert "notes" not in run("sweep", *COUNTS, "--q", "0.3").out
+    assert "notes" in run("sweep", *COUNTS, "--n", "2400", "--floor", "0.9").out
+
+
+def test_an_item_without_its_table_is_refused(run: Any) -> None:
+    hint = "count 1 is not a number; got 'Alder'. To use items of a table, add --source FILE."
+    refused(run("sweep", "Alder"), hint)
+    refused(run("compare", "Alder", "Birch", "--q", "0.3"), hint)
+    hint = "got 'stays.csv'. Give the number of ratings of each value; for a file, use unheard rate"
+    refused(run("estimate", "stays.csv", "--q", "0.3"), hint)
+    refused(run("plan", "stays.csv", "--n", "9", "--q", "0.3", "--above", "4"), hint)
+    refused(run("sweep", "3", "4%"), "Give the number of ratings, not percentages.")
 
 
 def test_items_of_a_table(run: Any) -> None:

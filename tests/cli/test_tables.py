@@ -107,8 +107,20 @@ def test_screen(run: Any, stays: Path) -> None:
     row = WANTED["Astoria",]
     numbers = [f"{row[name]:.2f}" for name in ("average", "estimate", "lower", "upper")]
     assert re.findall(r"\d\.\d\d", line)[:4] == numbers
-    assert "0.3 times as often" in " ".join(done.out.split())
+    assert "0.3 times as often" in done.text
     assert "more rows" not in done.out
+
+
+def test_rank_ranges_say_whether_they_allow_for_sampling_error(run: Any, stays: Path) -> None:
+    done = run("rate", stays, *RATE)
+    assert re.search(r"  rank range\b.*\n.*  with error\b", done.out)
+    assert (
+        "Rank range with error: the rank range allowing for sampling error, for all items together "
+        "with 95% confidence." in done.text
+    )
+    done = run("rate", stays, *RATE, "--level", "none")
+    assert re.search(r"  rank\b.*\n.*  range\b", done.out)
+    assert "with error" not in done.text
 
 
 def test_top(run: Any, stays: Path) -> None:

@@ -118,6 +118,45 @@ def test_frames_hold_tidy_rows(name: str) -> None:
     assert isinstance(result.to_frame("polars"), pl.DataFrame)
 
 
+def test_an_estimate_names_its_scale() -> None:
+    assert "1,000 ratings on the scale 1 to 5, average 4.14." in repr(uh.estimate(COUNTS, q=0.3))
+    found = uh.estimate([1, 2, 3, 0, 0], q=0.3, scale="0:4")
+    assert "6 ratings on the scale 0 to 4, average 1.33." in repr(found)
+
+
+def test_the_middle_of_the_bounds_mentions_n_only_if_n_is_given() -> None:
+    words = "middle of the bounds"
+    assert uh.estimate(COUNTS, q=0.3).summary().count(f"{words}\n") == 1
+    with_n = uh.estimate(COUNTS, q=0.3, n=2400, method="paa").summary()
+    assert with_n.count(f"{words} without n\n") == 1
+
+
+def test_a_sweep_states_its_assumption() -> None:
+    found = uh.sweep(COUNTS, 0.3, quiet="low")
+    for text in (repr(found), found.summary()):
+        said = " ".join(text.split())
+        assert "Assumption: The lower their rating, the less often people may respond" in said
+
+
+def test_a_plan_shows_nothing_where_asking_everybody_is_not_enough() -> None:
+    lines = uh.plan_follow_up(COUNTS, 2400, q=0.3, above=4).summary().splitlines()
+    (cells,) = (line.split() for line in lines if "rate as estimated" in line)
+    assert cells[-2:] == ["–", "–"]
+    assert "for these 2,400 people only, add --covers people." in " ".join(" ".join(lines).split())
+
+
+@pytest.mark.parametrize(
+    ("responses", "said"),
+    [
+        ([40, 45], "The response rates do not differ significantly (p = 0.4"),
+        ([30, 45], "The response rates differ (p = 0.0"),
+        ([10, 90], "The response rates differ (p < 0.001)."),
+    ],
+)
+def test_response_rates_are_compared(responses: list[int], said: str) -> None:
+    assert said in " ".join(uh.check_response_rates(responses, [100, 100]).summary().split())
+
+
 def test_frames_of_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     result = uh.estimate(COUNTS, q=0.3)
     with pytest.raises(uh.OptionError, match="must be a library of data frames; got 'spark'"):

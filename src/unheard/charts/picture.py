@@ -26,7 +26,7 @@ _MARGIN = 8
 """Blank space on all sides."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Picture:
     """A chart in two themes and any width.
 
@@ -126,6 +126,10 @@ class Picture:
         made = make()
         with beside(target) as fresh:
             fresh.write_bytes(made if isinstance(made, bytes) else made.encode())
+
+    def __repr__(self) -> str:
+        """Say what the picture shows."""
+        return f"Picture: {self.words}"
 
     def _repr_html_(self) -> str:
         return f'<figure style="margin:0" aria-label="{escape(self.words)}">{self.svg()}</figure>'

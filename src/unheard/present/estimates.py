@@ -189,7 +189,8 @@ def explain(result: Estimate | Estimates) -> Iterator[str]:
     if isinstance(result, Estimate):
         (mean,) = averages(question)
         width = question.counts.scale.width
-        yield f"{_ratings_text(question)}, average {rating_text(mean, width)}."
+        seen = f"{_ratings_text(question)} on the scale {question.counts.scale.describe()}"
+        yield f"{seen}, average {rating_text(mean, width)}."
     elif len(result) > _LONGEST_TABLE:
         yield f"{plural(len(result) - _LONGEST_TABLE, 'more row')}."
     shown = result.notes if isinstance(result, Estimate) else sum(result.notes[:_LONGEST_TABLE], ())
@@ -329,6 +330,8 @@ class Screen:
         for one in self.estimates:
             if one.method != "average":
                 words = ESTIMATORS[one.method].words
+                if one.method == "paa" and self.counts.n is None:
+                    words = "middle of the bounds"
                 number = self._number(one.estimate)
                 yield self._fact(f"Estimate ({one.method})", number, "bold magenta", words)
         first, level = self.estimates[0], self.question.level

@@ -69,6 +69,8 @@ class Page:
             Whether the first row holds headings, which are in bold.
         """
         head = [cell.split("\n") for cell in rows[0]] if headed else []
+        if headed and rows[1:] and not any(row[-1] for row in rows[1:]):
+            head[-1] = [""]  # an empty column, such as notes, needs no heading
         deep = max(map(len, head), default=0)
         lines = [*zip(*([""] * (deep - len(cell)) + cell for cell in head), strict=True)]
         cells = [*lines, *rows[headed:]]
@@ -86,7 +88,7 @@ class Page:
                 if place >= deep:  # what does not fit is written below its row
                     yield from self.paragraph(row[-1], indent=indent + 2)
                 continue
-            for part in textwrap.wrap(row[-1], room, break_on_hyphens=False) or [""]:
+            for part in textwrap.wrap(row[-1], max(room, 1), break_on_hyphens=False) or [""]:
                 yield Text((margin + _pad(part, min(widths[-1], room), align[-1])).rstrip(), style)
                 margin = " " * cell_len(margin)
 

@@ -98,7 +98,7 @@ def _scenario_cells(plan: Plan, one: Scenario) -> list[str]:
         "given": "rate as you guess",
     }[one.name]
     ask = "–" if one.ask is None else f"{one.ask:,}"
-    shows = f"{one.shows or 'exactly'} {plan.target:.6g}"
+    shows = "–" if one.ask is None else f"{one.shows or 'exactly'} {plan.target:.6g}"
     means = (rating_text(mean, scale.width) for mean in (one.nonrespondent_mean, one.mean))
     return [who, *means, ask, shows]
 
@@ -172,9 +172,12 @@ def _advice(plan: Plan, page: Page) -> Iterator[Iterable[Text]]:
 def _too_few(plan: Plan) -> str:
     words = f"Asking all {plan.n_nonrespondents:,} non-respondents is not enough."
     if plan.question.covers == "mean":
+        n = plan.question.counts.n
+        assert n is not None  # planning starts from the number of people
         words += (
-            " With this many people, the sampling error of the population mean is too large; "
-            "--covers people is about these people only."
+            " With this many people, the sampling error of the population mean is too large; to "
+            f"reach the goal for these {plural(float(n[0]), 'person', 'people')} only, add "
+            "--covers people."
         )
     return words
 

@@ -44,13 +44,14 @@ def list_cells(rates: ResponseRates) -> list[list[str]]:
 
 
 def explain(rates: ResponseRates) -> Iterator[str]:
-    """Yield what the rates rule out, and whether they are the same everywhere."""
+    """Yield what the rates rule out, and whether they differ."""
     more = len(rates.rate) - _LONGEST_TABLE
     if more > 0:
         yield f"{plural(more, 'more row')}; --json and to_frame() have all."
     if len(rates.rate) > 1:
-        same = "may be" if rates.drift_p >= 0.05 else "is not"
-        yield f"The response rate {same} the same everywhere (p = {rates.drift_p:.2g})."
+        differ = "do not differ significantly" if rates.drift_p >= 0.05 else "differ"
+        p = "p < 0.001" if rates.drift_p < 0.001 else f"p = {rates.drift_p:.2g}"
+        yield f"The response rates {differ} ({p})."
     yield (
         "The people who respond least often do so no more often than people do on average, so with "
         f"{percent_text(rates.level)} confidence the floor is at most the largest floor. The "
