@@ -20,7 +20,7 @@ from tests.tables.engines import Bench, bench
 from tests.tables.oracle import same
 from tests.tables.stays import DATABASES, with_q
 from unheard.report.report_data import gather_report_data
-from unheard.tables import entry_points, rank
+from unheard.tables import public_functions, rank
 from unheard.tables.audit_table import Layout, read_audit
 from unheard.tables.engines import base
 from unheard.tables.pipeline import prepare, read_request
@@ -113,7 +113,7 @@ def written(run: Callable[[], Any]) -> set[str]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(base, "render", watch)
-        patch.setattr(entry_points, "render", watch)
+        patch.setattr(public_functions, "render", watch)
         run()
     return names
 

@@ -39,7 +39,7 @@ def calibrate(values: Values, words: tuple[str, ...]) -> None:
 
     \b
     Examples:
-      unheard calibrate audit.csv --rating stars --answered public --item hotel -o audit.json
+      unheard calibrate audit.csv --item hotel --rating stars --answered reviewed -o audit.json
       unheard calibrate audit.csv --item hotel --observed o1,o2,o3 --truth t1,t2,t3
       unheard calibrate audit.csv --item hotel --population which --counts n1,n2,n3,n4,n5
       unheard calibrate 120 30 45 200 605 --n 2400 --response-rate

@@ -27,6 +27,7 @@ from unheard.cli.serve import serve
 from unheard.cli.sweep import sweep
 from unheard.errors import MissingLibraryError, QueryError
 from unheard.options.questions import GROUPS
+from unheard.options.unknown import suggest
 from unheard.text import printable
 
 DONE, OUR_FAILURE, BAD_INPUT = 0, 1, 2
@@ -42,6 +43,16 @@ class GroupedCommands(click.Group):
                 formatter.write_dl(
                     [(name, self.commands[name].get_short_help_str(100)) for name in group.names]
                 )
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; suggest the nearest if there is none of that name."""
+        try:
+            return super().resolve_command(context, args)
+        except click.UsageError as error:
+            near = suggest(args[0], self.commands)
+            raise click.UsageError(f"{error.message} {near}".strip(), context) from None
 
 
 @click.group(cls=GroupedCommands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -294,10 +295,18 @@ def _fetch(
     job = prepare(source, request, where)
     try:
         for note in job.messages:
-            warnings.warn(note, DroppedRowsWarning, stacklevel=3)
+            warnings.warn(note, DroppedRowsWarning, stacklevel=_count_own_frames())
         return job.opened.back(query(job))
     finally:
         job.close()
+
+
+def _count_own_frames() -> int:
+    """Count the calls within the package, so that a warning names the line that called it."""
+    frame, depth = inspect.currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "unheard":
+        frame, depth = frame.f_back, depth + 1
+    return depth
 
 
 def _sort_rows(request: Request, sort: str | bool | None) -> Callable[[Job], exp.Query]:
