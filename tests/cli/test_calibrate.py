@@ -141,7 +141,7 @@ def test_a_rating_that_nobody_audited_holds(run: Any) -> None:
     write("audit.csv", *(row for row in person_rows(FEW) if row[2] != 2))
     document = strict(run("calibrate", *PEOPLE, "-o", "audit.json", "--json").out)
     assert document["g"][1] is None
-    assert "Nobody audited holds the rating 2" in document["words"]
+    assert "Nobody audited has the rating 2" in document["words"]
     assert "unknown" in run("calibrate", *PEOPLE).out
     found = strict(run("estimate", *TYPED, "--assumption", "audit.json", "--json").out)
     assert found["assumption"]["kind"] == "box"
@@ -357,7 +357,7 @@ def test_presets(run: Any, preset: str, q: float) -> None:
     [
         ([*PEOPLE, "--n", "900"], "--n does not apply to an audit."),
         ([*PEOPLE, "--window", "month"], "--window does not apply to an audit."),
-        ([*PEOPLE, "-o", "audit.txt"], "--output must end in"),
+        ([*PEOPLE, "-o", "audit.txt"], "--output has an unknown ending"),
         ([*PEOPLE, "-o", "no/audit.json"], "The folder no does not exist"),
         ([*PEOPLE, "-o", "audit.csv"], "audit.csv is also read as a table"),
         ([*PEOPLE, "-o", "new.csv"], "A .csv file requires --segment; got 'new.csv'."),

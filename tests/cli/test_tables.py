@@ -144,7 +144,7 @@ def test_sort(run: Any, stays: Path, by: str) -> None:
     by_item = json.loads(run("rate", stays, *RATE, "--sort", "item", "--json").out)
     assert [row["hotel"] for row in by_item] == sorted(STARS)
     refused = run("rate", stays, *RATE, "--sort", "best")
-    assert (refused.code, refused.err.startswith("Error: --sort: 'best' found")) == (2, True)
+    assert (refused.code, "--sort" in refused.err and "got 'best'" in refused.err) == (2, True)
 
 
 def test_json(run: Any, stays: Path) -> None:

@@ -151,7 +151,7 @@ def test_order_with_strata(database: Bench) -> None:
     table = table.append_column("wing", pa.array(["ew"[i % 2] for i in range(table.num_rows)]))
     source, where = database.load(table)
     asked: dict[str, Any] = {"q": 0.5, "n": 1000, "strata": "wing"}
-    with pytest.raises(uh.OptionError, match="above: a threshold given together with strata"):
+    with pytest.raises(uh.OptionError, match="above and strata cannot be combined"):
         rank(source, "item", "rating", **asked, above=3.0, **where)
     rated = database.rows(uh.rate(source, "item", "rating", **asked, **where))
     level = adjust_level_for_items(0.95, rated.num_rows)

@@ -124,7 +124,7 @@ def test_too_many_items_are_said_to_be_ranked_apart(monkeypatch: pytest.MonkeyPa
     try:
         assert not job.request.shared
         assert job.crowd is None
-        assert any("Ranks are those of separate participation" in note for note in job.messages)
+        assert any("Ranks use separate participation" in note for note in job.messages)
         result = job.opened.engine.keep("result", job.query)
         assert any(
             "under separate participation" in one for one in Findings(job, result).sentences()

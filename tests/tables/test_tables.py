@@ -191,12 +191,12 @@ def test_months_at_the_ends_of_the_calendar(engine: Bench) -> None:
     asked: dict[str, Any] = {"q": 0.3, "time": "day", "window": "month"}
     check(engine, table, wanted, rating="rating", **asked)
     for day, every, words in (
-        (date(9999, 12, 31), "month", "the last window ends after the year 9999"),
-        (first, "quarter", "the first window begins before the year 1"),
+        (date(9999, 12, 31), "month", "the last window of 'day' ends after the year 9999"),
+        (first, "quarter", "the first window of 'day' begins before the year 1"),
     ):
         source, where = engine.load(table.set_column(2, "day", pa.array([day, day])))
         asked |= {"window": every, "every": "month"}
-        with pytest.raises(uh.DataError, match=f"time 'day' of .*: {words}"):
+        with pytest.raises(uh.DataError, match=words):
             uh.rate(source, "item", "rating", **asked, **where)
 
 

@@ -304,9 +304,9 @@ def test_errors_are_those_of_the_library(server: Served, asked: dict[str, Any]) 
         (STAYS, {"q": "two"}, "q is not a number; got 'two'."),
         (STAYS, {"n": "-1"}, "n must be a whole number of people, at most 2**53; got -1."),
         (STAYS, {"q": "0.3", "q_column": "stars"}, "q and q_column cannot be combined."),
-        (b"", {}, "the file is empty"),
+        (b"", {}, "table.csv is empty"),
         (b"hotel,stars\nA,\n", {}, "1 row has no rating"),
-        (b"\x00\x01\x02", {}, "it is no text"),
+        (b"\x00\x01\x02", {}, "table.csv is a binary file"),
     ],
 )
 def test_bad_tables_are_refused(

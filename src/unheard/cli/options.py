@@ -63,9 +63,11 @@ def _declare(option: Option, surface: CommandLine) -> Callable[[Callback], Callb
             names[-1] += f"/--{option.off or 'no-' + option.flag[2:]}"
         words |= {"default": option.default, "is_flag": True}
     else:
-        default = None if option.default is None else str(option.default)
-        words |= {"metavar": option.metavar or "|".join(option.choices), "default": default}
-        words |= {"show_default": default is not None, "multiple": option.kind == "columns"}
+        words |= {"metavar": option.metavar or "|".join(option.choices)}
+        words |= {"multiple": option.kind == "columns"}
+        # A default of None would count as given, and what is required would not be.
+        if option.default is not None:
+            words |= {"default": str(option.default), "show_default": True}
     if option.choices:
         words["shell_complete"] = _complete(option.choices)
     return click.option(*names, option.name, **words)

@@ -270,10 +270,10 @@ def _of_database(engine: Any, text: str, where: Where) -> tuple[exp.Expr, str]:
         except QueryError as error:
             raise OptionError(
                 "query",
-                problem="{argument} cannot be run: {engine_name} reports {message}",
+                problem="{argument} cannot be run; {engine_name} reports: {message}",
                 hint="Use one SELECT statement",
                 engine_name=error.engine,
-                message=error.message,
+                message=error.message.rstrip("."),
             ) from None
         return relation, f"the query on {text}"
     there = engine.tables()
