@@ -185,6 +185,9 @@ def test_examples_of_the_help_work(run: Any) -> None:
         if "--observed" in example:
             rows = [["a", 1, 2, 4, 5, 3, 4], ["b", 0, 1, 1, 9, 1, 1]]
             write("audit.csv", ["hotel", "o1", "o2", "o3", "t1", "t2", "t3"], *rows)
+        elif "--answered" in example:
+            header, *people = person_rows()
+            write("audit.csv", [*header[:-1], "reviewed"], *people)
         elif "--population" in example:
             rows = [["a", "observed", 1, 2, 3, 4, 5], ["a", "true", 9, 8, 7, 6, 5]]
             write("audit.csv", ["hotel", "which", *(f"n{r}" for r in range(1, 6))], *rows)

@@ -34,7 +34,7 @@ from unheard.tables.top_k import standing
 ONCE_WRONG = [
     *("place", "passed", "lowers", "is_lower", "opened", "p_0_0", "p_0_n", "c_0_1", "sum_0"),
     *("x_place", "x_last", "x1", "n_rows", "n_null", "bucket", "count_1", "n_low", "counts"),
-    *("people", "grouped", "balance", "flag_refuted", "estimate_rank", "q", "many"),
+    *("people", "grouped", "balance", "note_refuted", "estimate_rank", "q", "many"),
 ]
 """Names that queries once gave to columns and tables of their own."""
 
@@ -193,9 +193,19 @@ def test_the_names_are_those_that_were_once_in_the_way() -> None:
     # Meant to fail if the runs above no longer reach these parts of a query.
     reached = {plain(name) for name in reserved_names()}
     assert reached > {
-        *("place", "passed", "lowers", "is_lower", "opened", "packed_0_0", "count_0_1", "sum_0"),
-        *("recency", "last_bucket", "x1", "n_rows", "n_null", "bucket", "count_1", "n_low"),
-        *("counts", "people", "grouped", "balance", "flag_refuted", "estimate_rank", "q", "many"),
+        *("place", "passed", "lowers", "is_lower", "opened", "packed_0_0", "count_0_1"),
+        *(
+            "recency",
+            "last_bucket",
+            "x1",
+            "n_rows",
+            "n_null",
+            "bucket",
+            "count_1",
+            "n_low",
+            "sum_lower",
+        ),
+        *("counts", "people", "grouped", "balance", "note_refuted", "estimate_rank", "q", "many"),
     }
 
 
@@ -303,6 +313,8 @@ def test_reserved_names_are_refused_everywhere(place: str, asked: dict[str, Any]
     with pytest.raises(uh.ColumnError, match=words) as raised:
         uh.rate(STAYS, **given)
     assert raised.value.argument == place
+    if place == "rater":
+        return  # text for a warehouse counts no raters
     tables: dict[str, Any] = {x: "people" for x in ("n_table", "q_table") if x in given}
     with pytest.raises(uh.ColumnError, match=words):
         uh.write_sql(**given | tables, dialect="postgres")
