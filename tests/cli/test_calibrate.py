@@ -186,7 +186,7 @@ def test_examples_of_the_help_work(run: Any) -> None:
             rows = [["a", 1, 2, 4, 5, 3, 4], ["b", 0, 1, 1, 9, 1, 1]]
             write("audit.csv", ["hotel", "o1", "o2", "o3", "t1", "t2", "t3"], *rows)
         elif "--answered" in example:
-            header, *people = person_rows()
+            header, *people = person_rows(FEW)
             write("audit.csv", [*header[:-1], "reviewed"], *people)
         elif "--population" in example:
             rows = [["a", "observed", 1, 2, 3, 4, 5], ["a", "true", 9, 8, 7, 6, 5]]
