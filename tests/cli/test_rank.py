@@ -117,7 +117,7 @@ def test_sentences(run: Any, stays: Path) -> None:
 def test_ratings_of_items_left_out_are_not_counted(run: Any, stays: Path) -> None:
     done = run(stays, *RANK, "--min-ratings", "100")
     assert done.out.startswith("790 ratings, 3 items, ")
-    assert "Note: 2 items were left out, with fewer than 100 ratings." in done.out
+    assert "Note: 2 items with fewer than 100 ratings were left out." in done.out
     assert run(stays, *RANK).out.startswith("862 ratings, 5 items, ")
 
 

@@ -144,7 +144,8 @@ def test_sort(run: Any, stays: Path, by: str) -> None:
     by_item = json.loads(run("rate", stays, *RATE, "--sort", "item", "--json").out)
     assert [row["hotel"] for row in by_item] == sorted(STARS)
     refused = run("rate", stays, *RATE, "--sort", "best")
-    assert (refused.code, "--sort" in refused.err and "got 'best'" in refused.err) == (2, True)
+    assert (refused.code, "--sort must be one of item, " in refused.err) == (2, True)
+    assert "got 'best'. Did you mean best_rank?" in refused.err
 
 
 def test_json(run: Any, stays: Path) -> None:
@@ -176,8 +177,8 @@ def test_dropped_rows_are_told(run: Any, tmp_path: Path) -> None:
     assert done.code == 0
     notes = {row["hotel"]: row["notes"] for row in json.loads(done.out)}
     assert notes == {"A": ["few_ratings", "rows_dropped"], "B": ["few_ratings"]}
-    assert "1 rating was left out, not on the scale 1 to 5" in done.err
-    assert "1 row was left out, without a rating" in done.err
+    assert "1 rating that is not on the scale 1 to 5 was left out (note rows_dropped)." in done.err
+    assert "1 row without a rating was left out (note rows_dropped)." in done.err
     shown = run(*words)
     assert "rows_dropped" in shown.out
     assert "not on the scale" in shown.out
@@ -405,7 +406,7 @@ def test_bad_input(
 
 
 def test_empty_ratings_are_refused_in_the_words_of_the_command(run: Any, tmp_path: Path) -> None:
-    path = write_rows(tmp_path / "stays.csv", [["hotel", "stars"], ["A", ""], ["B", "x"]])
+    path = write_rows(tmp_path / "stays.csv", [["hotel", "stars"], ["A", ""], ["B", "x"], ["B", 4]])
     done = run("rate", path, *RATE)
     assert done.code == 2
     for words in (
@@ -417,6 +418,22 @@ def test_empty_ratings_are_refused_in_the_words_of_the_command(run: Any, tmp_pat
     ):
         assert words in done.err
     assert done.err.startswith(f"Error: In {path}, 1 row has no rating")
+
+
+def test_advice_about_ratings_off_the_scale_works(run: Any, tmp_path: Path) -> None:
+    for ratings, scale in (((7, 0), "0:10"), ((9, 3.5), "1:10:0.5"), ((-1,), "-1:5")):
+        rows: list[list[Any]] = [
+            ["hotel", "stars"],
+            ["A", 5],
+            *(["A", rating] for rating in ratings),
+        ]
+        path = write_rows(tmp_path / "stays.csv", rows)
+        refused = run("rate", path, *RATE)
+        assert refused.err.endswith(
+            f"If these are valid ratings, pass the whole scale with --scale {scale}; otherwise "
+            "leave them out with --off-scale drop.\n"
+        )
+        assert run("rate", path, *RATE, "--scale", scale).code == 0
 
 
 def test_missing_file(run: Any, stays: Path) -> None:

@@ -259,7 +259,7 @@ BAD: list[tuple[type[uh.InputError], str, list[Any] | Any, dict[str, Any]]] = [
     (uh.CountsError, r"counts\[0\] must be .*; got inf", [np.inf, 2, 3], {"q": 0.3}),
     (
         uh.CountsError,
-        r"counts\[1, 0\] must be .*, and so must 1 count more; got -1",
+        r"counts must be .*; 2 are not, such as counts\[1, 0\] = -1",
         [[1, 2], [-1, -1]],
         {"q": 0.3},
     ),
@@ -274,7 +274,7 @@ BAD: list[tuple[type[uh.InputError], str, list[Any] | Any, dict[str, Any]]] = [
     (uh.CountsError, r"counts must be numbers; got text", ["a", "b"], {"q": 0.3}),
     (uh.CountsError, r"counts must be numbers; got complex numbers", [1j, 2], {"q": 0.3}),
     (uh.CountsError, r"counts must have rows of equal length", [[1, 2], [3]], {"q": 0.3}),
-    (uh.CountsError, r"rows of counts; got an array of shape \(0,\)", [], {"q": 0.3}),
+    (uh.CountsError, r"counts is empty", [], {"q": 0.3}),
     (uh.CountsError, r"counts must have at least two counts.*; got 1", [4], {"q": 0.3}),
     (
         uh.CountsError,

@@ -127,7 +127,12 @@ UNCLEAR: list[tuple[str, Callable[[], Any], dict[str, Any], str]] = [
     ("as a list", MIXED.tolist, {}, r"look like ratings.*tally"),
     ("in Polars", lambda: pl.Series(MIXED), {}, r"look like ratings.*tally"),
     ("in Arrow", lambda: pa.array(MIXED), {"scale": "1:5"}, r"look like ratings.*tally"),
-    ("twenty of them", lambda: RATINGS[::50], {}, r"20 values look like ratings.*tally"),
+    (
+        "twenty of them",
+        lambda: RATINGS[::50],
+        {},
+        r"20 values look like ratings.*tally.*scale='1:20'",
+    ),
     ("six on a scale of five", lambda: [5, 4, 5, 5, 1, 2], {"scale": "1:5"}, r"look like.*tally"),
     ("some rows of a frame", lambda: pd.Series(MIXED)[[7, 31, 80]], {}, r"7, 31, 80, which.*tally"),
     ("a rating twice", lambda: pd.Series([3, 4], index=[1, 1]), {"scale": "1:5"}, "more than one"),
@@ -143,7 +148,7 @@ UNCLEAR: list[tuple[str, Callable[[], Any], dict[str, Any], str]] = [
         "shares",
         lambda: pd.Series(MIXED).value_counts(normalize=True),
         {},
-        r"counts\[0\].* must be a whole number",
+        r"counts must be whole numbers; 5 are not, such as counts\[0\] = 0\.\d+\. Shares are not",
     ),
     ("another scale", lambda: uh.tally(MIXED), {"scale": "0:5"}, "counted on the scale 1 to 5"),
 ]
@@ -157,6 +162,20 @@ def test_what_is_unclear_is_refused(
 ) -> None:
     with pytest.raises(uh.CountsError, match=message):
         uh.estimate(counts(), q=0.3, **options)
+
+
+@pytest.mark.parametrize("counts", [[], {}, np.zeros((0, 5)), pd.Series([]), pl.Series([])])
+def test_empty_counts(counts: Any) -> None:
+    with pytest.raises(uh.CountsError, match=r"^counts is empty\. Use one"):
+        uh.estimate(counts, q=0.3)
+
+
+@pytest.mark.parametrize("counts", [None, 5, "12", {1, 2}])
+def test_what_holds_no_counts(counts: Any) -> None:
+    with pytest.raises(uh.CountsError) as caught:
+        uh.estimate(counts, q=0.3)
+    words = f"counts must be a list, dict or array of counts; got {counts!r}. "
+    assert str(caught.value).startswith(words)
 
 
 def test_counts_of_a_long_scale_are_counts() -> None:
@@ -202,7 +221,9 @@ def test_tally_knows_ratings_in_single_precision() -> None:
     ids=["list", "array", "pandas", "nullable", "polars", "arrow"],
 )
 def test_tally_refuses_missing_ratings(ratings: Any) -> None:
-    with pytest.raises(uh.DataError, match=r"2 missing values among 4.*nulls='drop'") as caught:
+    with pytest.raises(
+        uh.DataError, match=r"^2 of the 4 ratings are missing\..*nulls='drop'"
+    ) as caught:
         uh.tally(ratings, "1:5")
     assert (caught.value.argument, caught.value.code) == ("ratings", "missing_ratings")
     assert uh.tally(ratings, "1:5", nulls="drop").cells.tolist() == [[0, 0, 0, 1, 1]]
@@ -210,8 +231,16 @@ def test_tally_refuses_missing_ratings(ratings: Any) -> None:
 
 def test_tally_refuses_what_it_cannot_place() -> None:
     mixed: list[float | str] = [5, 9, 4, "n/a", 9]
-    with pytest.raises(uh.DataError, match=r"3 values .* scale 1 to 5: 9 \(2 times\), 'n/a'"):
-        uh.tally(mixed, "1:5")
+    for scale in ("1:5", None):
+        with pytest.raises(uh.DataError, match=r"^1 of the 5 ratings is not a number: 'n/a'\. Wri"):
+            uh.tally(mixed, scale)
+    words = r"^2 of the 4 ratings are not on the scale 1 to 5: 9 \(2 times\)\. .*scale='1:10';"
+    with pytest.raises(uh.DataError, match=words):
+        uh.tally([5, 9, 4, 9], "1:5")
+    with pytest.raises(uh.DataError, match=r"^1 of the 3 ratings is not on the scale 1 to 5: 7\."):
+        uh.tally([5, 7, 4], "1:5")
+    with pytest.raises(uh.DataError, match=r"^The only rating is missing\."):
+        uh.tally([None], "1:5")
     with pytest.raises(uh.DataError, match="values 1, 4, 5, which do not determine the scale"):
         uh.tally([5, 4, 1])
     with pytest.raises(uh.DataError, match="one column, and this is a table"):

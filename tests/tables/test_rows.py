@@ -82,6 +82,35 @@ def test_mixed_column_of_pandas() -> None:
     assert result["estimate"].tolist() == [5.0, 4.0]
 
 
+@pytest.mark.parametrize("many", [1, 2000])
+def test_column_without_numbers(tmp_path: Path, many: int) -> None:
+    guests = [f"guest {index % many}" for index in range(2000)]
+    table = pa.table({"hotel": ["A"] * 2000, "guest": guests, "stars": [5] * 2000})
+    path = tmp_path / "stays.csv"
+    path.write_bytes(as_csv(table))
+    for source in (table, path):
+        for rating in ("guest", ["stars", "guest"]):
+            with pytest.raises(uh.ColumnError, match=r"'guest' of .* contains no num") as caught:
+                uh.rate(source, "hotel", rating, q=0.3)
+            assert "drop" not in str(caught.value)
+            assert str(caught.value).count("'guest 0'") == 1
+
+
+@pytest.mark.parametrize(
+    ("ratings", "hint"),
+    [
+        ([5, 1200], r"pass the whole scale with scale; otherwise leave them out"),
+        ([5, 3.3], r"pass the whole scale with scale; otherwise leave them out"),
+        ([120, 1200], r"pass the whole scale with scale; otherwise name the column .* in rating"),
+        (["5", "07"], r"Write ratings as numbers with a decimal point, or leave them out"),
+        (["5", "good", "good", "7"], r"'A', stars='good'; hotel='A', stars='7'\)\. Write ratings"),
+        (["4,5", "3,0"], r"Write ratings as numbers with a decimal point, or name the column"),
+    ],
+)
+def test_advice_about_ratings_off_the_scale(ratings: list[Any], hint: str) -> None:
+    refused(pa.table({"hotel": ["A"] * len(ratings), "stars": ratings}), hint, uh.DataError)
+
+
 @pytest.mark.parametrize(
     ("values", "words"),
     [
@@ -342,7 +371,9 @@ def test_packed_counting_gives_way(
     dirty = pa.concat_tables([STAYS, pa.table({"hotel": ["Central"], "stars": [9]})])
     wanted = {key: dict(row) for key, row in WANTED.items()}
     wanted["Central",]["notes"] = "rows_dropped"
-    with pytest.warns(uh.DroppedRowsWarning, match="1 rating was left out, not on the scale"):
+    with pytest.warns(
+        uh.DroppedRowsWarning, match="1 rating that is not on the scale 1 to 5 was left"
+    ):
         check(dirty, wanted, off_scale="drop")
     refused(dirty, "1 rating is not on the scale", uh.DataError)
     assert asked[-1] is (most != 3)

@@ -230,7 +230,8 @@ def test_missing_file(tmp_path: Path) -> None:
     (tmp_path / "stays.csv").write_bytes(as_csv(STAYS))
     told = refused(tmp_path / "stay.csv", "does not exist")
     assert f"Did you mean {tmp_path / 'stays.csv'}?" in told
-    assert "Did you mean" not in refused(tmp_path / "zzz", "does not exist")
+    for name in ("zzz", "no.csv", "days.csv", "yes.csv"):
+        assert "Did you mean" not in refused(tmp_path / name, "does not exist")
     assert "Did you mean" not in refused(tmp_path / "no" / "stays.csv", "does not exist")
     refused(tmp_path / "*.parquet", "does not exist")
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unheard.errors import CountsError, Given, PopulationError
+from unheard.errors import CountsError, Given, PopulationError, write_value
 from unheard.formulas.operations import Floats, blocks
 from unheard.model.labelled_counts import PlainOrLabelled, check_plausible, read_counts
 from unheard.model.scale import Scale
@@ -219,6 +219,15 @@ _COUNT_HINT = "Use one non-negative whole number for each value of the scale"
 
 def _as_cells(counts: NDArray[Any], argument: str = "counts") -> Cells:
     """Turn one or several rows of numbers into an array of two dimensions."""
+    if counts.ndim == 0:
+        raise CountsError(
+            argument,
+            problem="{argument} must be a list, dict or array of counts",
+            value=Given(repr(counts.item())),
+            hint=_COUNT_HINT,
+        )
+    if counts.size == 0:
+        raise CountsError(argument, problem="{argument} is empty", hint=_COUNT_HINT)
     cells = counts
     if cells.dtype.kind in "bO" or cells.dtype == np.float16:
         # Python's own large integers arrive as objects; half precision holds no large count.
@@ -231,7 +240,7 @@ def _as_cells(counts: NDArray[Any], argument: str = "counts") -> Cells:
             value=Given(_KINDS.get(cells.dtype.kind, f"values of type {cells.dtype}")),
             hint=_COUNT_HINT,
         )
-    if cells.ndim not in (1, 2) or cells.size == 0:
+    if cells.ndim > 2:
         raise CountsError(
             argument,
             problem="{argument} must be one or more rows of counts",
@@ -262,24 +271,24 @@ def _refuse_cells(
     cells: Cells, bad: NDArray[np.bool_], single: bool, *, fraction: bool = False
 ) -> None:
     row, column = (int(index) for index in np.argwhere(bad)[0])
-    value = cells[row, column].item()
-    more = int(bad.sum()) - 1
-    problem = "{argument} must be between 0 and 2**53"
+    value, many = cells[row, column].item(), int(bad.sum())
+    one, several = "{argument} must be between 0 and 2**53", "{counts} must be between 0 and 2**53"
     hint = "Count how often each rating was given"
     if math.isnan(value):
         hint = "Replace a missing count by 0 if nobody gave that rating"
     if fraction:
-        problem = "{argument} must be a whole number"
+        one, several = "{argument} must be a whole number", "{counts} must be whole numbers"
         hint = "For survey weights, also pass {squared_weights} and {largest_weight}"
-    if more:
-        problem += ", and so must {more} more"
+        if cells.max() <= 1:
+            hint = "Shares are not counts: pass the counts (in pandas, leave out normalize=True)"
     raise CountsError(
         "counts",
         index=column if single else (row, column),
-        problem=problem,
-        value=value,
+        problem=one if many == 1 else several + "; {many} are not, such as {argument} = {first}",
+        value=value if many == 1 else None,
         hint=hint,
-        more=plural(more, "count"),
+        many=f"{many:,}",
+        first=write_value(value),
     )
 
 

@@ -92,9 +92,9 @@ def read_counts(counts: PlainOrLabelled, scale: Scale | None) -> PlainCounts:
     if isinstance(counts, _PLAIN):
         return PlainCounts(_as_array(counts), scale)
     found = _find_labels(counts, scale)
-    if isinstance(found, _Labelled):
+    if isinstance(found, _Labelled) and found.labels:
         return _sort_by_label(found, scale)
-    return PlainCounts(_as_array(found), scale)
+    return PlainCounts(found.counts if isinstance(found, _Labelled) else _as_array(found), scale)
 
 
 def _as_array(counts: ArrayLike) -> NDArray[Any]:
@@ -144,7 +144,7 @@ def _read_series(series: nw.Series[Any], scale: Scale | None) -> _Labelled | NDA
 
     values = series.to_numpy()
     index = nw.maybe_get_index(series)
-    if index is None:
+    if index is None or not len(values):
         return values
     if not _numbers_rows(index):
         return _Labelled(list(index), values, "index")
@@ -284,8 +284,10 @@ def check_plausible(counts: PlainCounts) -> None:
             "counts",
             problem="{argument} must have one count per rating, but its {size} values look like "
             "ratings",
-            hint="Count ratings first with unheard.tally(ratings, scale=...); if these are counts, "
-            "pass a {scale} of as many values",
+            hint="Count the ratings first (unheard.tally in Python, the command rate for a file); "
+            "if these are counts, "
+            + ("pass {scale:1:{m}}" if size <= _MOST_PLAIN else "pass a {scale} of as many values"),
             size=f"{size:,}",
+            m=size,
             code="counts_look_like_ratings",
         )

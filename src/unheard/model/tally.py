@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from unheard.errors import DataError, OptionError, write_value
 from unheard.model.histograms import Histograms
 from unheard.model.labelled_counts import DEFAULT_SCALE, list_values
-from unheard.model.scale import Scale, ScaleLike
+from unheard.model.scale import Scale, ScaleLike, suggest_scale
 
 _MOST_SHOWN = 5
 
@@ -58,13 +58,13 @@ def tally(
     if missing and nulls == "refuse":
         raise DataError(
             "ratings",
-            problem="{argument} has {missing} missing values among {size}",
-            hint="Leave them out with {nulls:drop}; if they are people who did not respond, also "
-            "count them in {n}",
+            problem="{some} missing",
+            hint="Leave missing ratings out with {nulls:drop}; if they stand for people who did "
+            "not respond, also count these people in {n}",
             code="missing_ratings",
-            missing=f"{missing:,}",
-            size=f"{missing + found.total():,}",
+            some=_some_of(missing, missing + found.total()),
         )
+    _check_numbers(found)
     chosen = Scale.read(scale) if scale is not None else _check_five_stars(found)
     _check_on_scale(found, chosen)
     return Histograms.of([found[value] for value in chosen.values], scale=chosen)
@@ -141,19 +141,48 @@ def _list_all(found: Iterable[float | str]) -> str:
     return ", ".join([*([list_values(numbers)] if numbers else []), *texts]) or "none"
 
 
+def _check_numbers(found: Counter[float | str]) -> None:
+    text = Counter({value: times for value, times in found.items() if isinstance(value, str)})
+    if text:
+        raise DataError(
+            "ratings",
+            problem="{some} not {what}: {shown}",
+            hint="Write ratings as numbers with a decimal point, and remove what is no rating",
+            code="off_scale_ratings",
+            some=_some_of(text.total(), found.total()),
+            what="a number" if text.total() == 1 else "numbers",
+            shown=_list_most_common(text),
+        )
+
+
 def _check_on_scale(found: Counter[float | str], scale: Scale) -> None:
-    off = Counter({value: times for value, times in found.items() if value not in scale.values})
+    off = Counter({float(value): found[value] for value in found if value not in scale.values})
     if not off:
         return
-    shown = ", ".join(
-        f"{write_value(value)} ({times:,} times)" for value, times in off.most_common(_MOST_SHOWN)
-    )
+    other = suggest_scale([*off, *scale.values])
+    hint = "If these are valid ratings, pass the whole scale with {scale}; otherwise correct them"
     raise DataError(
         "ratings",
-        problem="{argument} has {many} values that are not on the scale {scale_values}: {shown}",
-        hint="Correct them, or pass the whole {scale}",
+        problem="{some} not on the scale {scale_values}: {shown}",
+        hint=hint.replace("{scale}", "{scale:{other}}") if other else hint,
         code="off_scale_ratings",
-        many=f"{off.total():,}",
+        some=_some_of(off.total(), found.total()),
         scale_values=scale.describe(),
-        shown=shown + (", ..." if len(off) > _MOST_SHOWN else ""),
+        shown=_list_most_common(off),
+        other=other,
     )
+
+
+def _some_of(many: int, size: int) -> str:
+    """Write how many of the ratings are concerned, up to the verb."""
+    if size == 1:
+        return "The only rating is"
+    return f"{many:,} of the {size:,} ratings {'is' if many == 1 else 'are'}"
+
+
+def _list_most_common(values: Counter[Any]) -> str:
+    shown = [
+        write_value(value) + (f" ({times:,} times)" if times > 1 else "")
+        for value, times in values.most_common(_MOST_SHOWN)
+    ]
+    return ", ".join([*shown, "..."] if len(values) > _MOST_SHOWN else shown)

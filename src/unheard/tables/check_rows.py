@@ -10,9 +10,18 @@ from typing import Any
 
 from sqlglot import exp
 
-from unheard.errors import AssumptionError, ColumnError, DataError, InputError, PopulationError
+from unheard.errors import (
+    AssumptionError,
+    ColumnError,
+    DataError,
+    Given,
+    InputError,
+    PopulationError,
+    write_list,
+)
 from unheard.formulas.operations import total
 from unheard.model.histograms import LARGEST_COUNT
+from unheard.model.scale import suggest_scale
 from unheard.tables.engines.base import Engine
 from unheard.tables.request import Kind, Request, Window
 from unheard.tables.sources.open import Opened
@@ -26,6 +35,7 @@ from unheard.tables.sql.count_query import (
 )
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.expressions import number
+from unheard.tables.sql.packed_counts import spellings
 from unheard.tables.sql.rate_query import SecondTable
 from unheard.tables.sql.reserved_names import (
     BUCKET,
@@ -41,6 +51,11 @@ from unheard.tables.sql.reserved_names import (
 )
 
 _EXAMPLES = 3
+_READ = 100
+"""Rows read to find examples that differ."""
+
+_MOST_VALUES = 1000
+"""Different values read of a column; a scale that holds so many is none to suggest."""
 
 
 @dataclass(frozen=True)
@@ -162,18 +177,14 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
         data["empty"] = _count(found.nulls, "row has", "rows have")
         data["empty_examples"] = _list_examples(_example_rows(request, opened, _empty(request)))
     if found.off_scale and request.off_scale == "refuse":
-        rows = _example_rows(request, opened, _off_scale(request, opened.kinds))
+        off_scale = _off_scale(request.rating, request, opened.kinds)
+        values = _values_off_scale(request, opened)
         problems.append("{off} not on the scale {values}{off_examples}")
+        hints.append(_hint_off_scale(values, request, found))
         data["off"] = _count(found.off_scale, "rating is", "ratings are")
-        data["values"], data["off_examples"] = request.scale.describe(), _list_examples(rows)
-        if any(_is_words(row[name]) for row in rows for name in request.rating):
-            hints.append(
-                "Write ratings as numbers with a decimal point, or leave these out with "
-                "{off_scale:drop}"
-            )
-        else:
-            hints.append("Pass the whole {scale:{other}}, or leave them out with {off_scale:drop}")
-            data["other"] = _example_scale(request.scale.values)
+        data["values"] = request.scale.describe()
+        data["off_examples"] = _list_examples(_example_rows(request, opened, off_scale))
+        data["other"] = _other_scale(values, request)
     if problems:
         raise DataError(
             "rating" if request.rating else "counts",
@@ -232,10 +243,6 @@ def check_weights(request: Request, opened: Opened, counts: exp.Expr) -> None:
             column=repr(request.weight),
             shown=_list_examples(rows),
         )
-
-
-def _example_scale(values: Sequence[float]) -> str:
-    return "0:10" if values[0] == 1 and values[-1] == 10 else "1:10"
 
 
 def check_duplicates(request: Request, opened: Opened, source: exp.Expr) -> None:
@@ -504,30 +511,89 @@ def _empty(request: Request) -> exp.Expr:
     return exp.or_(*(column(name).is_(exp.null()) for name in request.rating))
 
 
-def _off_scale(request: Request, kinds: dict[str, Kind]) -> exp.Expr:
+def _off_scale(names: Iterable[str], request: Request, kinds: dict[str, Kind]) -> exp.Expr:
     wrong = []
-    for name in request.rating:
-        hits = [is_value(name, kinds[name], value) for value in request.scale.values]
+    for name in names:
         there = column(name).is_(exp.null()).not_()
-        wrong.append(exp.and_(there, exp.paren(exp.or_(*hits)).not_()))
+        wrong.append(exp.and_(there, _on_scale(name, request, kinds).not_()))
     return exp.or_(*wrong)
 
 
-def _is_words(value: object) -> bool:
+def _on_scale(name: str, request: Request, kinds: dict[str, Kind]) -> exp.Expr:
+    return exp.paren(exp.or_(*(is_value(name, kinds[name], v) for v in request.scale.values)))
+
+
+def _values_off_scale(request: Request, opened: Opened) -> set[object]:
+    """Read the values off the scale; raise if a column has no numbers at all."""
+    found = set[object]()
+    for name in request.rating:
+        rating, source = column(name), opened.relation.copy()
+        off = (
+            exp.select(rating)
+            .distinct()
+            .from_(source)
+            .where(_off_scale([name], request, opened.kinds))
+        )
+        # Numbers come before words, so that those read are numbers if there are any.
+        rows = opened.engine.rows(off.order_by(rating.copy()).limit(_MOST_VALUES))
+        values = {row[name] for row in rows}
+        on = (
+            exp.select(rating.copy())
+            .from_(source.copy())
+            .where(_on_scale(name, request, opened.kinds))
+        )
+        if values and not any(map(_is_number, values)) and not opened.engine.rows(on.limit(1)):
+            raise ColumnError(
+                "rating",
+                problem="Column {column} of {table} contains no numbers",
+                value=Given(write_list([_brief(row[name]) for row in rows[:_EXAMPLES]], "and")),
+                hint="Name the column with the ratings in {argument}; ratings must be numbers",
+                code="wrong_column_type",
+                column=repr(name),
+                table=opened.words,
+            )
+        found |= values
+    return found
+
+
+def _other_scale(values: Iterable[object], request: Request) -> str:
+    """Return a scale that holds values off the scale as well; "" for none."""
+    if not all(map(_is_written_as_number, values)):
+        return ""
+    return suggest_scale([*request.scale.values, *(float(str(value)) for value in values)])
+
+
+def _hint_off_scale(values: Iterable[object], request: Request, found: Tally) -> str:
+    """Say what to do with values off the scale, but never to drop every rating there is."""
+    hint = "If these are valid ratings, pass the whole scale with {scale}; otherwise "
+    if not all(map(_is_written_as_number, values)):
+        hint = "Write ratings as numbers with a decimal point, or "
+    elif _other_scale(values, request):
+        hint = "If these are valid ratings, pass the whole scale with {scale:{other}}; otherwise "
+    if found.counted:
+        return hint + "leave them out with {off_scale:drop}"
+    return hint + "name the column with the ratings in {rating}"
+
+
+def _is_number(value: object) -> bool:
+    """Tell whether somebody meant a number, if only with a decimal comma."""
     try:
-        float(str(value))
+        return math.isfinite(float(str(value).replace(",", ".")))
     except ValueError:
-        return value is not None
-    return False
+        return False
+
+
+def _is_written_as_number(value: object) -> bool:
+    """Tell whether a value is a number, and if it is text, whether it can be counted as one."""
+    if not isinstance(value, str):
+        return _is_number(value)
+    return _is_number(value) and "," not in value and value.strip() in spellings(float(value))
 
 
 def _example_rows(request: Request, opened: Opened, condition: exp.Expr) -> list[dict[str, Any]]:
     names = (*request.item, *request.strata, *request.rating, *request.counts)
     return opened.engine.rows(
-        exp.select(*map(column, names))
-        .from_(opened.relation.copy())
-        .where(condition)
-        .limit(_EXAMPLES)
+        exp.select(*map(column, names)).from_(opened.relation.copy()).where(condition).limit(_READ)
     )
 
 
@@ -537,7 +603,7 @@ def _list_examples(rows: Sequence[dict[str, Any]]) -> str:
     written = [
         ", ".join(f"{plain(key)}={_brief(value)}" for key, value in row.items()) for row in rows
     ]
-    return " (for example " + "; ".join(written) + ")"
+    return " (for example " + "; ".join([*dict.fromkeys(written)][:_EXAMPLES]) + ")"
 
 
 def _brief(value: object) -> str:

@@ -296,7 +296,7 @@ def prepare(
             items, ratings = _left_out(request, opened.engine, together)
             if items:
                 fewer = f"with fewer than {plural(request.min_ratings, 'rating')}"
-                messages.append(f"{_were(items, 'item')} left out, {fewer}.")
+                messages.append(f"{plural(items, 'item')} {fewer} {_were(items)} left out.")
             if request.window is None or request.window.steps == 1:
                 # A rating in several windows may be left out of some of them only.
                 found = replace(found, counted=found.counted - ratings)
@@ -311,7 +311,8 @@ def prepare(
                 request.rating
             )
             if earlier:
-                messages.append(f"{_were(earlier, 'earlier rating')} left out for a later one.")
+                ratings_left = plural(earlier, "earlier rating")
+                messages.append(f"{ratings_left} {_were(earlier)} left out for a later one.")
         return Job(
             request, opened, write_rate_query(request, given), together, messages, found, crowd
         )
@@ -536,26 +537,22 @@ def _compared(request: Request, engine: Engine, together: exp.Query) -> int:
 def _messages(request: Request, found: check_rows.Tally) -> list[str]:
     messages = []
     each = " (counted once for each rating column)" if request.attributes else ""
-    scale = request.scale.describe()
     if found.off_scale:
+        off = plural(found.off_scale, "rating that is", "ratings that are")
         messages.append(
-            f"{_were(found.off_scale, 'rating')} left out, not on the scale {scale}{each} "
-            "(note rows_dropped)."
+            f"{off} not on the scale {request.scale.describe()} {_were(found.off_scale)} left "
+            f"out{each} (note rows_dropped)."
         )
+    empty = f"{plural(found.nulls, 'row')} without a rating {_were(found.nulls)}"
     if found.nulls and request.nulls == "drop":
-        messages.append(
-            f"{_were(found.nulls, 'row')} left out, without a rating{each} (note rows_dropped)."
-        )
+        messages.append(f"{empty} left out{each} (note rows_dropped).")
     if found.nulls and request.nulls == "nonresponse":
-        messages.append(
-            f"{_were(found.nulls, 'row')} without a rating, and counted as non-respondents{each} "
-            "(note nulls_counted)."
-        )
+        messages.append(f"{empty} counted as non-respondents{each} (note nulls_counted).")
     return messages
 
 
-def _were(many: int, what: str) -> str:
-    return f"{many:,} {what} was" if many == 1 else f"{many:,} {what}s were"
+def _were(many: int) -> str:
+    return "was" if many == 1 else "were"
 
 
 def in_order(query: exp.Query, request: Request) -> exp.Query:

@@ -23,6 +23,7 @@ _FORMS = {
     "csv": "csv", "tsv": "tsv", "tab": "tsv", "txt": "csv", "parquet": "parquet", "pq": "parquet",
     "json": "json", "jsonl": "json", "ndjson": "json",
 }  # fmt: skip
+_CLOSE = 0.75
 _UTF8 = "Save it as UTF-8, which Excel calls CSV UTF-8"
 
 
@@ -31,7 +32,12 @@ def not_found(text: str) -> SourceError:
     path = Path(text)
     near: list[str] = []
     if path.parent.is_dir():
-        near = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1)
+        near = [
+            name
+            for name in difflib.get_close_matches(path.name, os.listdir(path.parent), cutoff=_CLOSE)
+            # A suffix in common makes any two short names look alike.
+            if difflib.SequenceMatcher(None, path.stem, Path(name).stem).ratio() >= _CLOSE
+        ]
     hint = "Use a file, a glob, a database URL, or - for standard input"
     return SourceError(
         "source",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from unheard.errors import OptionError
+from unheard.options.unknown import check_choice
 from unheard.tables.request import ORDER_COLUMNS, RESULT_COLUMNS, Request
 from unheard.tables.sql.dialects import column
 
@@ -18,14 +19,7 @@ def sort_column(request: Request, sort: str | None) -> str:
         return "lower" if request.level is None else "ci_lower"
     more = ORDER_COLUMNS if request.order is not None else ()
     columns = ("item", *(name for name in (*RESULT_COLUMNS, *more) if name != "notes"))
-    if sort not in columns:
-        raise OptionError(
-            "sort",
-            problem="{argument} must be one of {columns}",
-            value=sort,
-            hint="Choose a column of the result",
-            columns=", ".join(columns),
-        )
+    check_choice("sort", sort, columns, OptionError)
     return sort
 
 
