@@ -108,8 +108,10 @@ def test_passwords_stay_out_of_the_page(run: Typed, monkeypatch: pytest.MonkeyPa
 
     words = ["unheard", "report", "postgresql://me:sesame@host/db", "--table", "stays"]
     monkeypatch.setattr("sys.argv", words)
-    assert "sesame" not in report.typed()
-    assert report.typed() == "unheard report 'postgresql://me:***@host/db' --table stays"
+    assert "sesame" not in report.write_typed_command()
+    assert (
+        report.write_typed_command() == "unheard report 'postgresql://me:***@host/db' --table stays"
+    )
 
 
 @pytest.mark.parametrize(

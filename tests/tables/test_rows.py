@@ -353,7 +353,7 @@ def test_packed_counting_gives_way(
     most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[bool] = []
-    original = count_query.counting
+    original = count_query.write_count_query
 
     def watched(*given: Any, packed: bool, **more: Any) -> Any:
         asked.append(packed)

@@ -58,7 +58,7 @@ def calibrate(values: Values, words: tuple[str, ...]) -> None:
 
 
 def _calibrate(words: tuple[str, ...], values: Values) -> None:
-    from unheard.cli.progress import watched
+    from unheard.cli.progress import show_progress
     from unheard.tables.audit_table import Layout, read_audit
     from unheard.tables.sources.files import files_of
 
@@ -85,11 +85,11 @@ def _calibrate(words: tuple[str, ...], values: Values) -> None:
         values["scale"],
         paired=not values["unpaired"],
         where=read_where(values),
-        watch=lambda words, at: watched(words, at.fraction),
+        watch=lambda words, at: show_progress(words, at.fraction),
         note=lambda words: click.echo(f"Note: {words}", err=True),
         **pick(values, ("nulls", "off_scale", "rater", "duplicates")),
     )
-    with watched("calibrating", lambda: None):
+    with show_progress("calibrating", lambda: None):
         audits = _audits(found, scale, values)
         documents = {name: build_audit_document(audit) for name, audit in audits.items()}
     document = documents[""] if not layout.segment else {"segments": documents}

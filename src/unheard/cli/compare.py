@@ -8,7 +8,7 @@ from unheard.analysis.compare import check_has_ratings, compare_rows
 from unheard.cli.console import show
 from unheard.cli.histogram_arguments import read_named_rows, read_typed_rows
 from unheard.cli.options import Values, takes_options
-from unheard.cli.progress import watched
+from unheard.cli.progress import show_progress
 from unheard.errors import PopulationError
 
 
@@ -38,7 +38,7 @@ def compare(values: Values, a: str, b: str) -> None:
         names = (a, b)
         question = read_named_rows(names, "item", values)
     check_has_ratings(question, names)
-    with watched("comparing", lambda: None):
+    with show_progress("comparing", lambda: None):
         comparison = compare_rows(question, names)
     show(comparison, as_json, shared=shared)
 

@@ -78,7 +78,7 @@ def _command() -> str:
 
 
 def _show_table(console: Console) -> None:
-    """Show how the interval grows as people are allowed to be quieter, and what n adds."""
+    """Show how the bounds widen as q falls, and what n adds."""
     from rich.table import Table
 
     table = Table(title="What the mean of all guests can be", title_justify="left", box=None)

@@ -31,14 +31,16 @@ def read_typed_rows(rows: Sequence[Sequence[str]], values: Values) -> Question:
 
 def read_named_rows(names: Sequence[str], argument: str, values: Values) -> Question:
     """Make the question about items of a table."""
-    from unheard.cli.progress import watched
+    from unheard.cli.progress import show_progress
     from unheard.tables.named_items import check_plain, fetch, find_item
     from unheard.tables.pipeline import REQUEST_OPTIONS, prepare, read_request
 
     request = read_request(**pick(values, REQUEST_OPTIONS) | {"ranks": False})
     check_plain(request, argument)
     where = read_where(values)
-    job = prepare(values["source"], request, where, lambda words, at: watched(words, at.fraction))
+    job = prepare(
+        values["source"], request, where, lambda words, at: show_progress(words, at.fraction)
+    )
     try:
         known, question = fetch(job)
         rows = [find_item(name, known, job.opened.words, argument) for name in names]

@@ -13,7 +13,7 @@ _PULSE = 0.2
 
 
 @contextmanager
-def watched(words: str, fraction: Callable[[], float | None]) -> Iterator[None]:
+def show_progress(words: str, fraction: Callable[[], float | None]) -> Iterator[None]:
     """Show how far some work is, if it takes long and somebody is watching.
 
     Parameters

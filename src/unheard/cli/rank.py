@@ -54,12 +54,12 @@ class ShownOrder(Shown):
         self, job: Job, result: Any, sort: str | None, top: int, who: str | None = None
     ) -> None:
         from unheard.present.order_sentences import Findings
-        from unheard.tables.top_k import standing
+        from unheard.tables.top_k import find_standing
 
         super().__init__(job, result, sort, top)
         assert self.request.order is not None  # the command asks for it
         self.order = self.request.order
-        self.who = None if who is None else standing(job, who)
+        self.who = None if who is None else find_standing(job, who)
         self.findings = Findings(job, result, self.who)
 
     def as_json(self) -> None:

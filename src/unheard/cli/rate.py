@@ -44,7 +44,7 @@ def rate(values: Values, source: str) -> None:
 
 def answer(source: str, values: Values, request: Request, make: Callable[..., Shown]) -> None:
     """Run a request, and write, print or show its result as the options say."""
-    from unheard.cli.progress import watched
+    from unheard.cli.progress import show_progress
     from unheard.tables.output.write import check_target, write
     from unheard.tables.pipeline import counts_query, prepare
     from unheard.tables.sources.files import files_of
@@ -56,19 +56,19 @@ def answer(source: str, values: Values, request: Request, make: Callable[..., Sh
     if target is not None:
         check_target(target, files_of(source, values["n_table"], values["q_table"]))
     where = read_where(values)
-    job = prepare(source, request, where, lambda words, at: watched(words, at.fraction))
+    job = prepare(source, request, where, lambda words, at: show_progress(words, at.fraction))
     try:
         engine = job.opened.engine
         query = counts_query(job) if counts_only else job.query
-        with watched("rating", engine.fraction):
+        with show_progress("rating", engine.fraction):
             result = engine.keep("result", query)
         shown = make(job, result, None if counts_only else sort, values["top"])
         if target is not None:
-            with watched("writing", engine.fraction):
+            with show_progress("writing", engine.fraction):
                 settings = {} if counts_only else _list_settings(job)
                 write(engine, shown.everything(), target, notes=not counts_only, settings=settings)
         if values["to_table"] is not None:
-            with watched("writing", engine.fraction):
+            with show_progress("writing", engine.fraction):
                 engine.create(values["to_table"], shown.everything())
         if values["json"]:
             shown.as_json()

@@ -41,7 +41,7 @@ def show_rates(words: tuple[str, ...], values: Values) -> None:
 def _of_table(
     words: tuple[str, ...], values: Values
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]], list[float], list[float]]:
-    from unheard.cli.progress import watched
+    from unheard.cli.progress import show_progress
     from unheard.tables.pipeline import REQUEST_OPTIONS, in_order, prepare, read_request
 
     refuse_options(words)
@@ -57,7 +57,7 @@ def _of_table(
             code="requires_n",
         )
     where = read_where(values)
-    job = prepare(words[0], request, where, lambda words, at: watched(words, at.fraction))
+    job = prepare(words[0], request, where, lambda words, at: show_progress(words, at.fraction))
     try:
         table = job.opened.engine.arrow(in_order(job.query, request)).read_all()
     finally:

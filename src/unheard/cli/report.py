@@ -33,7 +33,7 @@ def report(values: Values, source: str) -> None:
       unheard report stays.csv --item hotel --rating stars --q 0.3 --above 4 -o page.html
       unheard report totals.csv --item hotel --counts n1,n2,n3,n4,n5 --q reviews -o page.html
     """
-    from unheard.cli.progress import watched
+    from unheard.cli.progress import show_progress
     from unheard.report.build import PAGE_ENDINGS, name_source, write_page
     from unheard.report.report_data import gather_report_data
     from unheard.report.report_json import build_document
@@ -54,18 +54,20 @@ def report(values: Values, source: str) -> None:
         )
     where, shared = read_where(values), values.pop("shared")
     request = choose_participation(read_order(values), shared)
-    job = prepare(source, request, where, lambda words, at: watched(words, at.fraction))
+    job = prepare(source, request, where, lambda words, at: show_progress(words, at.fraction))
     try:
-        with watched("rating", job.opened.engine.fraction):
+        with show_progress("rating", job.opened.engine.fraction):
             name = name_source(source, job)
-            data = gather_report_data(job, source=name, command=typed(), title=values["title"])
+            data = gather_report_data(
+                job, source=name, command=write_typed_command(), title=values["title"]
+            )
     finally:
         job.close()
     size = ""
     if target is not None:
         from unheard.report.page import render_page  # requires the extra `charts`
 
-        with watched("drawing", lambda: None):
+        with show_progress("drawing", lambda: None):
             write_page(render_page(data), target)
         size = f", {target.stat().st_size / 1e6:.1f} MB"
     if values["json"]:
@@ -75,7 +77,7 @@ def report(values: Values, source: str) -> None:
         click.echo(f"{target}: {plural(data.numbers.items, what)}{size}", err=True)
 
 
-def typed() -> str:
+def write_typed_command() -> str:
     """Return the command as it was typed, without passwords."""
     from unheard.tables.engines.postgres import without_password
 

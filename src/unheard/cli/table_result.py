@@ -1,4 +1,4 @@
-"""A table that was worked out, shown or printed: its first rows, their notes, the assumption."""
+"""The screen and the JSON of a table: its first rows, their notes, the assumption."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Shown:
     def everything(self) -> Any:
         """Return the query for all rows, in order."""
         if self.sort is not None:
-            from unheard.tables.sql.sort import sorted_rows
+            from unheard.tables.sql.sort import sort_rows
 
-            return sorted_rows(self.result, self.request, self.sort)
+            return sort_rows(self.result, self.request, self.sort)
         from sqlglot import exp
 
         from unheard.tables.sql.dialects import column

@@ -320,7 +320,7 @@ def _point_text(value: float | None) -> str:
 
 
 def regret_records(rows: Sequence[Mapping[str, Any]]) -> Rows:
-    """Return one row for each method and q; n is None for endless people."""
+    """Return one row for each method and q; n is None for infinitely many people."""
     columns = ("method", "kind", "n", "m", "q", "regret", "standard_error", "lower_bound", "how")
     return [{name: row.get(name) for name in columns} for row in rows]
 

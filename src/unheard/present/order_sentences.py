@@ -21,7 +21,7 @@ from unheard.tables.request import Order
 from unheard.tables.shared_ranks import MOST_LISTED, CrowdRanks
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.reserved_names import MANY
-from unheard.tables.sql.sort import sort_column, sorted_rows
+from unheard.tables.sql.sort import sort_column, sort_rows
 from unheard.tables.top_k import Standing
 from unheard.text import name_of, plural, rating_text
 
@@ -195,7 +195,7 @@ class Findings:
         """Name the first few items for which a condition holds, best first."""
         many = self.count(condition)
         by = sort_column(self.request, None)
-        query = sorted_rows(self.result, self.request, by).where(condition)
+        query = sort_rows(self.result, self.request, by).where(condition)
         rows: list[dict[str, Any]] = self.engine.rows(query.limit(_NAMED))
         names = [",".join(name_of(row[key]) for key in self.request.item) for row in rows]
         mark = "; " if any("," in name for name in names) else ", "

@@ -28,7 +28,7 @@ from unheard.tables.check_rows import Tally
 from unheard.tables.pipeline import Job
 from unheard.tables.request import Request
 from unheard.tables.sql.dialects import column
-from unheard.tables.sql.sort import sort_column, sorted_rows
+from unheard.tables.sql.sort import sort_column, sort_rows
 from unheard.text import plural
 
 MAX_ROWS = 10_000
@@ -117,7 +117,7 @@ def gather_report_data(
             order_queries.count_settled(at, result),
             order_queries.count_notes(engine, result),
         )
-        listed = sorted_rows(result, request, sort_column(request, None)).limit(MAX_ROWS)
+        listed = sort_rows(result, request, sort_column(request, None)).limit(MAX_ROWS)
         rows = list(documents(engine, listed))
         findings, first = Findings(at, result), _name_candidates(at, result)
         _check_rows(rows, job, source)
@@ -183,7 +183,7 @@ def has_tiers(rows: Iterable[Mapping[str, Any]]) -> bool:
 
 def _name_candidates(job: Job, result: exp.Expr) -> list[str]:
     """Name the first few items that could be first."""
-    query = sorted_rows(result, job.request, sort_column(job.request, None)).where(
+    query = sort_rows(result, job.request, sort_column(job.request, None)).where(
         column("best_rank").eq(1)
     )
     rows = documents(job.opened.engine, query.limit(MAX_NAMED))
@@ -197,7 +197,7 @@ def _name_candidates(job: Job, result: exp.Expr) -> list[str]:
 def _list_leading(job: Job, result: exp.Expr) -> list[LeadingItem]:
     """Return the first items, with their keys as the engine writes them."""
     item = job.request.item
-    query = sorted_rows(result, job.request, sort_column(job.request, None)).limit(MAX_PAIRED)
+    query = sort_rows(result, job.request, sort_column(job.request, None)).limit(MAX_PAIRED)
     found = job.opened.engine.arrow(query).read_all().to_pylist()
     return [
         LeadingItem(

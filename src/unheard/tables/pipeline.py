@@ -42,7 +42,7 @@ from unheard.tables.request import (
     read_window,
 )
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
-from unheard.tables.sql.count_query import counting, rows_to_count, windowed
+from unheard.tables.sql.count_query import rows_to_count, write_count_query, write_window_query
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.rate_query import (
     Prepared,
@@ -331,7 +331,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally
     )
     packed = engine.packs
     while True:
-        made = counting(request, relation, opened.kinds, packed=packed, lean=lean)
+        made = write_count_query(request, relation, opened.kinds, packed=packed, lean=lean)
         counts = engine.keep("counts", made.query)
         found = check_rows.tally(request, engine, counts)
         if made.most is not None and found.largest > made.most:
@@ -344,7 +344,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally
     check_rows.check_weights(request, opened, counts)
     if request.window is not None:
         check_rows.check_windows(request, request.window, opened, counts)
-        counts = engine.keep("windows", windowed(request, request.window, counts))
+        counts = engine.keep("windows", write_window_query(request, request.window, counts))
     return Prepared(counts), found
 
 

@@ -50,11 +50,11 @@ from unheard.tables.pipeline import (
 )
 from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
-from unheard.tables.sql.count_query import counting, windowed
+from unheard.tables.sql.count_query import write_count_query, write_window_query
 from unheard.tables.sql.dialects import read_dialect, render
 from unheard.tables.sql.rate_query import Prepared, SecondTable, write_rate_query
 from unheard.tables.sql.reserved_names import BALANCE, N, reserve
-from unheard.tables.sql.sort import sort_column, sorted_rows
+from unheard.tables.sql.sort import sort_column, sort_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -263,7 +263,7 @@ def rank(
         ``average_rank``, the rank by the plain average; ``tier``, 1 for the best, items of
         different tiers cannot change places; ``top``, whether an item is among the k best:
         ``surely``, ``possibly`` or ``no``; ``ci_best_rank``, ``ci_worst_rank`` and ``ci_top``, the
-        same with noise; ``breakdown_q``, null if the claim does not even hold at q = 1.
+        same allowing for sampling error; ``breakdown_q``, null if the claim fails even at q = 1.
 
     Examples
     --------
@@ -314,7 +314,7 @@ def _sort_rows(request: Request, sort: str | bool | None) -> Callable[[Job], exp
     if sort is False:
         return lambda job: job.query
     by = sort_column(request, None if sort is True else sort)
-    return lambda job: sorted_rows(job.query.subquery(reserve("result")), request, by)
+    return lambda job: sort_rows(job.query.subquery(reserve("result")), request, by)
 
 
 @overload
@@ -432,11 +432,11 @@ def write_sql(
     # How many items are compared is not known yet, and so is the level of ranks for all of them.
     request = replace(request, sampling_error=False)
     kinds: dict[str, Kind] = dict.fromkeys(request.rating, "text" if text_ratings else "real")
-    counted: exp.Expr = counting(
+    counted: exp.Expr = write_count_query(
         request, _named("table", table), kinds, packed=False
     ).query.subquery(reserve("counted"))
     if request.window is not None:
-        counted = windowed(request, request.window, counted).subquery(reserve("windows"))
+        counted = write_window_query(request, request.window, counted).subquery(reserve("windows"))
     given = Prepared(
         counted,
         _second_by_name(request, "n_table", n_table, request.n_column, everything=True),

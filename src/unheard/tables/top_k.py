@@ -54,7 +54,7 @@ def check_who(request: Request) -> int:
     return request.order.k
 
 
-def standing(job: Job, who: str) -> Standing:
+def find_standing(job: Job, who: str) -> Standing:
     """Find the breakdown q of "this item is in the top k".
 
     Parameters

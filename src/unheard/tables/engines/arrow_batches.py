@@ -58,7 +58,7 @@ def carry_out(
     Parameters
     ----------
     formula
-        What is worked out.
+        What is computed.
     rows
         The rows, in batches; columns other than the keys hold numbers.
     keys
@@ -69,11 +69,11 @@ def carry_out(
     import pyarrow as pa
 
     empty = pa.RecordBatch.from_pylist([], rows.schema)
-    schema = answered(formula, empty, keys).schema
-    return _collected((answered(formula, batch, keys) for batch in rows), schema, folder)
+    schema = answer_batch(formula, empty, keys).schema
+    return _collected((answer_batch(formula, batch, keys) for batch in rows), schema, folder)
 
 
-def answered(formula: Formula, batch: pa.RecordBatch, keys: Sequence[str]) -> pa.RecordBatch:
+def answer_batch(formula: Formula, batch: pa.RecordBatch, keys: Sequence[str]) -> pa.RecordBatch:
     """Carry a formula out on some rows."""
     import pyarrow as pa
 

@@ -36,7 +36,7 @@ class Engine(ABC):
     packs
         Whether it has the fast way of counting.
     keeps
-        Whether it can store a result, so that it need not be worked out again.
+        Whether it can store a result, so that it need not be computed again.
     repeats_steps
         Whether it works a step of a query out again wherever that step is read.
     counts_rows_for_nothing
@@ -67,7 +67,7 @@ class Engine(ABC):
         """Return a result as batches of Arrow records."""
 
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
-        """Store a result inside the engine; by default it is a subquery, worked out when used."""
+        """Store a result inside the engine; by default it is a subquery, computed when used."""
         return query.subquery(reserve(name))
 
     def computes(self) -> bool:
@@ -217,7 +217,7 @@ def literal(value: object) -> exp.Expr:
     return exp.Literal.string(str(value))
 
 
-def failed(engine: Engine, error: Exception, sql: str) -> QueryError:
+def describe_failure(engine: Engine, error: Exception, sql: str) -> QueryError:
     """Wrap an engine's error, with the query that failed."""
     words = str(error).strip().splitlines() or [type(error).__name__]
     return QueryError(engine.name, words[0], sql)

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from unheard._interrupt import loaded
 from unheard.errors import Given, OptionError, SourceError
-from unheard.tables.engines.base import Database, Engine, failed, fresh, table
+from unheard.tables.engines.base import Database, Engine, describe_failure, fresh, table
 from unheard.tables.request import Kind
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class Relation(Engine):
         return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
 
     def native(self, query: exp.Expr) -> Any:
-        """Return a result as a relation, to be worked out when it is used."""
+        """Return a result as a relation, computed when it is used."""
         return self._run(query)
 
     def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
@@ -257,7 +257,7 @@ def _wrap_errors(engine: Engine, sql: str) -> Iterator[None]:
     except (duckdb.Error, RuntimeError) as error:
         if "interrupted" in str(error).lower():
             raise KeyboardInterrupt from None
-        raise failed(engine, error, sql) from error
+        raise describe_failure(engine, error, sql) from error
 
 
 def quote_text(value: str) -> str:

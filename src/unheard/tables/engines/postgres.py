@@ -10,7 +10,7 @@ from sqlglot import TokenType, exp, tokenize
 from sqlglot.errors import TokenError
 
 from unheard.errors import MissingLibraryError, OptionError, SourceError
-from unheard.tables.engines.base import Database, batches, failed, fresh, schema_of, table
+from unheard.tables.engines.base import Database, batches, describe_failure, fresh, schema_of, table
 from unheard.tables.request import Kind
 from unheard.tables.sql.dialects import identifier
 from unheard.tables.sql.reserved_names import reserve
@@ -42,7 +42,7 @@ class Postgres(Database):
     A run is one transaction that sees one state of the database. Whatever reads the user's rows is
     read-only; the server then makes no tables, so those that hold our results are made in between.
     Where it makes none at all (a standby, a session that is read-only, a role that has no right to
-    temporary tables) results are worked out anew whenever they are needed.
+    temporary tables) results are computed anew whenever they are needed.
     """
 
     name = "PostgreSQL"
@@ -100,7 +100,7 @@ class Postgres(Database):
         try:
             return self.connection.execute(sql.encode())
         except self._error as error:
-            raise failed(self, error, sql) from error
+            raise describe_failure(self, error, sql) from error
 
     def columns(self, relation: exp.Expr) -> dict[str, Kind]:
         """Say what the columns of a table hold."""
@@ -131,7 +131,7 @@ class Postgres(Database):
             # What is prepared is one statement, and what stands behind FROM is a query.
             self.connection.execute(look.encode(), prepare=True)
         except self._error as error:
-            raise failed(self, error, look) from error
+            raise describe_failure(self, error, look) from error
         return relation
 
     def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
@@ -139,7 +139,7 @@ class Postgres(Database):
         try:
             return super().rows(query)
         except self._error as error:  # a date that Python has no word for
-            raise failed(self, error, self.text(query)) from error
+            raise describe_failure(self, error, self.text(query)) from error
 
     def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
@@ -151,7 +151,7 @@ class Postgres(Database):
             try:
                 return cursor.fetchmany(_BATCH)
             except self._error as error:
-                raise failed(self, error, sql) from error
+                raise describe_failure(self, error, sql) from error
 
         first = some()
         types = self.connection.adapters.types

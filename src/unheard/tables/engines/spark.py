@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from unheard._version import __version__
 from unheard.errors import MissingLibraryError, SourceError
-from unheard.tables.engines.arrow_batches import Formula, answered, names_of
-from unheard.tables.engines.base import Engine, failed, fresh, table
+from unheard.tables.engines.arrow_batches import Formula, answer_batch, names_of
+from unheard.tables.engines.base import Engine, describe_failure, fresh, table
 from unheard.tables.request import Kind
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _carry_out(
     formula: Formula, keys: Sequence[str], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        yield answered(formula, batch, keys)
+        yield answer_batch(formula, batch, keys)
 
 
 _INSTALLED: dict[str, bool] = {}
@@ -119,7 +119,7 @@ class Spark(Engine):
         try:
             return self.spark.sql(text)
         except Exception as error:
-            raise failed(self, error, text) from error
+            raise describe_failure(self, error, text) from error
 
     def columns(self, relation: exp.Expr) -> dict[str, Kind]:
         """Say what the columns of a table hold."""
@@ -139,7 +139,7 @@ class Spark(Engine):
         try:
             kept = frame.checkpoint() if lasting else frame.localCheckpoint()
         except Exception as error:
-            raise failed(self, error, self.text(query)) from error
+            raise describe_failure(self, error, self.text(query)) from error
         return self.source(kept)
 
     def computes(self) -> bool:
@@ -165,10 +165,10 @@ class Spark(Engine):
         try:
             return [row.asDict() for row in frame.collect()]
         except Exception as error:
-            raise failed(self, error, self.text(query)) from error
+            raise describe_failure(self, error, self.text(query)) from error
 
     def native(self, query: exp.Expr) -> Any:
-        """Return a result as a Spark frame, worked out when it is used."""
+        """Return a result as a Spark frame, computed when it is used."""
         return self.sql(query)
 
     def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from unheard.errors import SourceError
-from unheard.tables.engines.base import Database, batches, failed, fresh, schema_of, table
+from unheard.tables.engines.base import Database, batches, describe_failure, fresh, schema_of, table
 from unheard.tables.request import Kind
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class SQLite(Database):
         try:
             return self.connection.execute(sql)
         except sqlite3.Error as error:
-            raise failed(self, error, sql) from error
+            raise describe_failure(self, error, sql) from error
 
     def columns(self, relation: exp.Expr) -> dict[str, Kind]:
         """Say what the columns of a table hold: as declared, or else as found in its first rows."""
@@ -80,11 +80,11 @@ class SQLite(Database):
         kinds = {row[1]: _kind(row[2]) for row in declared}
         for name, kind in kinds.items():
             if kind is None:
-                kinds[name] = self._found(view, name)
+                kinds[name] = self._find_kind(view, name)
         self.execute(f"drop view {view}")
         return {name: kind or "other" for name, kind in kinds.items()}
 
-    def _found(self, view: str, name: str) -> Kind:
+    def _find_kind(self, view: str, name: str) -> Kind:
         quoted = '"' + name.replace('"', '""') + '"'
         found = self.execute(
             f"select distinct typeof({quoted}) from (select {quoted} from {view} "

@@ -82,7 +82,7 @@ def write(
     Parameters
     ----------
     engine, query
-        What to write, and where it is worked out.
+        What to write, and the engine that computes it.
     path
         The file; one that is there is replaced.
     notes

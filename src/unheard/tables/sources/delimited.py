@@ -34,7 +34,7 @@ class Delimited:
     paths: Sequence[str]
     settings: Mapping[str, str]
 
-    def told(self, **more: str) -> Delimited:
+    def with_dialect(self, **more: str) -> Delimited:
         """Return the same files, with more said about them."""
         return replace(self, settings={**self.settings, **more})
 
@@ -62,7 +62,7 @@ class Delimited:
             kinds = {one["name"]: one["type"] for one in columns}
             if kinds.keys() >= {*wanted}:
                 said = (quote_text("" if sign == "(empty)" else sign) for sign in found)
-                return self.told(**dict(zip(_SIGNS, said, strict=True))), kinds
+                return self.with_dialect(**dict(zip(_SIGNS, said, strict=True))), kinds
         return self, self.columns()
 
 
@@ -93,24 +93,24 @@ def read_delimited(
     """
     files = Delimited(engine, paths, {"sample_size": "100000"})
     if len(paths) > 1:  # of a single file it changes nothing and takes as long again
-        files = files.told(union_by_name="true")
+        files = files.with_dialect(union_by_name="true")
     stated = re.match(rb"(?:\xef\xbb\xbf)?sep=(.)\r?\n", head)
     if stated is not None:  # as Excel begins a file
-        files = files.told(skip="1", delim=quote_text(stated[1].decode("latin-1")))
+        files = files.with_dialect(skip="1", delim=quote_text(stated[1].decode("latin-1")))
     elif tabs:
-        files = files.told(delim="'\t'")
+        files = files.with_dialect(delim="'\t'")
     files, found = files.looked_at(wanted)
     names = _told_apart(files, list(found))
     texts = {there for there, name in names.items() if name in as_text}
     decimals = {there for there, name in names.items() if numbers is None or name in numbers}
     if re.search(rb"\d,\d", head) and any(found[there] == "VARCHAR" for there in decimals):
-        with_commas = files.told(decimal_separator="','")
+        with_commas = files.with_dialect(decimal_separator="','")
         more = _numbers_with_commas(with_commas, found, wanted)
         if decimals & more:
             files, texts = with_commas, (texts | more) - decimals
     if texts:
         kept = ", ".join(f"{quote_text(there)}: 'VARCHAR'" for there in sorted(texts))
-        files = files.told(types=f"{{{kept}}}")
+        files = files.with_dialect(types=f"{{{kept}}}")
     if wanted and {*wanted} <= {*names.values()}:
         names = {there: name for there, name in names.items() if name in wanted}
     selected = ", ".join(
@@ -139,7 +139,7 @@ def _told_apart(files: Delimited, names: list[str]) -> dict[str, str]:
     # DuckDB has called the second of them by its name and _1.
     if not any(re.sub(r"_\d+$", "", one) in folded for one in folded if re.search(r"_\d+$", one)):
         return plain
-    rows = files.told(all_varchar="true").source(header="false")
+    rows = files.with_dialect(all_varchar="true").source(header="false")
     heading = files.engine.execute(f"select * from {rows} limit 1").fetchone()
     if heading is None or len(heading) != len(names):
         return plain

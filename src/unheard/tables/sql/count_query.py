@@ -31,7 +31,7 @@ class Counting:
     most: int | None
 
 
-def counting(
+def write_count_query(
     request: Request,
     relation: exp.Expr,
     kinds: dict[str, Kind],
@@ -105,7 +105,7 @@ def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
     """Return the rows to count: of several ratings by one person the latest, if so asked.
 
     Two that are equally late are both kept, and so is one without a time beside any other:
-    nobody can tell which is the latest, and :func:`unheard.tables.check_rows.check_duplicates`
+    it is unknown which is the latest, and :func:`unheard.tables.check_rows.check_duplicates`
     refuses them. Somebody unknown cannot be told from others, and keeps all ratings.
     """
     if request.duplicates != "latest":
@@ -382,7 +382,7 @@ def in_calendar(time: str) -> exp.Expr:
     return exp.Between(this=year, low=first, high=last)
 
 
-def windowed(request: Request, window: Window, counts: exp.Expr) -> exp.Select:
+def write_window_query(request: Request, window: Window, counts: exp.Expr) -> exp.Select:
     """Write the query from counts per step of time to counts per window."""
     attribute = ["attribute"] if request.attributes else []
     keys = [*request.item, *request.strata, *attribute]

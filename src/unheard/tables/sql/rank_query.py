@@ -23,7 +23,7 @@ _PASSED, _LOWERS, _OPENED = reserve("passed"), reserve("lowers"), reserve("opene
 def add_ranks(request: Request, steps: Steps, latest: str) -> str:
     """Append steps to the possible ranks of each item, and return the name of the last.
 
-    If the order is asked about, tiers come with them, and with noise the ranks that the confidence
+    If the order is asked about, tiers come with them, and the ranks that the confidence
     limits leave possible.
     """
     ranks = _add_ranks(request, steps, latest, "")

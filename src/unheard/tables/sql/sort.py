@@ -23,7 +23,7 @@ def sort_column(request: Request, sort: str | None) -> str:
     return sort
 
 
-def sorted_rows(result: exp.Expr, request: Request, sort: str) -> exp.Select:
+def sort_rows(result: exp.Expr, request: Request, sort: str) -> exp.Select:
     """Return the query for all rows of a result, best first; what is missing comes last."""
     keys = [exp.Ordered(this=column(name)) for name in request.result_keys]
     if sort != "item":

@@ -52,7 +52,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def drawn(picture: Picture, how: Given) -> Answer:
+def send_picture(picture: Picture, how: Given) -> Answer:
     """Send a picture, or the specification that a browser draws it from."""
     values = parse_options("chart", "rest", how)
     format, theme, width = values["format"], values["theme"], values["width"]
@@ -65,7 +65,7 @@ def drawn(picture: Picture, how: Given) -> Answer:
 
 def estimate(given: Given) -> Answer:
     """Answer about one histogram."""
-    question, methods = _estimated(given)
+    question, methods = _read_estimate(given)
     return as_json(estimate_document(question, question.answer(methods)))
 
 
@@ -73,13 +73,13 @@ def estimate_chart(given: Given, how: Given) -> Answer:
     """Draw the answer about one histogram."""
     from unheard.charts.draw import draw_estimate
 
-    question, methods = _estimated(given)
-    return drawn(draw_estimate(question, question.answer(methods)), how)
+    question, methods = _read_estimate(given)
+    return send_picture(draw_estimate(question, question.answer(methods)), how)
 
 
-def _estimated(given: Given) -> tuple[Question, list[str]]:
+def _read_estimate(given: Given) -> tuple[Question, list[str]]:
     method = given.pop("method", None)
-    question = build_question(**stated(given))
+    question = build_question(**build_arguments(given))
     chosen = method or question.default_method()
     return question, list(question.methods()) if chosen == "all" else [chosen]
 
@@ -91,7 +91,7 @@ def quick_estimate(body: bytes) -> Answer | None:
     return estimate(given) if len(given["counts"]) <= 101 and not solved else None
 
 
-def stated(given: Given) -> Given:
+def build_arguments(given: Given) -> Given:
     """Turn what was asked into arguments of :func:`unheard.build_question`."""
     arguments = {name: value for name, value in given.items() if value is not None}
     if "assumption" in arguments:
@@ -114,7 +114,7 @@ def _scale(given: str | list[float]) -> Scale:
 def _swept(given: Given) -> Sweep:
     from unheard.analysis.sweep import sweep
 
-    return sweep(**stated(given))
+    return sweep(**build_arguments(given))
 
 
 def sweep(given: Given) -> Answer:
@@ -128,7 +128,7 @@ def sweep_chart(given: Given, how: Given) -> Answer:
     from unheard.charts.draw import draw_sweep
 
     at = given.pop("at", None)
-    return drawn(draw_sweep(_swept(given), at), how)
+    return send_picture(draw_sweep(_swept(given), at), how)
 
 
 def _compared(given: Given) -> Comparison:
@@ -136,7 +136,7 @@ def _compared(given: Given) -> Comparison:
 
     first, second = given.pop("names")
     a, b = given.pop("a"), given.pop("b")
-    return compare(a, b, **stated(given), names=(first, second))
+    return compare(a, b, **build_arguments(given), names=(first, second))
 
 
 def compare(given: Given) -> Answer:
@@ -148,7 +148,7 @@ def compare_chart(given: Given, how: Given) -> Answer:
     """Draw two histograms against each other."""
     from unheard.charts.draw import draw_comparison
 
-    return drawn(draw_comparison(_compared(given)), how)
+    return send_picture(draw_comparison(_compared(given)), how)
 
 
 def _regrets(given: Given) -> list[dict[str, Any]]:
@@ -200,7 +200,7 @@ def regret_chart(given: Given, how: Given) -> Answer:
     """Draw how wrong methods can be."""
     from unheard.charts.draw import draw_regret
 
-    return drawn(draw_regret(_regrets(given)), how)
+    return send_picture(draw_regret(_regrets(given)), how)
 
 
 def _audited(given: Given) -> Audit:
@@ -218,7 +218,7 @@ def calibrate_chart(given: Given, how: Given) -> Answer:
     """Draw who takes part."""
     from unheard.charts.draw import draw_calibration
 
-    return drawn(draw_calibration(_audited(given)), how)
+    return send_picture(draw_calibration(_audited(given)), how)
 
 
 def _about(form: type[BaseModel], task: Callable[..., Answer]) -> Callable[..., Answer]:

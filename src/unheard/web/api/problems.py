@@ -86,6 +86,6 @@ def _describe(error: InputError) -> Problem:
     }
 
 
-def encoded(document: Problem) -> bytes:
+def encode(document: Problem) -> bytes:
     """Write a problem down."""
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")

@@ -161,8 +161,8 @@ async def estimate(request: Request) -> Response:
     if len(body) <= request.app.state.limits.quick_bytes:
         found = histograms.quick_estimate(body)
         if found is not None:
-            return _sent(found)
-    return await _answered(request, "estimate", body)
+            return _send(found)
+    return await _ask_worker(request, "estimate", body)
 
 
 @router.post(
@@ -174,7 +174,7 @@ async def estimate(request: Request) -> Response:
 )
 async def sweep(request: Request) -> Response:
     """Answer for every q, and say which q overturns a claim."""
-    return await _answered(request, "sweep", await request.body())
+    return await _ask_worker(request, "sweep", await request.body())
 
 
 @router.post(
@@ -186,7 +186,7 @@ async def sweep(request: Request) -> Response:
 )
 async def compare(request: Request) -> Response:
     """Compare two items."""
-    return await _answered(request, "compare", await request.body())
+    return await _ask_worker(request, "compare", await request.body())
 
 
 @router.post(
@@ -198,7 +198,7 @@ async def compare(request: Request) -> Response:
 )
 async def regret(request: Request) -> Response:
     """Find how wrong methods can be."""
-    return await _answered(request, "regret", await request.body())
+    return await _ask_worker(request, "regret", await request.body())
 
 
 @router.post(
@@ -210,7 +210,7 @@ async def regret(request: Request) -> Response:
 )
 async def estimate_chart(request: Request) -> Response:
     """Draw one histogram with its estimate and intervals."""
-    return await _answered(
+    return await _ask_worker(
         request, "estimate_chart", await request.body(), how=_read(request, "chart")
     )
 
@@ -224,7 +224,7 @@ async def estimate_chart(request: Request) -> Response:
 )
 async def sweep_chart(request: Request) -> Response:
     """Draw the answers for every q."""
-    return await _answered(
+    return await _ask_worker(
         request, "sweep_chart", await request.body(), how=_read(request, "chart")
     )
 
@@ -238,7 +238,7 @@ async def sweep_chart(request: Request) -> Response:
 )
 async def compare_chart(request: Request) -> Response:
     """Draw two items against each other."""
-    return await _answered(
+    return await _ask_worker(
         request, "compare_chart", await request.body(), how=_read(request, "chart")
     )
 
@@ -252,7 +252,7 @@ async def compare_chart(request: Request) -> Response:
 )
 async def regret_chart(request: Request) -> Response:
     """Draw how wrong methods can be."""
-    return await _answered(
+    return await _ask_worker(
         request, "regret_chart", await request.body(), how=_read(request, "chart")
     )
 
@@ -355,21 +355,21 @@ async def calibrate_chart(request: Request) -> Response:
 # What they have in common.
 
 
-def _sent(answer: Answer) -> Response:
+def _send(answer: Answer) -> Response:
     headers = {}
     if answer.file_name is not None:
         headers["content-disposition"] = f'attachment; filename="{answer.file_name}"'
     return Response(answer.content, answer.status, headers, answer.media_type)
 
 
-async def _answered(request: Request, task: str, body: bytes, **given: Any) -> Response:
+async def _ask_worker(request: Request, task: str, body: bytes, **given: Any) -> Response:
     """Have a worker answer a question."""
-    return await _awaited(request, request.app.state.pool.answer(task, given, body))
+    return await _await_answer(request, request.app.state.pool.answer(task, given, body))
 
 
 async def _draw(request: Request, task: str) -> Response:
     """Have a worker draw the answer to a question."""
-    return await _answered(request, task, await request.body(), how=_read(request, "chart"))
+    return await _ask_worker(request, task, await request.body(), how=_read(request, "chart"))
 
 
 async def _table(request: Request, task: str, **given: Any) -> Response:
@@ -385,19 +385,19 @@ async def _table(request: Request, task: str, **given: Any) -> Response:
         most = {name: getattr(limits, name) for name in ("question_bytes", "memory")}
         upload = {"folder": str(folder), "file": FORMS[kind], "limits": limits.describe() | most}
         size = (folder / FORMS[kind]).stat().st_size
-        return await _awaited(request, pool.read(task, {"upload": upload, **given}, size))
+        return await _await_answer(request, pool.read(task, {"upload": upload, **given}, size))
 
 
-async def _awaited(request: Request, answer: Coroutine[Any, Any, Answer]) -> Response:
+async def _await_answer(request: Request, answer: Coroutine[Any, Any, Answer]) -> Response:
     """Wait for a worker for as long as the client waits for it."""
     work = asyncio.ensure_future(answer)
-    leaving = asyncio.ensure_future(_left(request))
+    leaving = asyncio.ensure_future(_wait_for_departure(request))
     try:
         await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
         # Another worker takes longer to start than most work takes to end.
         await asyncio.wait({work}, timeout=_GRACE)
         if work.done():
-            return _sent(work.result())
+            return _send(work.result())
         work.cancel()
         with suppress(asyncio.CancelledError):
             await work
@@ -408,7 +408,7 @@ async def _awaited(request: Request, answer: Coroutine[Any, Any, Answer]) -> Res
         work.cancel()
 
 
-async def _left(request: Request) -> None:
+async def _wait_for_departure(request: Request) -> None:
     """Wait until the client has gone."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

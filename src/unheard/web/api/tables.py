@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from unheard.errors import OptionError, SourceError
 from unheard.model.parsing import parse_options
 from unheard.options.questions import options_of
-from unheard.web.api.histograms import Given, as_json, drawn
+from unheard.web.api.histograms import Given, as_json, send_picture
 from unheard.web.server.pool import Answer
 
 if TYPE_CHECKING:
@@ -187,12 +187,12 @@ def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
     """Rate every item of a table."""
     from unheard.present.table_json import documents
     from unheard.tables.pipeline import read_request
-    from unheard.tables.sql.sort import sort_column, sorted_rows
+    from unheard.tables.sql.sort import sort_column, sort_rows
 
     values = parse_options("rate", "rest", given)
     request = read_request(**_pick(values))
     with Upload(**upload).job(request) as (job, result):
-        query = sorted_rows(result, request, sort_column(request, values["sort"]))
+        query = sort_rows(result, request, sort_column(request, values["sort"]))
         rows = list(documents(job.opened.engine, query))
     return _as_csv(rows, "rated.csv") if as_csv else as_json(rows)
 
@@ -225,7 +225,7 @@ def _order(
     from unheard.present.order_sentences import Findings
     from unheard.tables.pipeline import read_request
     from unheard.tables.request import add_order
-    from unheard.tables.top_k import check_who, standing
+    from unheard.tables.top_k import check_who, find_standing
 
     request = read_request(**_pick(values))
     claim = (values["k"], values["above"], values["below"])
@@ -235,18 +235,18 @@ def _order(
     if who is not None:
         check_who(request)
     with Upload(**upload).job(request) as (job, result):
-        stands = None if who is None else standing(job, who)
+        stands = None if who is None else find_standing(job, who)
         yield job, result, Findings(job, result, stands)
 
 
 def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
     """Say what is settled about the order of the items of a table."""
     from unheard.present.table_json import documents, order_document
-    from unheard.tables.sql.sort import sort_column, sorted_rows
+    from unheard.tables.sql.sort import sort_column, sort_rows
 
     values = parse_options("rank", "rest", given)
     with _order(upload, values) as (job, result, findings):
-        query = sorted_rows(result, job.request, sort_column(job.request, values["sort"]))
+        query = sort_rows(result, job.request, sort_column(job.request, values["sort"]))
         rows = list(documents(job.opened.engine, query))
         if as_csv:
             return _as_csv(rows, "ranked.csv")
@@ -257,16 +257,16 @@ def rank_chart(upload: Given, given: Given, drawing: Given, how: Given) -> Answe
     """Draw the order of the items of a table."""
     from unheard.charts.draw import draw_ranking
     from unheard.present.table_json import documents
-    from unheard.tables.sql.sort import sort_column, sorted_rows
+    from unheard.tables.sql.sort import sort_column, sort_rows
 
     values = parse_options("rank", "rest", given)
     top = parse_options("rank_chart", "rest", drawing)["top"]
     with _order(upload, values) as (job, result, _):
-        query = sorted_rows(result, job.request, sort_column(job.request, values["sort"]))
+        query = sort_rows(result, job.request, sort_column(job.request, values["sort"]))
         rows = list(documents(job.opened.engine, query))
         request = job.request
         picture = draw_ranking(rows, request.result_keys, request.scale, top=top)
-    return drawn(picture, how)
+    return send_picture(picture, how)
 
 
 def report(upload: Given, given: Given) -> Answer:
@@ -318,7 +318,7 @@ def calibrate_table_chart(upload: Given, given: Given, how: Given) -> Answer:
             problem="A chart shows one audit, and {argument} asks for several",
             hint="Leave {argument} out",
         )
-    return drawn(draw_calibration(audits[""]), how)
+    return send_picture(draw_calibration(audits[""]), how)
 
 
 def _audits(upload: Given, given: Given) -> tuple[dict[str, Audit], bool]:

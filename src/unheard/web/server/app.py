@@ -23,7 +23,7 @@ from unheard._version import __version__
 from unheard.errors import UnheardError
 from unheard.options.questions import labels
 from unheard.web.api import routes
-from unheard.web.api.problems import MEDIA_TYPE, as_problem, encoded, fault, problem
+from unheard.web.api.problems import MEDIA_TYPE, as_problem, encode, fault, problem
 from unheard.web.api.read_requests import describe_mistake
 from unheard.web.server.guard import Guard
 from unheard.web.server.limits import Limits
@@ -133,7 +133,7 @@ def _add_problems(app: FastAPI) -> None:
     def send(document: dict[str, Any]) -> Response:
         status = document["status"]
         headers = {"retry-after": "1"} if status in (429, 503) else {}
-        return Response(encoded(document), status, headers, MEDIA_TYPE)
+        return Response(encode(document), status, headers, MEDIA_TYPE)
 
     @app.exception_handler(UnheardError)
     async def refuse(_: Request, error: UnheardError) -> Response:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
-from unheard.web.api.problems import MEDIA_TYPE, RefusedError, encoded, fault, too_large
+from unheard.web.api.problems import MEDIA_TYPE, RefusedError, encode, fault, too_large
 from unheard.web.server.limits import Limits, write_size
 
 Scope: TypeAlias = Any
@@ -217,7 +217,7 @@ class _Transfer:
         if self.started:
             return
         self._refusing = True
-        body = encoded(error.problem)
+        body = encode(error.problem)
         headers = [
             (b"content-type", MEDIA_TYPE.encode()),
             (b"content-length", str(len(body)).encode()),

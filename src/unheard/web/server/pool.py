@@ -18,7 +18,7 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import Any
 
-from unheard.web.api.problems import MEDIA_TYPE, RefusedError, encoded, problem
+from unheard.web.api.problems import MEDIA_TYPE, RefusedError, encode, problem
 from unheard.web.server.limits import MIB, Limits
 
 HEADER = struct.Struct("!II")
@@ -247,4 +247,4 @@ def _report_death() -> Answer:
         "The worker died before it finished; the request may need more memory than this server "
         "allows. Ask for less, or use the command line."
     )
-    return Answer(422, MEDIA_TYPE, encoded(problem(422, detail)))
+    return Answer(422, MEDIA_TYPE, encode(problem(422, detail)))

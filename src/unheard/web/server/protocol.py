@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from unheard.web.api.problems import MEDIA_TYPE, encoded, problem
+from unheard.web.api.problems import MEDIA_TYPE, encode, problem
 from unheard.web.server.guard import SAFE_HEADERS
 from unheard.web.server.limits import Limits, write_size
 
@@ -151,7 +151,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._refuse(*(self._refusal or (400, f"{msg.rstrip('.')}. Check the request.")))
 
     def _refuse(self, status: int, detail: str) -> None:
-        body = encoded(problem(status, detail))
+        body = encode(problem(status, detail))
         headers = [
             (b"content-type", MEDIA_TYPE.encode()),
             (b"content-length", b"%d" % len(body)),

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import duckdb
 
-from unheard.web.api.problems import MEDIA_TYPE, as_problem, encoded, fault, problem
+from unheard.web.api.problems import MEDIA_TYPE, as_problem, encode, fault, problem
 from unheard.web.server.limits import MIB
 from unheard.web.server.memory import limit_memory, read_resident
 from unheard.web.server.pool import HEADER, READY, Answer
@@ -78,7 +78,7 @@ def _run_task(task: Callable[..., Answer], given: dict[str, Any]) -> Answer:
         if known is None:
             traceback.print_exc()
         found = known or fault().problem
-    return Answer(found["status"], MEDIA_TYPE, encoded(found))
+    return Answer(found["status"], MEDIA_TYPE, encode(found))
 
 
 def _end_with_server(server: int) -> None:
