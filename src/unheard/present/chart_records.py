@@ -130,8 +130,8 @@ def q_words(question: Question) -> tuple[str, str, str]:
         title = "q: how often people respond, compared with what is stated"
         return title, "as stated", "far less often"
     if question.assumption.kind == "floor":
-        return "floor: least probability to respond", "everybody responds", "some hardly ever"
-    title = "q: least over greatest participation"
+        return "floor: least probability of responding", "everybody responds", "some hardly ever"
+    title = "participation ratio q"
     return title, "all respond equally often", "some hardly ever"
 
 
