@@ -359,7 +359,7 @@ def test_packed_counting_gives_way(
         asked.append(packed)
         return original(*given, packed=packed, **more)
 
-    monkeypatch.setattr("unheard.tables.pipeline.counting", watched)
+    monkeypatch.setattr("unheard.tables.pipeline.write_count_query", watched)
     monkeypatch.setattr(Packing, "most", property(lambda _: most))
     path = tmp_path / "stays.csv"
     path.write_bytes(as_csv(STAYS))
