@@ -14,11 +14,18 @@ from unheard.options.questions import QUESTIONS
 from unheard.options.surfaces import REST, CommandLine
 
 SOURCE = Path(errors.__file__).parent
+FILES = {file: ast.parse(file.read_text(encoding="utf-8")) for file in SOURCE.rglob("*.py")}
 KINDS = {
     name
     for name, one in vars(errors).items()
     if isinstance(one, type) and issubclass(one, InputError)
-} | {"QuestionError"}
+}
+KINDS |= {  # those that other modules derive from them
+    node.name
+    for tree in FILES.values()
+    for node in ast.walk(tree)
+    if isinstance(node, ast.ClassDef) and {getattr(base, "id", "") for base in node.bases} & KINDS
+}
 OPTIONS = {one.name for options in QUESTIONS.values() for one in options}
 ARGUMENTS = OPTIONS | {"argument", "a", "b", "answers", "lower", "upper"}
 OWN = {"problem", "hint", "value", "index", "examples", "code"}
@@ -26,8 +33,8 @@ OWN = {"problem", "hint", "value", "index", "examples", "code"}
 
 def raised() -> Iterator[tuple[str, ast.Call]]:
     """Every call in the package that makes an input error, with its place."""
-    for file in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for file, tree in FILES.items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 if name in KINDS or (name == "error" and {"problem"} & keywords(node)):

@@ -18,6 +18,7 @@ from unheard.game.regret import check_kind, compute_regret, simulate_regret
 from unheard.game.structures import Structure
 from unheard.model.results import Result
 from unheard.model.scale import Scale
+from unheard.options.unknown import check_choice
 
 
 @dataclass(frozen=True)
@@ -197,14 +198,7 @@ class RegretTable:
 def check_methods(methods: Sequence[str]) -> list[str]:
     """Return the names of methods, or raise unless all of them exist."""
     for name in methods:
-        if name not in ESTIMATORS:
-            raise MethodError(
-                "method",
-                problem="{argument} must be one of {methods}",
-                value=name,
-                hint="Name one, or several separated by commas",
-                methods=", ".join(ESTIMATORS),
-            )
+        check_choice("method", name, ESTIMATORS, MethodError)
     return list(methods)
 
 

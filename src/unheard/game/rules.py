@@ -19,6 +19,8 @@ from unheard.text import write_exactly
 Rule: TypeAlias = str | Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """The name of a method, or a function from (K, m) counts of ratings seen to K ratings."""
 
+_RETURN_HINT = "Return one rating on the scale for each row of counts"
+
 
 def rule_name(rule: Rule) -> str:
     """Return the name of a rule for reports."""
@@ -64,7 +66,7 @@ def check_answers(answers: object, seen: Floats, scale: Scale, name: str) -> Flo
             "rule",
             problem="{name} must return numbers",
             value=Given(type(answers).__name__),
-            hint="Return one rating on the scale for each row of counts",
+            hint=_RETURN_HINT,
             name=name,
         ) from None
     if found.shape != (len(seen),):
@@ -72,7 +74,7 @@ def check_answers(answers: object, seen: Floats, scale: Scale, name: str) -> Flo
             "rule",
             problem="{name} must return one number for each of {size} histograms",
             value=Given(f"an array of shape {found.shape}"),
-            hint="Return one rating on the scale for each row of counts",
+            hint=_RETURN_HINT,
             name=name,
             size=len(seen),
         )
@@ -85,7 +87,7 @@ def check_answers(answers: object, seen: Floats, scale: Scale, name: str) -> Flo
             "rule",
             problem="{name} must return ratings from {lowest} to {highest}",
             value=Given(f"{float(found[row])!r} for the histogram ({counts})"),
-            hint="Return one rating on the scale for each row of counts",
+            hint=_RETURN_HINT,
             name=name,
             lowest=write_exactly(scale.lowest),
             highest=write_exactly(scale.highest),

@@ -15,6 +15,7 @@ from typing import Any
 import unheard
 from unheard.charts.export import render_png, render_svg
 from unheard.errors import OptionError
+from unheard.options.unknown import check_choice
 from unheard.paper.exhibit import Exhibit, Rows, Step
 from unheard.paper.index import Entry, render_page
 from unheard.tables.output.write import beside
@@ -51,14 +52,7 @@ class Made:
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the chosen exhibits in order, all by default; raise unless they exist."""
     for name in names:
-        if name not in EXHIBITS:
-            raise OptionError(
-                "only",
-                problem="{argument} must be one or several of {exhibits}",
-                value=name,
-                hint="Leave {argument} out for all of them",
-                exhibits=", ".join(EXHIBITS),
-            )
+        check_choice("only", name, EXHIBITS, OptionError)
     return tuple(name for name in EXHIBITS if name in names) or EXHIBITS
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, get_args
 
 from rich.text import Text
 
 from unheard.errors import OptionError
-from unheard.model.results import Result
+from unheard.model.results import Backend, Result
+from unheard.options.unknown import check_choice
 from unheard.present.layout import Page
 
 _MODULES = {
@@ -83,13 +84,7 @@ def build_frame(rows: list[dict[str, Any]], backend: str | None) -> Any:
     """Turn rows into a data frame of a library; by default pandas if it is there, else PyArrow."""
     if backend is None:
         backend = "pandas" if find_spec("pandas") else "pyarrow"
-    if backend not in ("pandas", "polars", "pyarrow"):
-        raise OptionError(
-            "backend",
-            problem="{argument} must be a library of data frames",
-            value=backend,
-            hint="Use pandas, polars or pyarrow",
-        )
+    check_choice("backend", backend, get_args(Backend), OptionError)
     if find_spec(backend) is None:
         raise OptionError(
             "backend",

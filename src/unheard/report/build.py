@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from unheard.model.arguments import Columns, Table, TableOptions
-from unheard.options.questions import options_of
-from unheard.options.unknown import refuse_unknown
+from unheard.options.unknown import check_options
 from unheard.report.report_data import gather_report_data
 from unheard.report.shared_participation import choose_participation
 from unheard.tables.engines.postgres import without_password
@@ -70,7 +69,7 @@ def make_report(
     >>> "A is first" in page
     True
     """
-    refuse_unknown("make_report", options, options_of("report", "python"))
+    check_options(make_report, options, TableOptions)
     asked: dict[str, Any] = {"item": item, "rating": rating, **options}
     order = {"k": k, "above": above, "below": below}
     given = asked | order | {"shared": shared, "title": title, "output": output}

@@ -36,8 +36,7 @@ from unheard.options.choices import (
     OffScale,
     Quiet,
 )
-from unheard.options.questions import options_of
-from unheard.options.unknown import refuse_unknown, suggests_names
+from unheard.options.unknown import check_options, suggests_names
 from unheard.tables.engines.base import inline
 from unheard.tables.engines.base import table as table_named
 from unheard.tables.pipeline import (
@@ -276,7 +275,7 @@ def rank(
     B 2 2 2 no
     C 3 3 3 no
     """
-    refuse_unknown("rank", options, options_of("rank", "python"))
+    check_options(rank, options, TableOptions)
     request, where = split_options(item, rating, shared=shared, **options)
     request = add_order(request, k, above, below, sampling_error, options.get("method"))
     return _fetch(source, request, where, _sort_rows(request, sort))
@@ -425,7 +424,7 @@ def write_sql(
     for place, name in (("table", table), ("n_table", n_table), ("q_table", q_table)):
         if name is not None:
             check_table_name(place, name)
-    refuse_unknown("write_sql", options, options_of("sql", "python"))
+    check_options(write_sql, options, SqlOptions)
     request = read_request(
         item=item, rating=rating, n_table=n_table, q_table=q_table, ranks=ranks, **options
     )
