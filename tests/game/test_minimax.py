@@ -15,18 +15,19 @@ from unheard.game.adversary import find_worst_case
 from unheard.game.bernstein import certify_worst_case, compute_coefficients
 from unheard.game.minimax import certify_rule, extend_to_scale, solve_minimax
 from unheard.game.outcomes import GameError, list_outcomes
-from unheard.game.regret import ExactRegret, Kind
+from unheard.game.regret import ExactRegret
 from unheard.model.scale import Scale
+from unheard.options.choices import RegretKind
 
 BINARY = Scale((0, 1))
-KINDS: tuple[Kind, ...] = ("gap", "excess")
+KINDS: tuple[RegretKind, ...] = ("gap", "excess")
 
 
 def random_table(n: int, seed: int) -> Floats:
     return np.random.default_rng(seed).random((n + 1, n + 1))
 
 
-def as_regret(table: Floats, kind: Kind) -> ExactRegret:
+def as_regret(table: Floats, kind: RegretKind) -> ExactRegret:
     n = len(table) - 1
     low, high = list_outcomes(n, 2).seen.astype(int).T
     return ExactRegret(table[low, high], n, BINARY, kind)
@@ -34,7 +35,7 @@ def as_regret(table: Floats, kind: Kind) -> ExactRegret:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("high_quiet", [False, True])
-def test_bernstein_coefficients_give_the_regret(kind: Kind, high_quiet: bool) -> None:
+def test_bernstein_coefficients_give_the_regret(kind: RegretKind, high_quiet: bool) -> None:
     """The polynomial with these coefficients is the regret, at any shares of the three types."""
     n, q = 5, 0.35
     table = random_table(n, 1)
@@ -65,7 +66,7 @@ def test_bernstein_coefficients_give_the_regret(kind: Kind, high_quiet: bool) ->
 @settings(max_examples=25)
 @given(st.integers(1, 7), st.floats(0.05, 0.95), st.integers(0, 1000), st.sampled_from(KINDS))
 def test_certificate_holds_on_a_lattice_of_all_structures(
-    n: int, q: float, seed: int, kind: Kind
+    n: int, q: float, seed: int, kind: RegretKind
 ) -> None:
     """For any aggregator, also one that treats the ends differently."""
     table = random_table(n, seed)

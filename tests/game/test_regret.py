@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import unheard as uh
 from tests.strategies import Floats
 from unheard.game.outcomes import GameError, count_outcomes, list_outcomes, tabulate_binomial
-from unheard.game.regret import ExactRegret, Kind, compute_regret, simulate_regret
+from unheard.game.regret import ExactRegret, compute_regret, simulate_regret
 from unheard.game.rules import Rule, evaluate_rule
 from unheard.game.structures import (
     Structure,
@@ -23,8 +23,9 @@ from unheard.game.structures import (
     build_lemma_pair,
 )
 from unheard.model.scale import Scale
+from unheard.options.choices import RegretKind
 
-KINDS: tuple[Kind, ...] = ("gap", "excess")
+KINDS: tuple[RegretKind, ...] = ("gap", "excess")
 
 
 @st.composite
@@ -90,7 +91,9 @@ def test_regret_agrees_with_a_million_draws(
 
 @settings(max_examples=40)
 @given(st.data(), st.integers(2, 4), st.integers(1, 8), st.sampled_from(KINDS))
-def test_slopes_are_finite_differences(data: st.DataObject, m: int, n: int, kind: Kind) -> None:
+def test_slopes_are_finite_differences(
+    data: st.DataObject, m: int, n: int, kind: RegretKind
+) -> None:
     scale = Scale.points(m)
     rng = np.random.default_rng(n)
     answers = 1 + (m - 1) * rng.random(count_outcomes(n, m))

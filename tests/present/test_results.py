@@ -159,7 +159,9 @@ def test_response_rates_are_compared(responses: list[int], said: str) -> None:
 
 def test_frames_of_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     result = uh.estimate(COUNTS, q=0.3)
-    with pytest.raises(uh.OptionError, match="backend must be one of pandas, polars, pyarrow; got 'spark'"):
+    with pytest.raises(
+        uh.OptionError, match="backend must be one of pandas, polars, pyarrow; got 'spark'"
+    ):
         result.to_frame("spark")  # type: ignore[call-overload]
     monkeypatch.setattr("unheard.present.results.find_spec", lambda name: name == "pyarrow" or None)
     assert isinstance(result.to_frame(), pa.Table)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import sub
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 from unheard.formulas.operations import Column, map_distinct
+from unheard.options.choices import Quiet
 
-Quiet: TypeAlias = Literal["any", "low", "high", "middle"]
 QUIET: tuple[Quiet, ...] = get_args(Quiet)
 
 

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from unheard.formulas.operations import Floats
 from unheard.game.outcomes import GameError, tabulate_binomial
-from unheard.game.regret import Kind
 from unheard.game.structures import Structure
+from unheard.options.choices import RegretKind
 
 ROUNDING = 1e-12
 """Added to every certified bound, relative to the width of the scale squared."""
@@ -62,7 +62,7 @@ class Certificate:
 
 
 def certify_worst_case(
-    table: Floats, q: float, kind: Kind = "gap", tolerance: float = 1e-4
+    table: Floats, q: float, kind: RegretKind = "gap", tolerance: float = 1e-4
 ) -> Certificate:
     """Bound the regret of an aggregator on {0, 1} over every structure.
 
@@ -104,7 +104,7 @@ class _Face:
         return Structure(p[::-1], g[::-1]) if self.turned else Structure(p, g)
 
 
-def compute_coefficients(table: Floats, q: float, kind: Kind, high_quiet: bool) -> Floats:
+def compute_coefficients(table: Floats, q: float, kind: RegretKind, high_quiet: bool) -> Floats:
     """Return the Bernstein coefficients on one face, as an array over (high, low and reluctant).
 
     The third index, low and eager, is the degree minus the other two; entries where it would be

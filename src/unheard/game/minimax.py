@@ -31,12 +31,13 @@ from unheard.formulas.operations import Floats, blocks
 from unheard.game.adversary import build_bad_structures
 from unheard.game.bernstein import Certificate, certify_worst_case
 from unheard.game.outcomes import GameError, list_outcomes, tabulate_binomial
-from unheard.game.regret import Kind, check_kind
+from unheard.game.regret import check_kind
 from unheard.game.rules import Rule, evaluate_rule
 from unheard.game.structures import Structure
 from unheard.model.assumption import Assumption
 from unheard.model.results import Result
 from unheard.model.scale import Scale
+from unheard.options.choices import RegretKind
 
 REACH = 200
 """Largest n for which the game of kind ``gap`` is solved."""
@@ -158,7 +159,7 @@ def solve_minimax(
 
 
 def certify_rule(
-    rule: Rule, n: int, q: float, kind: Kind = "gap", tolerance: float = 1e-4
+    rule: Rule, n: int, q: float, kind: RegretKind = "gap", tolerance: float = 1e-4
 ) -> Certificate:
     """Bound an aggregator's worst case on {0, 1} from both sides, over every structure."""
     seen = list_outcomes(n, 2).seen
@@ -176,7 +177,7 @@ class _Solved:
 
 
 @lru_cache(maxsize=512)
-def _solve(n: int, q: float, kind: Kind, tolerance: float) -> _Solved:
+def _solve(n: int, q: float, kind: RegretKind, tolerance: float) -> _Solved:
     if q == 1:
         # Everybody is seen; the answers to other histograms never matter.
         bea = evaluate_rule("bea", list_outcomes(n, 2).seen, n, q, Scale((0, 1)))
@@ -223,7 +224,7 @@ def _first_structures(n: int, q: float) -> tuple[Structure, ...]:
 class _Mixture:
     """Structures that the adversary may mix, each together with its mirror image."""
 
-    def __init__(self, n: int, kind: Kind, background: float) -> None:
+    def __init__(self, n: int, kind: RegretKind, background: float) -> None:
         self.n, self.kind, self.background = n, kind, background
         table = list_outcomes(n, 2)
         low, high = table.seen.astype(np.int64).T

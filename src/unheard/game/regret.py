@@ -18,7 +18,7 @@ the worst case and its certificate build on that.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -27,9 +27,9 @@ from unheard.game.outcomes import GameError, list_outcomes
 from unheard.game.rules import Rule, evaluate_rule
 from unheard.game.structures import Structure
 from unheard.model.scale import Scale
+from unheard.options.choices import RegretKind
 
-Kind: TypeAlias = Literal["gap", "excess"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[RegretKind, ...] = get_args(RegretKind)
 
 _MOST_PEOPLE = 2**53
 """Counts beyond this are no longer exact."""
@@ -44,7 +44,7 @@ _SMALLEST_LOG = -600.0
 """Smaller log-probabilities are raised to this: arithmetic with denormal numbers is slow."""
 
 
-def check_kind(kind: str) -> Kind:
+def check_kind(kind: str) -> RegretKind:
     """Return the kind of regret, or raise unless it is one."""
     for known in KINDS:
         if kind == known:
@@ -72,7 +72,7 @@ class ExactRegret:
         ``gap`` or ``excess``.
     """
 
-    def __init__(self, answers: Floats, n: int, scale: Scale, kind: Kind) -> None:
+    def __init__(self, answers: Floats, n: int, scale: Scale, kind: RegretKind) -> None:
         table = list_outcomes(n, scale.m)
         self.n, self.kind, self.unit = n, kind, scale.width**2
         # On the scale from 0 to 1 nothing cancels; squared widths come back at the end.
