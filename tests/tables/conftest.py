@@ -14,16 +14,11 @@ def engine(request: pytest.FixtureRequest) -> Bench:
     return bench(request.param)
 
 
-@pytest.fixture(params=benches((*SQL_BENCHES, "postgres-reader")))
+@pytest.fixture(params=benches(SQL_BENCHES))
 def database(request: pytest.FixtureRequest) -> Bench:
     """Return everything that runs queries, for questions about what is worked out.
 
-    Frames are left out: DuckDB works on them all.
+    Frames are left out, as DuckDB works on them all, and so is PostgreSQL's reader: it runs the
+    cases that every engine runs, and those of ``test_snapshots``.
     """
-    return bench(request.param)
-
-
-@pytest.fixture(params=benches(SQL_BENCHES))
-def sql_engine(request: pytest.FixtureRequest) -> Bench:
-    """Return engines with a dialect and a client of their own."""
     return bench(request.param)
