@@ -18,7 +18,8 @@ from unheard.analysis.assumption_file import (
     read_assumption_and_scale,
     write_assumption,
 )
-from unheard.analysis.calibrate import LEAST_PARTICIPATION, calibrate
+from unheard.analysis.calibrate import calibrate
+from unheard.analysis.participation import LEAST_PARTICIPATION
 from unheard.errors import AssumptionError, CountsError, InputError, OptionError, SourceError
 from unheard.present.estimates import numbers_document
 
@@ -87,7 +88,7 @@ def test_items_that_differ_widen_the_box() -> None:
 
 def test_ratings_nobody_holds_or_nobody_gives_are_left_open() -> None:
     audit = calibrate([0, 5, 0, 20], [30, 20, 0, 50])
-    assert audit.unaudited_ratings == (3.0,)
+    assert audit.unknown_ratings == (3.0,)
     assert np.isnan(audit.g[2])
     assert audit.g_lower[2] == LEAST_PARTICIPATION
     assert audit.g_upper[2] == 1

@@ -5,12 +5,21 @@ from __future__ import annotations
 import pytest
 
 from tests.tables.cases import benches
-from tests.tables.engines import BENCHES, SQL_BENCHES, Bench, bench
+from tests.tables.engines import BENCHES, ONE_QUERY_BENCHES, SQL_BENCHES, Bench, bench
 
 
 @pytest.fixture(params=benches(BENCHES))
+def every_engine(request: pytest.FixtureRequest) -> Bench:
+    """Return everything that holds rows, for the questions about reading that differ most."""
+    return bench(request.param)
+
+
+@pytest.fixture(params=benches([name for name in BENCHES if name not in ONE_QUERY_BENCHES]))
 def engine(request: pytest.FixtureRequest) -> Bench:
-    """Return everything that holds rows, for questions about reading and returning them."""
+    """Return what holds rows, for questions about reading and returning them.
+
+    What runs everything as one query reads as its own engine does, and is slow to plan.
+    """
     return bench(request.param)
 
 

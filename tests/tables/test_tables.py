@@ -41,15 +41,15 @@ def test_odd_item_names(engine: Bench) -> None:
     check(engine, table, wanted, rating="rating", q=0.3)
 
 
-def test_odd_column_names_and_several_keys(engine: Bench) -> None:
+def test_odd_column_names_and_several_keys(every_engine: Bench) -> None:
     table = ratings(8).rename_columns(["Item 'x' \"y\"", "order"])
     table = table.append_column("group", pa.array([i % 3 for i in range(table.num_rows)]))
     item = ["Item 'x' \"y\"", "group"]
     wanted = expected(table, item, "order", FIVE, q=0.3)
-    check(engine, table, wanted, item=item, rating="order", q=0.3)
+    check(every_engine, table, wanted, item=item, rating="order", q=0.3)
 
 
-def test_nulls_and_off_scale_by_choice(engine: Bench) -> None:
+def test_nulls_and_off_scale_by_choice(every_engine: Bench) -> None:
     table = ratings(9)
     given = table["rating"].to_pylist()
     given = [
@@ -65,7 +65,7 @@ def test_nulls_and_off_scale_by_choice(engine: Bench) -> None:
         for i, v in enumerate(given)
     ]
     dirty = table.set_column(1, "rating", pa.array(given))
-    source, where = engine.load(dirty)
+    source, where = every_engine.load(dirty)
     with pytest.raises(
         uh.DataError, match=r"rows have no rating.*for example.*not on the scale 1 to 5"
     ) as refused:
@@ -85,7 +85,7 @@ def test_nulls_and_off_scale_by_choice(engine: Bench) -> None:
     for key in dropped:
         plain[key]["notes"] = f"{plain[key]['notes']} rows_dropped".strip()
     with pytest.warns(uh.DroppedRowsWarning) as told:
-        check(engine, dirty, plain, rating="rating", q=0.3, nulls="drop", off_scale="drop")
+        check(every_engine, dirty, plain, rating="rating", q=0.3, nulls="drop", off_scale="drop")
     messages = {str(w.message).split()[0] for w in told if w.category is uh.DroppedRowsWarning}
     assert messages == {str(off), str(given.count(None))}
 
@@ -126,8 +126,8 @@ def check_second_tables(engine: Bench, method: str) -> None:
     assert found[("nobody",)]["notes"].startswith("no_ratings")
 
 
-def test_second_tables(engine: Bench) -> None:
-    check_second_tables(engine, "midpoint")
+def test_second_tables(every_engine: Bench) -> None:
+    check_second_tables(every_engine, "midpoint")
 
 
 def test_second_tables_with_bea(database: Bench) -> None:
@@ -157,7 +157,7 @@ def test_missing_column(engine: Bench) -> None:
         uh.rate(source, "item", "ratng", q=0.3, **where)
 
 
-def test_months(engine: Bench) -> None:
+def test_months(every_engine: Bench) -> None:
     table = ratings(14)
     when = days(table)
     wanted = {}
@@ -171,7 +171,7 @@ def test_months(engine: Bench) -> None:
         for key, row in expected(kept, ["item"], "rating", FIVE, q=0.3).items():
             wanted[(*key, first, after)] = row
     check(
-        engine,
+        every_engine,
         table.append_column("day", pa.array(when)),
         wanted,
         rating="rating",

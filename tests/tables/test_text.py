@@ -19,9 +19,9 @@ from unheard.tables.sql.dialects import DIALECTS
 ASKED: list[dict[str, Any]] = [
     {"q": 0.3},
     {"q": 0.3, "n_column": "guests", "view": "best.rated"},
-    {"floor": 0.3, "n": 900, "method": "bea"},
+    {"floor": 0.3, "n": 900, "method": "bea", "level": None},
     {"q": 0.2, "quiet": "low", "n_table": "people", "strata": ["wing"]},
-    {"q_table": "voices", "time": "day", "window": "month", "text_ratings": True},
+    {"q_table": "voices", "time": "day", "window": "month", "text_ratings": True, "level": None},
     {"q": 0.3, "scale": "1:20", "level": None, "ranks": False, "nulls": "nonresponse"},
 ]
 

@@ -21,20 +21,22 @@ from functools import cached_property
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, stdtr, stdtrit
 
+from unheard.analysis.participation import (
+    LEAST_PARTICIPATION,
+    Participation,
+    choose_direction,
+    describe_participation,
+    write_ratings,
+)
 from unheard.analysis.pool_fit import fit_pool
 from unheard.errors import CountsError, Given
 from unheard.formulas.confidence import critical_value
 from unheard.formulas.operations import Floats
 from unheard.formulas.pooling import Pool
-from unheard.model.assumption import Assumption
 from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.question import require_level
-from unheard.model.results import Result
 from unheard.model.scale import Scale
 from unheard.text import write_exactly
-
-LEAST_PARTICIPATION = 1e-9
-"""Lower bound of participation where the audit does not give one."""
 
 FEWEST_ITEMS = 5
 """Fewer items say little about the variation between items, so that boxes are wide."""
@@ -44,71 +46,35 @@ _LEAST_DEGREES = 0.1
 _OPEN_SHARE = 1e-6
 """Smallest share of a rating among everybody; below it, nothing is known about the rating."""
 
-DIRECTION_LEVEL = 0.05
-"""Significance level of the tests that suggest a direction."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(Result):
+class Audit(Participation):
     """What an audit says about participation.
 
     Attributes
     ----------
-    scale
-        The values a rating may take.
     observed, truth
         Counts per item (rows) and rating: of respondents, and of everybody audited.
     paired
-        Whether both count the same people, so that participation itself is known.
-    level
-        Simultaneous level of the box.
-    g
-        Estimated participation per rating; NaN for a rating that does not occur in the audit. If
-        not paired, it is relative to the largest.
-    g_lower, g_upper
-        Simultaneous confidence box.
-    trend_p, middle_p
-        p-values of the hypotheses that participation does not increase or decrease with the rating,
-        and that people between the two ends respond as often as those at the ends.
-    quiet
-        The direction that the tests suggest: ``any``, ``low``, ``high`` or ``middle``.
-    words
-        The finding, in sentences for a lay reader.
+        Whether both count the same people, so that participation itself is known; otherwise it is
+        relative to the largest.
     """
 
-    scale: Scale
+    source = "audit"
+
     observed: Floats
     truth: Floats
     paired: bool
-    level: float
-    g: Floats
-    g_lower: Floats
-    g_upper: Floats
-    trend_p: float
-    middle_p: float
-    quiet: str
-    words: str
+
+    @property
+    def relative(self) -> bool:
+        """Whether participation is known up to a common factor only."""
+        return not self.paired
 
     @property
     def items(self) -> int:
         """Number of items audited."""
         return len(self.truth)
-
-    @property
-    def q(self) -> float:
-        """Estimated participation ratio: smallest participation over largest."""
-        return float(np.nanmin(self.g) / np.nanmax(self.g))
-
-    @property
-    def q_lower(self) -> float:
-        """Smallest participation ratio that the box allows."""
-        return float(self.g_lower.min() / self.g_upper.max())
-
-    @property
-    def unaudited_ratings(self) -> tuple[float, ...]:
-        """Ratings that do not occur in the audit."""
-        none = self.truth.sum(axis=0) == 0
-        return tuple(v for v, missing in zip(self.scale.values, none, strict=True) if missing)
 
     @cached_property
     def pool(self) -> Pool | None:
@@ -126,16 +92,6 @@ class Audit(Result):
         away = critical_value(self.level) * self.pool.silent.spread
         lower, upper = expit(logit(self.g_lower) - away), expit(logit(self.g_upper) + away)
         return np.maximum(lower, LEAST_PARTICIPATION), np.asarray(upper)
-
-    @property
-    def assumption(self) -> Assumption:
-        """The audit as an assumption for :func:`unheard.estimate` and other functions."""
-        lower, upper = (end.tolist() for end in self.find_item_box())
-        if self.unaudited_ratings:
-            return Assumption.box(lower, upper, relative=not self.paired)
-        return Assumption.audit(
-            self.g.tolist(), lower, upper, relative=not self.paired, pool=self.pool
-        )
 
 
 def calibrate(
@@ -189,9 +145,9 @@ def calibrate(
     trend = _test_trend(o, t, values, paired)
     ends = np.isin(values, values[[0, -1]]).astype(float)
     middle = _test_trend(o, t, ends, paired) if len(values) > 2 else (0.0, 1.0)
-    quiet = _choose_direction(lower, upper, trend, middle)
+    quiet = choose_direction(lower, upper, trend, middle)
     audit = Audit(
-        respondents.scale, o, t, paired, level, g, lower, upper, trend[1], middle[1], quiet, ""
+        respondents.scale, level, g, lower, upper, trend[1], middle[1], quiet, "", o, t, paired
     )
     return replace(audit, words=_describe_audit(audit))
 
@@ -348,39 +304,8 @@ def _test_trend(o: Floats, t: Floats, scores: Floats, paired: bool) -> tuple[flo
     return z, float(2 * tail)
 
 
-def _choose_direction(
-    lower: Floats, upper: Floats, trend: tuple[float, float], middle: tuple[float, float]
-) -> str:
-    """Choose the direction that the tests suggest and that is compatible with the box."""
-    rises = bool((np.maximum.accumulate(lower) <= upper).all())
-    falls = bool((np.maximum.accumulate(lower[::-1]) <= upper[::-1]).all())
-    z, p = trend
-    if p < DIRECTION_LEVEL and ((z > 0 and rises) or (z < 0 and falls)):
-        return "low" if z > 0 else "high"
-    at_ends, p = middle
-    ends = max(lower[0], lower[-1]), min(upper[0], upper[-1])
-    fits = ends[0] <= ends[1] and bool((lower[1:-1] <= ends[1]).all())
-    return "middle" if p < DIRECTION_LEVEL and at_ends > 0 and fits else "any"
-
-
-_QUIET_WORDS = {
-    "low": "People with lower ratings respond less often",
-    "high": "People with higher ratings respond less often",
-    "middle": "People with ratings between the two ends respond less often than those at the ends",
-    "any": "The audit shows no direction: no group clearly responds less often",
-}
-
-
 def _describe_audit(audit: Audit) -> str:
-    p = {"middle": audit.middle_p}.get(audit.quiet, audit.trend_p)
-    p_value = "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
-    least = "near 0" if audit.q_lower < 1e-3 else f"as small as {audit.q_lower:.2g}"
-    sentences = [
-        f"{_QUIET_WORDS[audit.quiet]} ({p_value}).",
-        f"The estimated participation ratio is q = {audit.q:.2g}: those who respond least often do "
-        f"so {audit.q:.2g} times as often as those who respond most often. A q {least} cannot be "
-        "ruled out.",
-    ]
+    sentences = describe_participation(audit)
     if audit.items == 1:
         sentences.append(
             "One item does not show how much items vary: the bounds hold for its own people, and "
@@ -390,13 +315,11 @@ def _describe_audit(audit: Audit) -> str:
         sentences.append(
             f"{audit.items} items say little about how much items vary, so the bounds are wide."
         )
-    if audit.unaudited_ratings:
-        ratings = ", ".join(write_exactly(value) for value in audit.unaudited_ratings)
+    if audit.unknown_ratings:
+        ratings = write_ratings(audit.scale, np.isnan(audit.g))
         sentences.append(f"Nobody audited has the rating {ratings}: nothing is known about them.")
     never = (audit.observed.sum(axis=0) == 0) & (audit.truth.sum(axis=0) > 0)
     if never.any():
-        ratings = ", ".join(
-            write_exactly(v) for v, none in zip(audit.scale.values, never, strict=True) if none
-        )
+        ratings = write_ratings(audit.scale, never)
         sentences.append(f"Nobody with the rating {ratings} responded: perhaps they never do.")
     return " ".join(sentences)

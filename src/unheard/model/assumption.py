@@ -62,6 +62,8 @@ class Assumption:
         Whether ``lo``, ``hi`` and ``g`` are known up to a common factor only.
     pool
         How items differ, for ``pool``.
+    source
+        What estimated ``g``: ``audit`` or ``waves``.
     """
 
     kind: str
@@ -71,6 +73,7 @@ class Assumption:
     g: tuple[float, ...] = ()
     relative: bool = False
     pool: Pool | None = None
+    source: str = "audit"
 
     @classmethod
     def bounded(cls, q: ArrayLike, quiet: str = "any") -> Assumption:
@@ -142,17 +145,20 @@ class Assumption:
         *,
         relative: bool,
         pool: Pool | None = None,
+        source: str = "audit",
     ) -> Assumption:
-        """Use participation estimated by an audit: a best guess within bounds, per rating.
+        """Use participation that was estimated: a best guess within bounds, per rating.
 
         Parameters
         ----------
         g, lo, hi
             Best guess and bounds, lowest rating first.
         relative
-            Whether the audit determines participation up to a common factor only.
+            Whether participation is determined up to a common factor only.
         pool
             How items differ, if several were audited.
+        source
+            What estimated it: an ``audit``, or ``waves`` of requests.
         """
         if relative:
             g, lo, hi = (_shrink(ends, hi) for ends in (g, lo, hi))
@@ -169,7 +175,7 @@ class Assumption:
                     high=f"{high:.15g}",
                 )
         kind = "audit" if pool is None else "pool"
-        return cls(kind, None, box.lo, box.hi, best.g, relative, pool)
+        return cls(kind, None, box.lo, box.hi, best.g, relative, pool, source)
 
     def at(self, q: ArrayLike) -> Assumption:
         """Return the same kind of assumption with another q, one number or one per item.
@@ -274,7 +280,9 @@ class Assumption:
                 f"{g:.3g} ({a:.3g} to {b:.3g})" for g, (a, b) in zip(self.g, pairs, strict=True)
             )
             what = "relative probability" if self.relative else "probability"
-            words = f"An audit estimates the {what} of responding, lowest rating first: {shares}"
+            words = (
+                f"{_SOURCES[self.source]} the {what} of responding, lowest rating first: {shares}"
+            )
         else:
             shares = ", ".join(f"{a:.3g} to {b:.3g}" for a, b in pairs)
             words = f"The probability of responding, lowest rating first, is {shares}"
@@ -285,6 +293,8 @@ class Assumption:
             share = f"{low:g}" if low == high else f"{low:g} to {high:g}"
         return f"{words}; or as little as {share} times that."
 
+
+_SOURCES = {"audit": "An audit estimates", "waves": "The responses to each request estimate"}
 
 _WHO = {
     "any": "Whatever their rating, people respond ",

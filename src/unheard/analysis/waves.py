@@ -1,0 +1,347 @@
+"""Waves: participation from who responded to which request.
+
+People were asked, and reminded. Those who respond only to a reminder show what people are like who
+respond reluctantly; :mod:`unheard.analysis.wave_fit` has the model, which extends this to those who
+never respond. Items are pooled: participation depends on the rating and the request, not on the
+item.
+
+The box is the profile likelihood of each rating's participation, at a level divided among the
+ratings. Its critical value is that of a t distribution with as many degrees of freedom as there are
+responses in the smallest cell, or items, because with few responses the likelihood is
+far from quadratic. If there are several items, the likelihood is flattened by the design effect
+[KG98].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import chdtrc, expit, logit, stdtr, stdtrit
+
+from unheard.analysis.participation import (
+    LEAST_PARTICIPATION,
+    Participation,
+    choose_direction,
+    describe_participation,
+    write_p_value,
+    write_ratings,
+)
+from unheard.analysis.wave_fit import WaveFit, find_profile_limits, fit_waves
+from unheard.errors import CountsError, DataError, Given
+from unheard.formulas.confidence import critical_value
+from unheard.formulas.operations import Floats
+from unheard.model.question import require_level
+from unheard.model.scale import Scale
+
+MODEL_LEVEL = 0.05
+"""Significance level of the test of the model."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Waves(Participation):
+    """What waves of requests say about participation.
+
+    Attributes
+    ----------
+    counts
+        Responses per item, request and rating.
+    n
+        Number of people asked per item; None if unknown.
+    effectiveness
+        Log-odds of responding to each request, less those of responding to the first.
+    model_p
+        p-value of the hypothesis that the rating has the same effect at every request; None if
+        there are only two requests, which cannot contradict it.
+    item_spread
+        Standard deviation between items of the log-odds of responding; 0 if they show none.
+    """
+
+    source = "waves"
+
+    counts: Floats
+    n: Floats | None
+    effectiveness: Floats
+    model_p: float | None
+    item_spread: float
+
+    @property
+    def items(self) -> int:
+        """Number of items."""
+        return len(self.counts)
+
+    @property
+    def requests(self) -> int:
+        """Number of requests: the first, and its reminders."""
+        return int(self.counts.shape[1])
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the responses contradict the model, so that the estimate cannot be relied on."""
+        return self.model_p is not None and self.model_p < MODEL_LEVEL
+
+    def find_item_box(self) -> tuple[Floats, Floats]:
+        """Return bounds for one item like those at hand: the box, widened by how items vary."""
+        away = critical_value(self.level) * self.item_spread
+        lower, upper = expit(logit(self.g_lower) - away), expit(logit(self.g_upper) + away)
+        return np.maximum(lower, LEAST_PARTICIPATION), np.asarray(upper)
+
+
+def calibrate_from_waves(
+    counts: ArrayLike,
+    *,
+    n: ArrayLike | None = None,
+    scale: Scale | Sequence[float] | str | None = None,
+    level: float = 0.95,
+) -> Waves:
+    """Estimate participation from who responded to which request.
+
+    At each request, people who have not responded yet respond with odds that depend on their rating
+    and on the request. The effect of the rating is assumed to be the same at every request. This
+    extends to those who never responded what the reminders show about those who did.
+
+    Parameters
+    ----------
+    counts
+        Number of responses by request (rows, the first request first) and rating (columns, lowest
+        first); or an array of such tables, one per item.
+    n
+        Number of people who were asked: in all, or one number per item. If left out, every request
+        is also assumed to be as effective as the first.
+    scale
+        The m rating values, or text such as ``"0.5:5:0.5"``; 1, 2, ..., m if left out.
+    level
+        Simultaneous level of the box: it covers participation at all ratings with this probability
+        if the model holds.
+
+    Returns
+    -------
+    Waves
+        Its :attr:`Waves.assumption` goes into :func:`unheard.estimate`.
+
+    Examples
+    --------
+    >>> waves = calibrate_from_waves(
+    ...     [[30, 60, 150, 260, 300], [26, 48, 105, 150, 120], [22, 37, 74, 87, 50]], n=2400
+    ... )
+    >>> [round(float(g), 2) for g in waves.g]
+    [0.25, 0.33, 0.48, 0.63, 0.81]
+    >>> waves.quiet
+    'low'
+    """
+    cells, read_scale = _read_cells(counts, scale)
+    people = _read_people(n, cells)
+    level = require_level(level)
+    total = cells.sum(axis=0)
+    occurs = total.sum(axis=0) > 0
+    unheard = None if people is None else float(people.sum() - total.sum())
+    fit = fit_waves(total[:, occurs], unheard)
+    n_items = _share_people(cells[:, :, occurs], people, fit)
+    effects, degrees = _measure_clustering(cells[:, :, occurs], n_items, fit)
+    lower, upper = _bound(fit, effects, degrees, (1 - level) / (2 * cells.shape[2]))
+    g, g_lower, g_upper = (
+        _spread_out(part, occurs, rest)
+        for part, rest in ((fit.g, np.nan), (lower, LEAST_PARTICIPATION), (upper, 1.0))
+    )
+    values = np.array(read_scale.values)[occurs]
+    trend = _test_scores(fit, effects, degrees, values)
+    ends = np.isin(values, (read_scale.lowest, read_scale.highest)).astype(float)
+    middle = _test_scores(fit, effects, degrees, ends)
+    found = Waves(
+        read_scale, level, g, g_lower, g_upper, trend[1], middle[1],
+        choose_direction(g_lower, g_upper, trend, middle), "", cells,
+        people if people is None or len(people) == len(cells) else None, fit.a,
+        _test_model(fit, effects), _measure_items(cells[:, :, occurs], n_items, fit),
+    )  # fmt: skip
+    return replace(found, words=" ".join(_describe_waves(found, unheard)))
+
+
+def _read_cells(
+    counts: ArrayLike, scale: Scale | Sequence[float] | str | None
+) -> tuple[Floats, Scale]:
+    try:
+        cells = np.asarray(counts, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise _refuse_shape(Given("a table with parts of unequal length")) from None
+    if cells.ndim == 2:
+        cells = cells[None]
+    if cells.ndim != 3 or not cells.size:
+        raise _refuse_shape(Given(f"an array of shape {np.shape(counts)}"))
+    if not (np.isfinite(cells).all() and (cells >= 0).all() and (cells == np.rint(cells)).all()):
+        raise CountsError(
+            "counts",
+            problem="{argument} must be whole numbers, at least 0",
+            hint="Count the responses to each request, by rating",
+        )
+    if cells.shape[1] < 2:
+        raise DataError(
+            "wave",
+            problem="All responses followed one request: nothing can be learned from one wave",
+            hint="Number the responses by the request they followed: 1 for the first, 2 for the "
+            "first reminder",
+            code="one_wave",
+        )
+    empty = cells.sum(axis=(0, 2)) == 0
+    if empty[:2].any():
+        raise DataError(
+            "wave",
+            problem="Nobody responded to request {which}",
+            hint="At least the first two requests must have responses",
+            which=int(np.argmax(empty)) + 1,
+        )
+    read_scale = Scale.points(cells.shape[2]) if scale is None else Scale.read(scale)
+    if read_scale.m != cells.shape[2]:
+        raise CountsError(
+            "counts",
+            problem="{argument} must have one column for each of the {m} ratings on the scale",
+            value=Given(f"{cells.shape[2]}"),
+            m=read_scale.m,
+        )
+    return cells, read_scale
+
+
+def _refuse_shape(given: Given) -> CountsError:
+    return CountsError(
+        "counts",
+        problem="{argument} must have a row per request and a column per rating, or one such table "
+        "per item",
+        value=given,
+        hint="Write [[first request], [reminder]]",
+    )
+
+
+def _read_people(n: ArrayLike | None, cells: Floats) -> Floats | None:
+    """Return the number of people per item, or in all; None if unknown."""
+    if n is None:
+        return None
+    try:
+        people = np.atleast_1d(np.asarray(n, dtype=np.float64))
+    except (TypeError, ValueError):
+        people = np.array([np.nan])
+    if people.ndim > 1 or len(people) not in (1, len(cells)):
+        raise CountsError(
+            "n",
+            problem="{argument} must be one number for all, or one per item",
+            value=Given(f"an array of shape {people.shape}"),
+        )
+    responses = cells.sum(axis=(1, 2)) if len(people) == len(cells) else np.array([cells.sum()])
+    bad = ~(people >= responses) | ~np.isfinite(people)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise CountsError(
+            "n",
+            index=at if len(people) > 1 else (),
+            problem="{argument} must be at least the number of responses, {responses}",
+            value=float(people[at]),
+            hint="Count everybody who was asked, whether they responded or not",
+            responses=f"{responses[at]:.15g}",
+        )
+    return people
+
+
+def _share_people(cells: Floats, people: Floats | None, fit: WaveFit) -> Floats | None:
+    """Return the number of people per item, shared out as estimated if only known in all."""
+    if people is None or len(people) == len(cells):
+        return people
+    guessed = (cells.sum(axis=1) / fit.g).sum(axis=1)
+    return np.asarray(np.maximum(cells.sum(axis=(1, 2)), guessed * people[0] / guessed.sum()))
+
+
+def _measure_clustering(
+    cells: Floats, people: Floats | None, fit: WaveFit
+) -> tuple[Floats, Floats]:
+    """Return, per rating, the design effect and the degrees of freedom.
+
+    What each item contributes to an estimate is known to first order. Its scatter between items is
+    compared with that of people who respond independently of each other.
+    """
+    fewest = np.maximum(fit.counts.min(axis=0) / 2, 1.0)
+    items = len(cells)
+    if items == 1:
+        return np.ones(len(fewest)), fewest
+    each = cells.reshape(items, -1)
+    if people is not None:
+        each = np.column_stack((each, people - each.sum(axis=1)))
+    pulls = each @ fit.influence
+    scatter = (pulls**2).sum(axis=0) * items / (items - 1)
+    effects = np.maximum(scatter / np.maximum(np.diag(fit.covariance), 1e-300), 1.0)
+    share = each.sum(axis=1) / each.sum()
+    return effects, np.minimum(fewest, max(1 / float((share**2).sum()) - 1, 0.1))
+
+
+def _bound(fit: WaveFit, effects: Floats, degrees: Floats, tail: float) -> tuple[Floats, Floats]:
+    drops = stdtrit(degrees, 1 - tail) ** 2 * effects
+    limits = [find_profile_limits(fit, r, float(drop)) for r, drop in enumerate(drops)]
+    lower, upper = (expit(np.array(ends)) for ends in zip(*limits, strict=True))
+    return np.maximum(np.minimum(lower, fit.g), LEAST_PARTICIPATION), np.maximum(upper, fit.g)
+
+
+def _spread_out(part: Floats, occurs: Floats, rest: float) -> Floats:
+    """Put what is known of the ratings that occur into its place among all."""
+    whole = np.full(len(occurs), rest)
+    whole[occurs] = part
+    return whole
+
+
+def _test_scores(
+    fit: WaveFit, effects: Floats, degrees: Floats, scores: Floats
+) -> tuple[float, float]:
+    """Test whether the log-odds of ever responding depend on a score: return z and the p-value."""
+    spread = np.sqrt(effects)
+    covariance = fit.covariance * np.outer(spread, spread)
+    weights = 1 / np.maximum(np.diag(covariance), 1e-12)
+    contrast = weights * (scores - (weights @ scores) / weights.sum())
+    variance = float(contrast @ covariance @ contrast)
+    if variance <= 0 or not np.isfinite(variance):
+        return 0.0, 1.0
+    z = float(contrast @ fit.log_odds / np.sqrt(variance))
+    return z, float(2 * stdtr(float(degrees.max()), -abs(z)))
+
+
+def _test_model(fit: WaveFit, effects: Floats) -> float | None:
+    if fit.degrees == 0:
+        return None
+    return float(chdtrc(fit.degrees, fit.misfit / effects.mean()))
+
+
+def _measure_items(cells: Floats, people: Floats | None, fit: WaveFit) -> float:
+    """Estimate by how much the log-odds of responding vary between items.
+
+    Each item's people, estimated from its responses, are compared with its n; what their difference
+    exceeds by chance is due to the item.
+    """
+    if people is None or len(cells) < 2:
+        return 0.0
+    ever = cells.sum(axis=1)
+    differs = (ever / fit.g).sum(axis=1) - people
+    chance = (ever * (1 - fit.g) / fit.g**2).sum(axis=1)
+    sensitivity = (ever / fit.g * (1 - fit.g)).sum(axis=1)
+    excess = float((differs**2 - chance).sum() / max((sensitivity**2).sum(), 1e-300))
+    return float(np.sqrt(max(excess, 0.0)))
+
+
+def _describe_waves(found: Waves, unheard: float | None) -> list[str]:
+    sentences = describe_participation(found)
+    sentences.append(
+        "This assumes that the rating makes the same difference at every request, so that those "
+        "who never respond differ from late respondents as late respondents do from early ones."
+    )
+    if unheard is None:
+        sentences.append(
+            "As n is unknown, it also assumes that every request is as effective as the first."
+        )
+    if found.model_p is None:
+        sentences.append("Two requests cannot test this; three can.")
+    elif found.contradicted:
+        sentences.append(
+            f"The responses contradict it ({write_p_value(found.model_p)}): do not rely on this "
+            "estimate, and state q instead."
+        )
+    else:
+        sentences.append(f"The responses do not contradict it ({write_p_value(found.model_p)}).")
+    if found.unknown_ratings:
+        ratings = write_ratings(found.scale, np.isnan(found.g))
+        sentences.append(f"Nobody gave the rating {ratings}: nothing is known about it.")
+    return sentences
