@@ -52,13 +52,17 @@ if _typing.TYPE_CHECKING:
     from unheard.analysis.breakdown import Claim, find_breakdown
     from unheard.analysis.calibrate import Audit, calibrate
     from unheard.analysis.compare import Comparison, Difference, compare
+    from unheard.analysis.drift import Change, Drift, pool_windows
     from unheard.analysis.follow_up import FollowUp, combine_follow_up
+    from unheard.analysis.participation import Participation
     from unheard.analysis.plan import Plan, Scenario, plan_follow_up
     from unheard.analysis.ranking import Ranking, find_top_k_breakdown, rank_intervals
     from unheard.analysis.response_rates import ResponseRates, check_response_rates
     from unheard.analysis.shared_breakdown import find_shared_breakdown, find_shared_top_k_breakdown
     from unheard.analysis.shared_ranking import SharedRanking, rank_shared
+    from unheard.analysis.suggest import Alternative, Suggestion, suggest_participation
     from unheard.analysis.sweep import Sweep, sweep
+    from unheard.analysis.waves import Waves, calibrate_from_waves
     from unheard.game.minimax import Minimax
     from unheard.game.regret_table import Regret, Regrets
     from unheard.report import make_report
@@ -72,6 +76,10 @@ _LATER = {
     for module, names in {
         "unheard.analysis.calibrate": ("Audit", "calibrate"),
         "unheard.analysis.breakdown": ("Claim", "find_breakdown"),
+        "unheard.analysis.drift": ("Change", "Drift", "pool_windows"),
+        "unheard.analysis.participation": ("Participation",),
+        "unheard.analysis.suggest": ("Alternative", "Suggestion", "suggest_participation"),
+        "unheard.analysis.waves": ("Waves", "calibrate_from_waves"),
         "unheard.analysis.compare": ("Comparison", "Difference", "compare"),
         "unheard.analysis.follow_up": ("FollowUp", "combine_follow_up"),
         "unheard.analysis.plan": ("Plan", "Scenario", "plan_follow_up"),
@@ -97,9 +105,11 @@ __all__ = [
     "METHODS",
     "NOTE_TEXTS",
     "PRESETS",
+    "Alternative",
     "Assumption",
     "AssumptionError",
     "Audit",
+    "Change",
     "Chart",
     "Claim",
     "ColumnError",
@@ -107,6 +117,7 @@ __all__ = [
     "CountsError",
     "DataError",
     "Difference",
+    "Drift",
     "DroppedRowsWarning",
     "Estimate",
     "Estimates",
@@ -117,6 +128,7 @@ __all__ = [
     "Minimax",
     "MissingLibraryError",
     "OptionError",
+    "Participation",
     "Plan",
     "PopulationError",
     "QueryError",
@@ -132,13 +144,16 @@ __all__ = [
     "Scenario",
     "SharedRanking",
     "SourceError",
+    "Suggestion",
     "Sweep",
     "UnheardError",
+    "Waves",
     "__version__",
     "bea_a_star",
     "bea_lambda",
     "build_question",
     "calibrate",
+    "calibrate_from_waves",
     "check_response_rates",
     "combine_follow_up",
     "compare",
@@ -150,12 +165,14 @@ __all__ = [
     "find_top_k_breakdown",
     "make_report",
     "plan_follow_up",
+    "pool_windows",
     "rank",
     "rank_intervals",
     "rank_shared",
     "rate",
     "read_assumption",
     "regret_lower_bound",
+    "suggest_participation",
     "sweep",
     "tally",
     "write_assumption",

@@ -13,7 +13,7 @@ from scipy.special import expit
 import unheard as uh
 from tests.strategies import Floats
 from unheard.analysis.assumption_file import (
-    build_audit_document,
+    build_participation_document,
     read_assumption,
     read_assumption_and_scale,
     write_assumption,
@@ -201,7 +201,7 @@ def test_files_that_hold_no_audit_are_refused(tmp_path: Path) -> None:
     for text, words in {
         "{": "it is not JSON: ",
         "[1, 2]": "it is not a JSON object",
-        '{"g": [0.1, 0.2]}': "is not the result of an audit .'item_lower' is missing",
+        '{"g": [0.1, 0.2]}': "is not the result of a calibration .'item_lower' is missing",
     }.items():
         file.write_text(text)
         with pytest.raises(SourceError, match=words):
@@ -211,7 +211,8 @@ def test_files_that_hold_no_audit_are_refused(tmp_path: Path) -> None:
 def test_a_file_with_segments_needs_one_named(tmp_path: Path) -> None:
     file = tmp_path / "audit.json"
     audits = {
-        name: build_audit_document(calibrate(*histograms(k))) for name, k in (("A", 1), ("B", 3))
+        name: build_participation_document(calibrate(*histograms(k)))
+        for name, k in (("A", 1), ("B", 3))
     }
     file.write_text(json.dumps({"segments": audits}))
     assumption = read_assumption(f"{file}#B")

@@ -15,8 +15,9 @@ import pytest
 
 import unheard as uh
 from tests.cli.typed import refused, typing
+from tests.learning import list_responses, simulate_rates, simulate_waves
 from tests.strategies import Floats
-from unheard.analysis.assumption_file import build_audit_document
+from unheard.analysis.assumption_file import build_participation_document
 from unheard.analysis.evidence import EVIDENCE
 
 FOUND = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
@@ -113,7 +114,7 @@ def test_json_is_what_the_library_finds(run: Any, audit: uh.Audit) -> None:
     assert document.keys() >= {
         *("scale", "g", "g_lower", "g_upper", "q", "q_lower", "quiet", "words", "level", "items"),
     }
-    assert document == strict(json.dumps(build_audit_document(audit)))
+    assert document == strict(json.dumps(build_participation_document(audit)))
     assert document == strict(Path("audit.json").read_text(encoding="utf-8"))
     assert (document["items"], document["audited"]) == (14, 560)
     assert document["answered"] == OBSERVED.sum()
@@ -159,7 +160,7 @@ def test_segments(run: Any) -> None:
         uh.calibrate(OBSERVED[7:8], TRUTH[7:8]),
         uh.calibrate(OBSERVED[8:10], TRUTH[8:10]),
     )
-    assert document["segments"]["south"] == strict(json.dumps(build_audit_document(south)))
+    assert document["segments"]["south"] == strict(json.dumps(build_participation_document(south)))
     for name, one in (("north, upper", north), ("south", south)):
         done = run("estimate", *TYPED, "--assumption", f"audit.json#{name}", "--n", "900", "--json")
         agrees(
@@ -180,7 +181,16 @@ def test_segments(run: Any) -> None:
 
 def test_examples_of_the_help_work(run: Any) -> None:
     examples = re.findall(r"^ +unheard (calibrate .*)$", run("calibrate", "--help").out, re.M)
-    assert len(examples) == 5
+    assert len(examples) == 7
+    rng = np.random.default_rng(4)
+    survey = list_responses(*simulate_waves(rng, 5, 200))
+    write("survey.csv", ["course", "stars", "request", "day", "enrolled"], *survey)
+    seen, people, _ = simulate_rates(rng, 200)
+    rows = [
+        [f"c{i}", r + 1, int(people[i])] for i, r in np.ndindex(*seen.shape)
+        for _ in range(int(seen[i, r]))
+    ]  # fmt: skip
+    write("courses.csv", ["course", "stars", "n"], *rows)
     for example in examples:
         if "--observed" in example:
             rows = [["a", 1, 2, 4, 5, 3, 4], ["b", 0, 1, 1, 9, 1, 1]]
@@ -268,48 +278,48 @@ def test_plan(run: Any, stored: uh.Assumption) -> None:
         (["--assumption", "."], ". cannot be read: "),
         (
             ["--assumption", "stays.csv"],
-            "stays.csv is not the result of an audit (it is not JSON: ",
+            "stays.csv is not the result of a calibration (it is not JSON: ",
         ),
         (["--assumption", "audit.json#north"], "audit.json has no segments; got"),
         (
             ["--assumption", "bytes.json"],
-            "bytes.json is not the result of an audit (it is not JSON: ",
+            "bytes.json is not the result of a calibration (it is not JSON: ",
         ),
         (
             ["--assumption", "list.json"],
-            "list.json is not the result of an audit (it is not a JSON object)",
+            "list.json is not the result of a calibration (it is not a JSON object)",
         ),
         (
             ["--assumption", "less.json"],
-            "less.json is not the result of an audit ('g' is mis",
+            "less.json is not the result of a calibration ('g' is mis",
         ),
         (
             ["--assumption", "short.json"],
-            "short.json is not the result of an audit (",
+            "short.json is not the result of a calibration (",
         ),
         (
             ["--assumption", "large.json"],
-            "large.json is not the result of an audit (g[0]",
+            "large.json is not the result of a calibration (g[0]",
         ),
         (
             ["--assumption", "text.json"],
-            "text.json is not the result of an audit (",
+            "text.json is not the result of a calibration (",
         ),
         (
             ["--assumption", "pool.json"],
-            "pool.json is not the result of an audit (",
+            "pool.json is not the result of a calibration (",
         ),
         (["--assumption", "odd.json#a"], "odd.json has no segments; got"),
         (
             ["--assumption", "none.json#a"],
-            "none.json is not the result of an audit (",
+            "none.json is not the result of a calibration (",
         ),
     ],
 )
 def test_files_that_cannot_be(
     run: Any, stored: uh.Assumption, audit: uh.Audit, words: list[str], message: str
 ) -> None:
-    good = build_audit_document(audit)
+    good = build_participation_document(audit)
     Path("bytes.json").write_bytes(b"\xff\xfe{")
     for name, document in {
         "list": [1, 2],
@@ -359,11 +369,11 @@ def test_presets(run: Any, preset: str, q: float) -> None:
     ("words", "message"),
     [
         ([*PEOPLE, "--n", "900"], "--n does not apply to an audit."),
-        ([*PEOPLE, "--window", "month"], "--window does not apply to an audit."),
+        ([*PEOPLE, "--window", "month"], "--window requires --time."),
         ([*PEOPLE, "-o", "audit.txt"], "--output has an unknown ending"),
         ([*PEOPLE, "-o", "no/audit.json"], "The folder no does not exist"),
         ([*PEOPLE, "-o", "audit.csv"], "audit.csv is also read as a table"),
-        ([*PEOPLE, "-o", "new.csv"], "A .csv file requires --segment; got 'new.csv'."),
+        ([*PEOPLE, "-o", "new.csv"], "A .csv file requires --segment or --window; got 'new.csv'."),
         ([*PEOPLE, "--level", "2"], "--level must be between 0 and 1; got 2."),
         ([*PEOPLE, "--scale", "1:4"], "ratings are not on the scale 1 to 4"),
         ([*PEOPLE[:-1], "publik"], "Did you mean 'public'?"),

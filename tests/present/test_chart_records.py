@@ -29,7 +29,7 @@ from unheard.charts.picture import Picture
 from unheard.errors import OptionError
 from unheard.model.histograms import Histograms
 from unheard.model.scale import Scale
-from unheard.present import audits, chart_records
+from unheard.present import chart_records, participation
 from unheard.present.estimates import averages
 
 
@@ -169,7 +169,7 @@ def test_names_stay_names() -> None:
 
 def test_an_audit_by_rating() -> None:
     audit = uh.calibrate([12, 30, 0, 49, 25], [400, 330, 0, 230, 60])
-    rows = audits.tabulate(audit)
+    rows = participation.tabulate(audit)
     assert [row["rating"] for row in rows] == [1, 2, 3, 4, 5]
     assert rows[0]["g"] == pytest.approx(12.5 / 401)
     assert rows[2]["g"] is None

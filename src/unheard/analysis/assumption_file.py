@@ -1,4 +1,4 @@
-"""Assumptions in files: the result of an audit as JSON, which every command can read."""
+"""Assumptions in files: estimated participation as JSON, which every command can read."""
 
 from __future__ import annotations
 
@@ -10,60 +10,109 @@ from typing import Any
 import numpy as np
 
 from unheard.analysis.calibrate import Audit
+from unheard.analysis.drift import Drift
+from unheard.analysis.participation import Participation
+from unheard.analysis.suggest import Suggestion
+from unheard.analysis.waves import Waves
 from unheard.errors import Given, OptionError, SourceError
 from unheard.formulas.pooling import NonrespondentPool, Pool, RespondentPool
 from unheard.model.assumption import Assumption
 from unheard.model.scale import Scale
 
 
-def build_audit_document(audit: Audit) -> dict[str, Any]:
-    """Return the JSON document of an audit, which is also what its file contains."""
+def build_participation_document(found: Participation) -> dict[str, Any]:
+    """Return the JSON document of estimated participation, which is also what its file contains."""
     numbers = {
-        name: [None if np.isnan(x) else float(x) for x in getattr(audit, name)]
+        name: [None if np.isnan(x) else float(x) for x in getattr(found, name)]
         for name in ("g", "g_lower", "g_upper")
     }
-    item_lower, item_upper = audit.find_item_box()
+    item_lower, item_upper = found.find_item_box()
     return {
-        "scale": list(audit.scale.values),
+        "source": found.source,
+        "scale": list(found.scale.values),
         **numbers,
         "item_lower": item_lower.tolist(),
         "item_upper": item_upper.tolist(),
-        "q": audit.q,
-        "q_lower": audit.q_lower,
-        "quiet": audit.quiet,
-        "words": audit.words,
-        "trend_p": audit.trend_p,
-        "middle_p": audit.middle_p,
-        "relative": not audit.paired,
-        "level": audit.level,
-        "items": audit.items,
-        "audited": int(audit.truth.sum()),
-        "answered": int(audit.observed.sum()),
-        "pool": None if audit.pool is None else asdict(audit.pool),
+        "q": found.q,
+        "q_lower": found.q_lower,
+        "quiet": found.quiet,
+        "words": found.words,
+        "trend_p": found.trend_p,
+        "middle_p": found.middle_p,
+        "relative": found.relative,
+        "level": found.level,
+        "items": found.items,
+        **_describe_source(found),
+        "pool": None if found.pool is None else asdict(found.pool),
     }
 
 
-def write_assumption(audit: Audit, path: str | Path) -> None:
-    """Write the result of an audit to a file, for ``--assumption`` and :func:`read_assumption`.
+def _describe_source(found: Participation) -> dict[str, Any]:
+    """Return what only one source has."""
+    if isinstance(found, Audit):
+        return {"audited": int(found.truth.sum()), "answered": int(found.observed.sum())}
+    if isinstance(found, Waves):
+        return {
+            "asked": None if found.n is None else int(found.n.sum()),
+            "answered": int(found.counts.sum()),
+            "responses": found.counts.sum(axis=(0, 2)).astype(int).tolist(),
+            "effectiveness": found.effectiveness.tolist(),
+            "model_p": found.model_p,
+            "item_spread": found.item_spread,
+        }
+    assert isinstance(found, Suggestion)  # there is no other source
+    return {
+        "asked": int(found.n.sum()),
+        "answered": int(found.counts.sum()),
+        "slope": found.slope,
+        "slope_se": found.slope_se,
+        "j": found.j,
+        "j_p": found.j_p,
+        "dispersion": found.dispersion,
+        "alternatives": [asdict(one) for one in found.alternatives],
+        "kappa_without_slope": found.kappa_without_slope,
+    }
+
+
+def build_drift_document(drift: Drift) -> dict[str, Any]:
+    """Return the JSON document of participation over time: one document per window."""
+    return {
+        "windows": {
+            start: {"window_start": start, "window_end": end, **build_participation_document(one)}
+            for (start, end), one in zip(drift.windows, drift.pooled, strict=True)
+        },
+        "step": drift.step,
+        "change": None
+        if drift.change is None
+        else {"date": drift.windows[drift.change.window][0], "p": drift.change.p},
+        "words": drift.words,
+    }
+
+
+def write_assumption(found: Participation, path: str | Path) -> None:
+    """Write estimated participation to a file, for ``--assumption`` and :func:`read_assumption`.
 
     Parameters
     ----------
-    audit
-        The result of :func:`unheard.calibrate`.
+    found
+        The result of :func:`unheard.calibrate`, :func:`unheard.calibrate_from_waves` or
+        :func:`unheard.suggest_participation`.
     path
         A JSON file; an existing one is replaced.
     """
-    if not isinstance(audit, Audit):
+    if not isinstance(found, Participation):
         raise OptionError(
-            "audit",
-            problem="{argument} must be an Audit",
-            value=Given(type(audit).__name__),
+            "found",
+            problem="{argument} must be estimated participation",
+            value=Given(type(found).__name__),
             hint="Use what unheard.calibrate returns",
         )
     target = Path(path)
     partial = target.with_name(f".{target.name}.part")
     try:
-        partial.write_text(json.dumps(build_audit_document(audit), indent=1), encoding="utf-8")
+        partial.write_text(
+            json.dumps(build_participation_document(found), indent=1), encoding="utf-8"
+        )
         partial.replace(target)
     except OSError as error:
         raise OptionError(
@@ -77,13 +126,13 @@ def write_assumption(audit: Audit, path: str | Path) -> None:
 
 
 def read_assumption(path: str | Path) -> Assumption:
-    """Read the result of an audit from a file, as an assumption.
+    """Read estimated participation from a file, as an assumption.
 
     Parameters
     ----------
     path
         A file written by ``unheard calibrate -o`` or :func:`write_assumption`. In a file with
-        several segments, ``file.json#segment`` selects one.
+        several segments or windows, ``file.json#segment`` selects one.
 
     Returns
     -------
@@ -94,26 +143,32 @@ def read_assumption(path: str | Path) -> Assumption:
 
 
 def read_assumption_and_scale(path: str | Path) -> tuple[Assumption, Scale]:
-    """Read the result of an audit from a file, as an assumption with its scale."""
+    """Read estimated participation from a file, as an assumption with its scale."""
     name, _, segment = str(path).partition("#")
     document = _read_document(name)
-    if segment or "segments" in document:
-        document = _select_segment(document.get("segments", {}), segment, name)
-    return parse_audit_document(document, name)
+    parts = document.get("segments", document.get("windows"))
+    if segment or parts is not None:
+        document = _select_segment(parts or {}, segment, name)
+    return parse_participation_document(document, name)
 
 
-def parse_audit_document(document: dict[str, Any], name: str) -> tuple[Assumption, Scale]:
-    """Return the assumption in the document of an audit, and its scale.
+def parse_participation_document(document: dict[str, Any], name: str) -> tuple[Assumption, Scale]:
+    """Return the assumption in the document of estimated participation, and its scale.
 
     ``name`` is what messages call the document.
     """
     try:
         g, lower, upper = (document[key] for key in ("g", "item_lower", "item_upper"))
         scale, relative = Scale(document["scale"]), bool(document["relative"])
+        source = document.get("source", "audit")
+        if source == Suggestion.source:
+            return Assumption.bounded(document["q_lower"], document["quiet"]), scale
+        if source not in (Audit.source, Waves.source):
+            raise ValueError(f"source {source!r} is unknown")
         if None in g:
             return Assumption.box(lower, upper, relative=relative), scale
         pool = _parse_pool(document.get("pool"))
-        return Assumption.audit(g, lower, upper, relative=relative, pool=pool), scale
+        return Assumption.audit(g, lower, upper, relative=relative, pool=pool, source=source), scale
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _refuse_file(name, _explain(error)) from None
 
@@ -126,8 +181,8 @@ def _explain(error: Exception) -> str:
 def _refuse_file(name: str, reason: str) -> SourceError:
     return SourceError(
         "assumption",
-        problem="{file} is not the result of an audit ({reason})",
-        hint="Create the file with: unheard calibrate AUDIT ... -o audit.json",
+        problem="{file} is not the result of a calibration ({reason})",
+        hint="Create the file with: unheard calibrate TABLE ... -o audit.json",
         file=name,
         reason=reason,
     )

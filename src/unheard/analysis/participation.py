@@ -63,6 +63,11 @@ class Participation(Result):
     words: str
 
     @property
+    def items(self) -> int:
+        """Number of items."""
+        raise NotImplementedError
+
+    @property
     def relative(self) -> bool:
         """Whether participation is known up to a common factor only."""
         return False

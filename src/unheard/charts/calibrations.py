@@ -35,7 +35,9 @@ def lay_out_calibration(
         "t_g": "estimate",
         "t_box": f"{level * 100:.6g}% confidence box",
     }
-    titles |= {"t_audited": "people audited", "t_answers": "respondents"}
+    if "audited" in rows[0]:
+        titles |= {"t_audited": "people audited"}
+    titles |= {"t_answers": "respondents"}
     base = marks.chart_rows(written).encode(
         marks.encode_x("rating", domain, axis), tooltip=marks.write_tooltips(titles)
     )
@@ -54,7 +56,7 @@ def lay_out_calibration(
     unknown = [row for row in written if row["g"] is None]
     if unknown and inner / len(rows) > 30:
         nobody = marks.chart_rows(unknown).mark_text(
-            text="no one audited", angle=270, dy=-13, fontSize=11, color=look.muted
+            text="unknown", angle=270, dy=-13, fontSize=11, color=look.muted
         )
         layers.append(nobody.encode(marks.encode_x("rating", domain, axis), y=alt.value(110)))
     what = "share who respond" if paired else "relative to the highest"
@@ -76,6 +78,6 @@ def _write_participation(row: Mapping[str, Any], paired: bool) -> dict[str, str]
         "t_rating": write_exactly(row["rating"]),
         "t_g": "unknown" if row["g"] is None else text(row["g"]),
         "t_box": f"{text(row['g_lower'])} to {text(row['g_upper'])}",
-        "t_audited": f"{row['audited']:,.0f}",
+        "t_audited": f"{row.get('audited', 0):,.0f}",
         "t_answers": f"{row['answers']:,.0f}",
     }

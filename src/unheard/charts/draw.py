@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from unheard.analysis.calibrate import Audit
 from unheard.analysis.compare import Comparison
+from unheard.analysis.drift import Drift
+from unheard.analysis.participation import Participation
 from unheard.analysis.sweep import Sweep
 from unheard.charts.calibrations import lay_out_calibration
 from unheard.charts.intervals import (
@@ -24,7 +25,7 @@ from unheard.errors import OptionError
 from unheard.model.question import Question
 from unheard.model.results import Estimate, Result
 from unheard.model.scale import Scale
-from unheard.present import audits, chart_records
+from unheard.present import chart_records, participation
 from unheard.present.chart_records import Records, Rows
 from unheard.present.results import explain
 
@@ -151,11 +152,18 @@ def draw_rows(result: Result) -> Picture:
     return Picture(partial(lay_out_rows, rows, title), rows, " ".join(explain(result)))
 
 
-def draw_calibration(audit: Audit) -> Picture:
+def draw_calibration(found: Participation) -> Picture:
     """Draw participation by rating, with its confidence box."""
-    records = audits.tabulate(audit)
-    draw = partial(lay_out_calibration, records, audit.scale, audit.paired, audit.level)
-    return Picture(draw, records, chart_records.calibration_words(audit))
+    records = participation.tabulate(found)
+    draw = partial(lay_out_calibration, records, found.scale, not found.relative, found.level)
+    return Picture(draw, records, chart_records.calibration_words(found))
+
+
+def draw_drift(drift: Drift) -> Picture:
+    """Draw the participation ratio of each window, and how small it may be."""
+    rows = chart_records.drift_records(drift)
+    title = "participation ratio q, and the smallest that the data allow"
+    return Picture(partial(lay_out_rows, rows, title), rows, drift.words)
 
 
 def draw_regret(rows: Records) -> Picture:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import singledispatch
 from html import escape
 
-from unheard.analysis.calibrate import Audit
 from unheard.analysis.compare import Comparison
+from unheard.analysis.drift import Drift
+from unheard.analysis.participation import Participation
 from unheard.analysis.sweep import Sweep
 from unheard.charts.picture import Picture
 from unheard.errors import MissingLibraryError, OptionError
@@ -69,10 +70,17 @@ def _(result: Comparison) -> Picture:
 
 
 @draw.register
-def _(result: Audit) -> Picture:
+def _(result: Participation) -> Picture:
     from unheard.charts.draw import draw_calibration
 
     return draw_calibration(result)
+
+
+@draw.register
+def _(result: Drift) -> Picture:
+    from unheard.charts.draw import draw_drift
+
+    return draw_drift(result)
 
 
 @draw.register

@@ -104,6 +104,7 @@ class TableOptions(SqlOptions, ReadingOptions, total=False):
     min_ratings: int
     rater: str | None
     duplicates: Duplicates
+    by_experience: bool
     off_scale: OffScale
 
 

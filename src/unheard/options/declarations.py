@@ -461,6 +461,36 @@ UNPAIRED = Option(
     help="The truth comes from other people, drawn at random. Only ratios of participation are "
     "then known.",
 ).only("command", "rest")
+WAVE = Option(
+    name="wave",
+    kind="column",
+    metavar="COLUMN",
+    label="Number of the request",
+    help="Instead of an audit: the column with the number of the request that each response "
+    "followed, 1 for the first and 2 for the first reminder. {n} is the number of people asked.",
+).only("command", "rest")
+REMINDER = Option(
+    name="reminder",
+    kind="columns",
+    metavar="DATE,...",
+    help="Instead of {wave}: the dates of the reminders, as in 2024-05-13, with {time} for the "
+    "dates of the responses.",
+).only("command", "rest")
+ACROSS_ITEMS = Option(
+    name="across_items",
+    kind="flag",
+    default=False,
+    label="Learn from response rates",
+    help="Instead of an audit: suggest participation from the response rates of many items. "
+    "Requires {n_column} or {n_table}.",
+).only("command", "rest")
+BY_EXPERIENCE = Option(
+    name="by_experience",
+    kind="flag",
+    default=False,
+    help="Tell each rater's first rating from later ones, by {rater} and {time}: a column "
+    "experience with the values first and later.",
+)
 RESPONSE_RATE = Option(
     name="response_rate",
     kind="flag",

@@ -57,7 +57,15 @@ RATED: Options = (
 )
 """What is rated, what is assumed, and how."""
 
-_TABLE: Options = (*RATED, o.MIN_RATINGS, o.RATER, o.DUPLICATES, o.OFF_SCALE, *READING)
+_TABLE: Options = (
+    *RATED,
+    o.MIN_RATINGS,
+    o.RATER,
+    o.DUPLICATES,
+    o.BY_EXPERIENCE.only("python", "command"),
+    o.OFF_SCALE,
+    *READING,
+)
 _RESULT: Options = (o.SORT, o.OUTPUT, o.TO_TABLE, o.TOP, o.JSON)
 _NAMED: Options = (o.SOURCE, *(one.only("command") for one in (*COLUMNS, *PEOPLE[1:], *ROWS)))
 _NAMED_READING: Options = tuple(one.only("command") for one in READING)
@@ -142,18 +150,22 @@ QUESTIONS: dict[str, Options] = {
         o.POPULATION,
         o.OBSERVED,
         o.TRUTH,
-        o.SEGMENT,
         o.UNPAIRED,
+        o.WAVE,
+        o.REMINDER,
+        o.ACROSS_ITEMS,
+        o.SEGMENT,
+        o.BY_EXPERIENCE.only("command"),
         o.RESPONSE_RATE,
         o.EVIDENCE,
         o.SCALE,
         _LEVEL,
-        *(one.only("command", "rest") for one in (*COLUMNS, *ROWS)),
-        *(one.only("command") for one in (o.N, *PEOPLE[1:], *TIME, *READING)),
+        *(one.only("command", "rest") for one in (*COLUMNS, *ROWS, *TIME[:2], *PEOPLE[:2])),
+        *(one.only("command") for one in (o.N_TABLE, o.EVERY, *READING)),
         replace(
             o.OUTPUT,
-            help="Write the result: .json, for {assumption}; or .csv, a table of q by segment for "
-            "{q_table}.",
+            help="Write the result: .json, for {assumption}; or .csv, a table of q by segment or "
+            "window for {q_table}.",
         ),
         o.JSON,
     ),

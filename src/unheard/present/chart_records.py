@@ -10,15 +10,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from unheard.analysis.calibrate import Audit
 from unheard.analysis.compare import Comparison
+from unheard.analysis.drift import Drift
+from unheard.analysis.participation import Participation
 from unheard.analysis.sweep import Sweep, sweep_question
 from unheard.model.histograms import Histograms
 from unheard.model.notes import NOTE_TEXTS
 from unheard.model.question import Question
 from unheard.model.results import Estimate, Result
 from unheard.model.scale import Scale
-from unheard.present import audits, comparisons, sweeps
+from unheard.present import comparisons, participation, sweeps
 from unheard.present.comparisons import WAY_WORDS
 from unheard.present.estimates import NUMBERS, averages, confidence_words, numbers_document, tidy
 from unheard.present.phrases import ranks_text
@@ -275,12 +276,33 @@ def pair_words(records: Rows, more: int) -> str:
     )
 
 
-def calibration_words(audit: Audit) -> str:
+def calibration_words(found: Participation) -> str:
     """Say what was found, rating by rating if they are few."""
-    rows = [row for row in audits.tabulate(audit) if row["g"] is not None]
-    what = "Assumption" if audit.paired else "Participation, relative to the most outspoken,"
+    rows = [row for row in participation.tabulate(found) if row["g"] is not None]
+    relative = "Participation, relative to the most outspoken,"
+    what = relative if found.relative else "Participation"
     each = ", ".join(f"{row['g']:.2g} at {write_exactly(row['rating'])}" for row in rows)
-    return f"{what} by rating: {each}. {audit.words}" if len(rows) <= MOST_SAID else audit.words
+    return f"{what} by rating: {each}. {found.words}" if len(rows) <= MOST_SAID else found.words
+
+
+def drift_records(drift: Drift) -> Rows:
+    """Return the windows, with what each says alone and pooled with its neighbours."""
+    return [
+        {
+            "name": start,
+            "lower": one.q_lower,
+            "upper": one.q,
+            "estimate": one.q,
+            "ci_lower": None,
+            "ci_upper": None,
+            "shown": f"{one.q:.2g}" + (" (change)" if _changes(drift, w) else ""),
+        }
+        for w, ((start, _), one) in enumerate(zip(drift.windows, drift.pooled, strict=True))
+    ]
+
+
+def _changes(drift: Drift, w: int) -> bool:
+    return drift.change is not None and drift.change.window == w
 
 
 def range_records(result: Result) -> tuple[str, Rows]:

@@ -8,7 +8,7 @@ column, with counts or with a row per rating.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -165,8 +165,12 @@ def read_audit(
     for words in job.messages:
         note(words)
     cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
-    names = [table[name].to_pylist() for name in layout.keys]
-    found = _split(layout, list(zip(*names, strict=True)), cells.astype(np.float64), paired)
+    names = list(zip(*(table[name].to_pylist() for name in request.result_keys), strict=True))
+    if request.window is not None:
+        # Windows come after the other keys; they are segments.
+        names = [(*(str(day)[:10] for day in key[-2:]), *key[:-2]) for key in names]
+        layout = replace(layout, segment=request.result_keys[-2:])
+    found = _split(layout, names, cells.astype(np.float64), paired)
     if not found:
         raise DataError(
             "audit",

@@ -33,6 +33,7 @@ from unheard.tables.engines.base import Engine
 from unheard.tables.named_items import check_plain
 from unheard.tables.progress import RankingProgress, Watch, Work
 from unheard.tables.request import (
+    EXPERIENCE,
     Kind,
     Request,
     check,
@@ -42,7 +43,12 @@ from unheard.tables.request import (
     read_window,
 )
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
-from unheard.tables.sql.count_query import rows_to_count, write_count_query, write_window_query
+from unheard.tables.sql.count_query import (
+    add_experience,
+    rows_to_count,
+    write_count_query,
+    write_window_query,
+)
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.rate_query import (
     Prepared,
@@ -122,6 +128,7 @@ def read_request(
     nulls: str = "refuse",
     off_scale: str = "refuse",
     duplicates: str = "refuse",
+    by_experience: bool = False,
     ranks: bool = True,
     shared: bool = False,
     min_ratings: int = 0,
@@ -169,6 +176,7 @@ def read_request(
         nulls=nulls,
         off_scale=off_scale,
         duplicates=duplicates,
+        by_experience=by_experience,
         ranks=ranks,
         shared=shared,
         min_ratings=min_ratings,
@@ -281,6 +289,8 @@ def prepare(
     opened = open_source(source, request, where)
     try:
         check_columns(request.columns_of_source(), opened.kinds, opened.words)
+        if request.by_experience:
+            opened = _tell_experience(request, opened)
         check_rows.check_kinds(request, opened)
         with watch("counting", opened.engine):
             given, found = _count(request, opened)
@@ -319,6 +329,20 @@ def prepare(
     except BaseException:
         opened.engine.close()
         raise
+
+
+def _tell_experience(request: Request, opened: Opened) -> Opened:
+    """Add the column that tells a rater's first rating from later ones."""
+    if EXPERIENCE in opened.kinds:
+        raise ColumnError(
+            "by_experience",
+            problem="{table} already has a column {column}",
+            hint="Rename it, or use it without {by_experience}",
+            table=opened.words,
+            column=repr(EXPERIENCE),
+        )
+    relation = add_experience(request, opened.relation)
+    return replace(opened, relation=relation, kinds={**opened.kinds, EXPERIENCE: "text"})
 
 
 def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally]:

@@ -106,6 +106,7 @@ def rate(
     min_ratings: int = 0,
     rater: str | None = None,
     duplicates: Duplicates = "refuse",
+    by_experience: bool = False,
     off_scale: OffScale = "refuse",
     table: str | None = None,
     query: str | None = None,
@@ -169,6 +170,10 @@ def rate(
         The column that says who rated. A rater may rate each item once.
     duplicates
         What to do if a rater rated an item twice: ``refuse``, or keep the ``latest`` by ``time``.
+    by_experience
+        Tell each rater's first rating from later ones, by ``rater`` and ``time``: a column
+        ``experience`` with the values ``first`` and ``later`` (``unknown`` without a rater or a
+        time), for ``strata`` or ``item``.
     off_scale
         What to do with a rating that is not on the scale: ``refuse`` it or ``drop`` it.
     table, query

@@ -59,6 +59,9 @@ ORDER_COLUMNS = (
 )
 """Further columns, before the notes, of a result about the order of the items."""
 
+EXPERIENCE = "experience"
+"""The column that tells a rater's first rating from later ones, where it is asked for."""
+
 WITHIN_COLUMNS = ("attribute", "window_start", "window_end")
 """Further columns that name a row of a result, after those of the item."""
 
@@ -172,6 +175,8 @@ class Request:
         What to do with ratings off the scale: ``refuse`` or ``drop``.
     duplicates
         What to do if somebody rated an item twice: ``refuse``, or keep the ``latest``.
+    by_experience
+        Whether to add a column that tells a rater's first rating from later ones.
     ranks
         Whether to work out best and worst possible ranks.
     sampling_error
@@ -207,6 +212,7 @@ class Request:
     nulls: str = "refuse"
     off_scale: str = "refuse"
     duplicates: str = "refuse"
+    by_experience: bool = False
     ranks: bool = True
     sampling_error: bool = True
     shared: bool = False
@@ -305,7 +311,7 @@ class Request:
             wanted.append((self.n_column, "n_column"))
         if self.q_column is not None and self.q_table is None:
             wanted.append((self.q_column, "q_column"))
-        return wanted
+        return [pair for pair in wanted if not (self.by_experience and pair[0] == EXPERIENCE)]
 
 
 def check_what(item: Sequence[str], rating: Sequence[str], counts: Sequence[str]) -> None:
@@ -479,6 +485,12 @@ def _check_choices(request: Request) -> None:
             "duplicates",
             problem="{duplicates:latest} requires {rater} and {time}",
             hint="Name both columns",
+        )
+    if request.by_experience and (request.rater is None or request.time is None):
+        raise OptionError(
+            "by_experience",
+            problem="{argument} requires {rater} and {time}",
+            hint="Name the columns that say who rated, and when",
         )
     if request.counts and request.rater is not None:
         raise OptionError(

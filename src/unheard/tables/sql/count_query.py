@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.model.scale import Scale
-from unheard.tables.request import Kind, Request, Window
+from unheard.tables.request import EXPERIENCE, Kind, Request, Window
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.expressions import number
 from unheard.tables.sql.packed_counts import packed_total, packing, spellings
@@ -127,6 +127,36 @@ def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
     kept = exp.or_(column(recency).eq(1), time.copy().is_(exp.null()), rater.is_(exp.null()))
     latest = exp.select(*map(column, names)).from_(inner.subquery(reserve("ranked"))).where(kept)
     return latest.subquery(reserve("latest"))
+
+
+def add_experience(request: Request, relation: exp.Expr) -> exp.Expr:
+    """Add a column that tells a rater's first rating from later ones.
+
+    Several ratings that are equally early are all the first. Somebody unknown, or a rating without
+    a time, cannot be told apart.
+    """
+    assert request.rater is not None  # checked with the request
+    assert request.time is not None
+    rater, time, place = column(request.rater), column(request.time), reserve("place")
+    ranked = exp.Window(
+        this=exp.func("rank"),
+        partition_by=[rater],
+        order=exp.Order(expressions=[exp.Ordered(this=time)]),
+    )
+    names = dict.fromkeys(name for name, _ in request.columns_of_source())
+    known = (rater.copy(), time.copy())
+    inner = exp.select(*map(column, names), exp.alias_(ranked, place)).from_(relation)
+    inner = inner.where(*(one.is_(exp.null()).not_() for one in known))
+    told = exp.case().when(column(place).eq(1), exp.Literal.string("first"))
+    told = told.else_(exp.Literal.string("later"))
+    first = exp.select(*map(column, names), exp.alias_(told, EXPERIENCE)).from_(
+        inner.subquery(reserve("raters"))
+    )
+    rest = exp.select(
+        *map(column, names), exp.alias_(exp.Literal.string("unknown"), EXPERIENCE)
+    ).from_(relation.copy())
+    rest = rest.where(exp.or_(*(one.copy().is_(exp.null()) for one in known)))
+    return exp.union(first, rest, distinct=False).subquery(reserve("experienced"))
 
 
 def _keys(request: Request) -> list[tuple[str, exp.Expr]]:

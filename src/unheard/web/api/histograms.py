@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from unheard.analysis.assumption_file import parse_audit_document
+from unheard.analysis.assumption_file import parse_participation_document
 from unheard.errors import OptionError
 from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
 from unheard.model.parsing import parse_options
@@ -95,7 +95,7 @@ def build_arguments(given: Given) -> Given:
     """Turn what was asked into arguments of :func:`unheard.build_question`."""
     arguments = {name: value for name, value in given.items() if value is not None}
     if "assumption" in arguments:
-        assumption, scale = parse_audit_document(arguments["assumption"], "the document")
+        assumption, scale = parse_participation_document(arguments["assumption"], "the document")
         arguments["assumption"] = assumption
         if "scale" in arguments and _scale(arguments["scale"]) != scale:
             raise OptionError(

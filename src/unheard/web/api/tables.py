@@ -27,8 +27,8 @@ from unheard.web.server.pool import Answer
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from unheard.analysis.calibrate import Audit
     from unheard.present.order_sentences import Findings
+    from unheard.tables.calibration import Calibrated
     from unheard.tables.pipeline import Job
     from unheard.tables.request import Request
     from unheard.tables.sources.open import Where
@@ -299,54 +299,34 @@ def _write_command(file: str, given: Given) -> str:
 
 
 def calibrate_table(upload: Given, given: Given) -> Answer:
-    """Answer who takes part, from an audit in a table."""
-    from unheard.analysis.assumption_file import build_audit_document
-
-    audits, segments = _audits(upload, given)
-    found = {name: build_audit_document(audit) for name, audit in audits.items()}
-    return as_json({"segments": found} if segments else found[""])
+    """Answer who takes part, from a table."""
+    return as_json(_calibrate(upload, given).build_document())
 
 
 def calibrate_table_chart(upload: Given, given: Given, how: Given) -> Answer:
-    """Draw who takes part, from an audit in a table."""
-    from unheard.charts.draw import draw_calibration
+    """Draw who takes part, from a table."""
+    from unheard.charts.draw import draw_calibration, draw_drift
 
-    audits, segments = _audits(upload, given)
-    if segments:
+    found = _calibrate(upload, given)
+    if found.drift is not None:
+        return send_picture(draw_drift(found.drift), how)
+    if found.columns:
         raise OptionError(
             "segment",
-            problem="A chart shows one audit, and {argument} asks for several",
+            problem="A chart shows one segment, and {argument} asks for several",
             hint="Leave {argument} out",
         )
-    return send_picture(draw_calibration(audits[""]), how)
+    return send_picture(draw_calibration(found.found[0]), how)
 
 
-def _audits(upload: Given, given: Given) -> tuple[dict[str, Audit], bool]:
-    from unheard.analysis.calibrate import calibrate
-    from unheard.tables.audit_table import Layout, read_audit
+def _calibrate(upload: Given, given: Given) -> Calibrated:
+    from unheard.tables.calibration import calibrate_table
+    from unheard.tables.learning_table import Tool
 
     values = parse_options("calibrate", "rest", given)
-    columns = ("item", "segment", "rating", "counts", "observed", "truth")
-    layout = Layout(
-        **{name: tuple(values[name] or ()) for name in columns},
-        answered=values["answered"],
-        population=values["population"],
-    )
-    table, paired = Upload(**upload), not values["unpaired"]
+    table = Upload(**upload)
     table.check()
-    found, scale = read_audit(
-        table.file,
-        layout,
-        values["scale"],
-        paired=paired,
-        where=table.where,
-        **{name: values[name] for name in ("nulls", "off_scale", "rater", "duplicates")},
-    )
-    audits = {
-        name: calibrate(one.observed, one.truth, paired=paired, scale=scale, level=values["level"])
-        for name, one in found.items()
-    }
-    return audits, bool(layout.segment)
+    return calibrate_table(table.file, values, Tool(table.where))
 
 
 def _as_csv(rows: list[dict[str, Any]], name: str) -> Answer:

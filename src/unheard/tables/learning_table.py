@@ -1,0 +1,377 @@
+"""Tables to learn participation from: responses by request, or with the number of people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+
+from unheard.errors import DataError, OptionError, PopulationError
+from unheard.formulas.operations import Floats
+from unheard.model.scale import Scale
+from unheard.tables.pipeline import prepare, read_request
+from unheard.tables.progress import Watch
+from unheard.tables.sources.open import Where
+from unheard.tables.sql.reserved_names import N
+
+MOST_REQUESTS = 50
+"""More requests than this are dates or times by mistake."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which columns hold what, and how the rows are read.
+
+    Attributes
+    ----------
+    item, segment
+        Columns that say what was rated, and to which segment the people belong.
+    wave
+        The column with the number of the request that a response followed.
+    reminders
+        Instead of ``wave``: the dates of the reminders, beside ``time``.
+    time, window
+        The column that says when a response was given, and grouping by it.
+    n, n_column, n_table
+        The number of people: in all, or per item.
+    rows
+        The other options of :func:`unheard.rate` that say how rows are read.
+    """
+
+    item: tuple[str, ...] = ()
+    segment: tuple[str, ...] = ()
+    wave: str | None = None
+    reminders: tuple[date, ...] = ()
+    time: str | None = None
+    window: str | None = None
+    n: float | None = None
+    n_column: str | None = None
+    n_table: Any = None
+    rows: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def people_known(self) -> bool:
+        """Whether the table, or a second one, has the number of people of each item."""
+        return (
+            self.n_column is not None
+            or self.n_table is not None
+            or self.rows.get("nulls") == "nonresponse"
+        )
+
+
+@dataclass(frozen=True)
+class Tool:
+    """Where a table is, and who is told of long work and of rows that could not be used."""
+
+    where: Where = field(default_factory=Where)
+    watch: Watch | None = None
+    note: Callable[[str], None] = lambda _words: None
+
+
+@dataclass
+class Responses:
+    """The responses of one segment or window.
+
+    Attributes
+    ----------
+    name
+        The segment, column by column, or the first and the last day of the window.
+    counts
+        Responses per item, by request and rating, or by rating alone.
+    n
+        The number of people of each item; None if unknown.
+    """
+
+    name: tuple[str, ...]
+    counts: Floats
+    n: Floats | None
+
+
+def read_waves(
+    source: Any, asked: Asked, scale: Scale | str | None, tool: Tool
+) -> tuple[list[Responses], Scale]:
+    """Read the responses to each request, by segment or window.
+
+    Returns
+    -------
+    tuple
+        The responses (one without a name if there are neither segments nor windows), and the scale.
+    """
+    _check_reminders(asked)
+    found = _count(source, asked, *_choose_keys(asked), scale, tool, people=False)
+    cells: dict[tuple[str, ...], dict[tuple[str, ...], dict[int, Floats]]] = {}
+    if asked.reminders:
+        _check_last_day(asked.reminders, found.find_last_day())
+    for row in found.rows:
+        request = _read_request_number(asked, row)
+        name, item = _name(asked, row)
+        requests = cells.setdefault(name, {}).setdefault(item, {})
+        requests[request] = requests.get(request, 0.0) + row.counts
+    _check_requests(asked, cells)
+    people = _read_people(source, asked, scale, tool) if asked.people_known else None
+    many = max(k for items in cells.values() for waves in items.values() for k in waves)
+    none = np.zeros(found.scale.m)
+    made = []
+    for name, items in sorted(cells.items()):
+        n = None if people is None else people[name]
+        names = list(items) if n is None else list(n)
+        table = [[items.get(i, {}).get(k, none) for k in range(1, many + 1)] for i in names]
+        if n is None:
+            numbers = None if asked.n is None else np.array([asked.n])
+        else:
+            numbers = np.array(list(n.values()))
+        made.append(Responses(name, np.array(table), numbers))
+    return made, found.scale
+
+
+def _choose_keys(asked: Asked) -> tuple[tuple[str, ...], str | None]:
+    """Return the column that tells requests apart, if any, and by what time is grouped."""
+    if asked.wave is not None:
+        return (asked.wave,), asked.window
+    if asked.item or asked.segment:
+        return (), "day"
+    assert asked.time is not None  # goes with reminders
+    return (asked.time,), None
+
+
+def read_response_rates(
+    source: Any, asked: Asked, scale: Scale | str | None, tool: Tool
+) -> tuple[list[Responses], Scale]:
+    """Read the ratings of each item with its number of people, by segment or window."""
+    if not asked.people_known:
+        raise PopulationError(
+            "n_column",
+            problem="{across_items} requires the number of people of each item",
+            hint="Name its column with {n_column}, or a table with {n_table}",
+            code="requires_n",
+        )
+    found = _count(source, asked, (), asked.window, scale, tool, people=True)
+    made: dict[tuple[str, ...], list[_Row]] = {}
+    for row in found.rows:
+        made.setdefault(_name(asked, row)[0], []).append(row)
+    groups = [
+        Responses(
+            name, np.array([row.counts for row in rows]), np.array([row.n for row in rows], float)
+        )
+        for name, rows in sorted(made.items())
+    ]
+    return groups, found.scale
+
+
+@dataclass(frozen=True)
+class _Row:
+    segment: tuple[str, ...]
+    item: tuple[str, ...]
+    wave: Any
+    window: tuple[date, date] | None
+    counts: Floats
+    n: float | None
+
+    @property
+    def day(self) -> date:
+        return _as_day(self.wave) if self.window is None else self.window[0]
+
+
+@dataclass(frozen=True)
+class _Counted:
+    rows: list[_Row]
+    scale: Scale
+
+    def find_last_day(self) -> date:
+        return max(row.day for row in self.rows if row.counts.any())
+
+
+def _count(
+    source: Any,
+    asked: Asked,
+    extra: tuple[str, ...],
+    window: str | None,
+    scale: Scale | str | None,
+    tool: Tool,
+    *,
+    people: bool,
+) -> _Counted:
+    """Count responses by segment, item, request and window; with n where ``people`` says so."""
+    options = dict(asked.rows)
+    if people:
+        options |= {"n_column": asked.n_column, "n_table": asked.n_table}
+    elif options.get("nulls") == "nonresponse":
+        options["nulls"] = "drop"
+    keys = (*asked.segment, *asked.item, *extra)
+    request = read_request(
+        item=keys, scale=scale, q=1.0, level=None, ranks=False,
+        time=asked.time if window is not None else None, window=window, **options,
+    )  # fmt: skip
+    job = prepare(source, request, tool.where, tool.watch)
+    try:
+        table = job.opened.engine.arrow(job.people).read_all()
+    finally:
+        job.close()
+    for words in job.messages:
+        tool.note(words)
+    if not table.num_rows:
+        raise DataError(
+            "source",
+            problem="The table has no rows",
+            hint="Use one with responses",
+            code="no_rows",
+        )
+    cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
+    columns = [table[name].to_pylist() for name in request.result_keys]
+    numbers = table[N].to_pylist() if people else [None] * table.num_rows
+    wide, named = len(asked.segment), len(asked.segment) + len(asked.item)
+    rows = [
+        _Row(
+            tuple(map(str, key[:wide])),
+            tuple(map(str, key[wide:named])),
+            key[named] if extra else None,
+            (_as_day(key[-2]), _as_day(key[-1])) if window is not None else None,
+            counts,
+            n,
+        )
+        for key, counts, n in zip(
+            zip(*columns, strict=True), cells.astype(np.float64), numbers, strict=True
+        )
+    ]
+    return _Counted(rows, request.scale)
+
+
+def _as_day(value: Any) -> date:
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    try:
+        return date.fromisoformat(str(value)[:10])
+    except ValueError:
+        raise DataError(
+            "time",
+            problem="{argument} must contain dates",
+            value=value,
+            hint="Write the year first",
+            examples=("2024-05-13",),
+        ) from None
+
+
+def _name(asked: Asked, row: _Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the name of a row's group, and that of its item."""
+    if asked.window is None or row.window is None:
+        return row.segment, row.item
+    start, end = row.window
+    return (start.isoformat(), end.isoformat()), row.item
+
+
+def _read_people(
+    source: Any, asked: Asked, scale: Scale | str | None, tool: Tool
+) -> dict[tuple[str, ...], dict[tuple[str, ...], float]]:
+    """Return the number of people of every item, by group: also of items without a response."""
+    quiet = Tool(tool.where, tool.watch)
+    found = _count(source, asked, (), asked.window, scale, quiet, people=True)
+    made: dict[tuple[str, ...], dict[tuple[str, ...], float]] = {}
+    for row in found.rows:
+        name, item = _name(asked, row)
+        assert row.n is not None  # was asked for
+        made.setdefault(name, {})[item] = row.n
+    return made
+
+
+def _check_last_day(reminders: tuple[date, ...], last: date) -> None:
+    if reminders[-1] > last:
+        raise DataError(
+            "reminder",
+            problem="{argument} {day} is after the last response, {last}",
+            hint="Leave it out, or check the column with the times",
+            day=reminders[-1].isoformat(),
+            last=last.isoformat(),
+        )
+
+
+def _read_request_number(asked: Asked, row: _Row) -> int:
+    if asked.reminders:
+        return 1 + sum(row.day >= reminder for reminder in asked.reminders)
+    try:
+        number = float(row.wave)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not (number.is_integer() and 1 <= number <= MOST_REQUESTS):
+        raise DataError(
+            "wave",
+            problem="Column {column} must contain the number of the request that a response "
+            "followed, from 1 on",
+            value=row.wave,
+            hint="Write 1 for the first request and 2 for the first reminder; for dates, use "
+            "{time} and {reminder}",
+            column=repr(asked.wave),
+        )
+    return int(number)
+
+
+def _check_reminders(asked: Asked) -> None:
+    if asked.reminders and asked.wave is not None:
+        raise OptionError(
+            "reminder",
+            problem="{argument} and {wave} cannot be combined",
+            hint="Leave one of them out",
+        )
+    if asked.reminders and asked.time is None:
+        raise OptionError(
+            "reminder",
+            problem="{argument} requires {time}",
+            hint="Name the column that says when people responded",
+        )
+    if asked.reminders and asked.window is not None:
+        raise OptionError(
+            "window",
+            problem="{argument} and {reminder} cannot be combined",
+            hint="Number the requests in a column, and name it with {wave}",
+        )
+    if list(asked.reminders) != sorted(set(asked.reminders)):
+        raise OptionError(
+            "reminder",
+            problem="{argument} must list dates in order, each once",
+            hint="Begin with the first reminder",
+        )
+
+
+def _check_requests(asked: Asked, cells: dict[Any, dict[Any, dict[int, Floats]]]) -> None:
+    """Raise unless the requests are 1, 2 and so on, in every segment or window."""
+    for name, items in cells.items():
+        numbers = sorted({k for waves in items.values() for k, row in waves.items() if row.any()})
+        place = f" of {', '.join(name)}" if name else ""
+        if len(numbers) < 2:
+            raise DataError(
+                "wave",
+                problem="All responses{place} followed one request: nothing can be learned from "
+                "one wave",
+                hint="Include the responses to a reminder",
+                code="one_wave",
+                place=place,
+            )
+        missing = [k for k in range(1, numbers[-1] + 1) if k not in numbers]
+        if missing:
+            raise DataError(
+                "wave",
+                problem="No response{place} followed request {missing}, but some followed request "
+                "{later}",
+                hint="Number the requests 1, 2, 3, ... without a gap",
+                place=place,
+                missing=missing[0],
+                later=next(k for k in numbers if k > missing[0]),
+            )
+
+
+def parse_reminders(words: Sequence[str]) -> tuple[date, ...]:
+    """Read the dates of reminders, as in 2024-05-13."""
+    try:
+        return tuple(date.fromisoformat(word.strip()) for word in words)
+    except ValueError:
+        raise OptionError(
+            "reminder",
+            problem="{argument} must be dates",
+            value=",".join(words),
+            hint="Write the year first",
+            examples=("2024-05-13",),
+        ) from None
