@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -624,15 +625,16 @@ def test_command_refuses(words: list[str], message: str) -> None:
 def test_command_needs_the_number_of_people() -> None:
     done = CliRunner().invoke(plan_command, [*WORDS[:5], "--q", "0.3", "--width", "0.3"])
     assert done.exit_code == 2
-    assert "Missing option '--n'" in done.output
+    assert "A follow-up requires --n, the number of people" in done.output
 
 
-def test_examples_of_the_help_run() -> None:
+def test_examples_of_the_help_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2] / "docs")
     examples = [
         line.split()[2:]
         for line in run("--help").splitlines()
         if line.strip().startswith("unheard plan")
     ]
-    assert len(examples) == 4
+    assert len(examples) == 5
     for words in examples:
         assert run(*words)

@@ -308,6 +308,7 @@ _RANGES: dict[str, tuple[str, tuple[str, str, str], tuple[str, ...]]] = {
     "Ranking": ("rank", ("best_rank", "worst_rank", ""), ("item",)),
     "SharedRanking": ("rank", ("best_rank", "worst_rank", ""), ("item",)),
     "Plan": ("people to ask", ("", "", "ask"), ("name",)),
+    "Plans": ("people to ask", ("", "", "ask"), ()),
     "FollowUp": ("rating", ("lower", "upper", "estimate"), ()),
     "ResponseRates": ("response rate", ("rate", "largest_floor", "rate"), ()),
     "Minimax": ("worst-case regret", ("lower", "upper", "upper"), ("method",)),

@@ -23,6 +23,7 @@ _MODULES = {
     "SharedRanking": "rankings",
     "Audit": "audits",
     "Plan": "plans",
+    "Plans": "plan_tables",
     "FollowUp": "plans",
     "ResponseRates": "response_rates",
     "Regrets": "regrets",

@@ -321,6 +321,25 @@ def calibrate_table_chart(upload: Given, given: Given, how: Given) -> Answer:
     return send_picture(draw_calibration(audits[""]), how)
 
 
+def plan_table(upload: Given, given: Given, as_csv: bool) -> Answer:
+    """Answer which items of a table to call first, and how many people of each to ask."""
+    from unheard.present.plan_tables import tabulate
+    from unheard.tables.plan_table import PlanTask
+
+    values = parse_options("plan_table", "rest", given)
+    task = PlanTask.read(
+        _pick(values),
+        {name: values[name] for name in ("width", "above", "below", "power")},
+        values["nonrespondents"],
+        values["budget"],
+    )
+    with Upload(**upload).job(task.request) as (job, _):
+        plans = task.plan(job)
+    if as_csv:
+        return _as_csv(tabulate(plans), "plan.csv")
+    return as_json(plans.to_dict() | {"messages": job.messages})
+
+
 def _audits(upload: Given, given: Given) -> tuple[dict[str, Audit], bool]:
     from unheard.analysis.calibrate import calibrate
     from unheard.tables.audit_table import Layout, read_audit
@@ -366,6 +385,7 @@ UPLOADS: dict[str, Callable[..., Answer]] = {
     task.__name__: task
     for task in (
         inspect, counts, rate, rank, rank_chart, report, calibrate_table, calibrate_table_chart,
+        plan_table,
     )
 }  # fmt: skip
 """The tasks of this module by name."""
