@@ -282,8 +282,8 @@ def _find_outlooks(
     guesses = _list_guesses(question, respondents, find_trustworthy(now))
     if guess is not None:
         guesses = {"given": np.broadcast_to(guess, respondents.counts.shape)}
-    found = _start_outlooks(guesses, goal, reached)
-    settled = goal.find_settled_sides(now)
+    settled = np.zeros(len(reached)) if goal.power is None else goal.find_settled_sides(now)
+    found = _start_outlooks(guesses, goal, reached, settled)
     items, size = np.flatnonzero(respondents.n_nonrespondents > 0), items_per_block(goal)
     for start in range(0, len(items), size):
         block = items[start : start + size]
@@ -302,7 +302,7 @@ def _find_outlooks(
 
 
 def _start_outlooks(
-    guesses: Mapping[str, Floats], goal: Goal, reached: NDArray[np.bool_]
+    guesses: Mapping[str, Floats], goal: Goal, reached: NDArray[np.bool_], settled: Floats
 ) -> dict[str, Outlook]:
     """Return the scenarios of items without non-respondents, to be filled in for the others."""
     shape = next(iter(guesses.values())).shape
@@ -310,7 +310,7 @@ def _start_outlooks(
     if goal.power is None:
         names = ["worst", "given" if "given" in guesses else "estimate"]
     return {
-        name: Outlook(np.zeros(shape), np.zeros(len(reached)), np.where(reached, 0.0, np.nan))
+        name: Outlook(np.zeros(shape), settled.copy(), np.where(reached, 0.0, np.nan))
         for name in names
     }
 

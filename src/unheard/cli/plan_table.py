@@ -21,7 +21,7 @@ def show_table_plan(source: str, goal: Values, values: Values) -> None:
     from unheard.cli.progress import show_progress
     from unheard.tables.output.write import check_target
     from unheard.tables.pipeline import REQUEST_OPTIONS
-    from unheard.tables.plan_table import PlanTask
+    from unheard.tables.plan_items import PlanTask
     from unheard.tables.sources.files import files_of
 
     for name in ("follow_up", "asked"):

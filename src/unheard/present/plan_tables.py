@@ -161,6 +161,8 @@ def _shows_text(plans: Plans, row: dict[str, Any]) -> str:
 
 def explain(plans: Plans) -> Iterator[str]:
     """Yield the goal, how many items reach it, and what the numbers mean."""
+    if len(plans) > _LONGEST_TABLE:
+        yield f"{plural(len(plans) - _LONGEST_TABLE, 'more row')}; to_frame() has all."
     yield f"Goal: {goal_words(plans)}, for each item."
     yield _progress_words(plans)
     if plans.budget is not None:
@@ -171,12 +173,12 @@ def explain(plans: Plans) -> Iterator[str]:
 
 def _progress_words(plans: Plans) -> str:
     counted = _Counted.of(plans)
-    words = f"{counted.reached:,} of {plural(len(plans), 'item')} already reach it"
+    words = f"Already reached for {counted.reached:,} of {plural(len(plans), 'item')}"
     if counted.reachable:
         calls = plural(counted.ask, "call")
-        words += f"; {counted.reachable:,} can reach it, which takes {calls} in all"
+        words += f"; within reach for {counted.reachable:,}, with {calls} in all"
     if counted.unreachable:
-        words += f"; for {counted.unreachable:,}, asking everybody is not enough"
+        words += f"; out of reach for {counted.unreachable:,}, even if everybody is asked"
     return f"{words}."
 
 
@@ -186,15 +188,14 @@ def _budget_words(plans: Plans) -> str:
     used, helped = int(plans.calls.sum()), int((plans.calls > 0).sum())
     counted = _Counted.of(plans)
     words = (
-        f"{plural(plans.budget, 'call')} take {plural(helped, 'more item')} to the goal, so that "
-        f"{counted.reached_with_calls:,} of {len(plans):,} reach it"
+        f"With {plural(plans.budget, 'call')}, the goal is reached for "
+        f"{counted.reached_with_calls:,} of {plural(len(plans), 'item')}, {helped:,} more than now"
     )
     left = plans.budget - used
+    if left:
+        words += f"; {plural(left, 'call is', 'calls are')} left"
     if left and helped < len(plans.order):
-        needed = int(plans.ask[plans.order[helped]])
-        words += f"; {left:,} are left, too few for the next item, which needs {needed:,}"
-    elif left:
-        words += f"; {left:,} are left"
+        words += f", too few for the next item, which needs {plans.ask[plans.order[helped]]:,.0f}"
     return f"{words}."
 
 
@@ -220,6 +221,11 @@ def _meanings(plans: Plans, top: int) -> Iterator[str]:
             "the widest interval, so that any number of calls takes as many items as possible to "
             "the goal. Draw the people of an item at random from its non-respondents, and make "
             "sure that all of them respond."
+        )
+    if plans.question.covers == "mean" and np.isnan(plans.ask).any():
+        yield (
+            "Where asking everybody is not enough, the sampling error of the population mean is "
+            "too large; to plan for these people only, use --covers people."
         )
     shown = (note for row in _list_rows(plans, top) for note in _pick_notes(row))
     yield from note_sentences(shown)

@@ -324,7 +324,7 @@ def calibrate_table_chart(upload: Given, given: Given, how: Given) -> Answer:
 def plan_table(upload: Given, given: Given, as_csv: bool) -> Answer:
     """Answer which items of a table to call first, and how many people of each to ask."""
     from unheard.present.plan_tables import tabulate
-    from unheard.tables.plan_table import PlanTask
+    from unheard.tables.plan_items import PlanTask
 
     values = parse_options("plan_table", "rest", given)
     task = PlanTask.read(

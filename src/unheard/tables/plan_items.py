@@ -74,7 +74,7 @@ def plan_table(
     ...     courses, "course", counts=["sad", "happy"], n_column="enrolled", q=0.5, width=0.25,
     ...     budget=10)
     >>> plans.labels["course"], plans.ask.tolist(), plans.calls.tolist()
-    (['Algebra', 'Logic'], [23.0, 4.0], [0, 4])
+    (['Algebra', 'Logic'], [20.0, 3.0], [0, 3])
     >>> [plans.labels["course"][row] for row in plans.order]
     ['Logic', 'Algebra']
     """
