@@ -31,7 +31,7 @@ def draw_items(seed: int, many: int) -> pa.Table:
 
 
 def plan(table: pa.Table, **options: Any) -> uh.Plans:
-    asked = {"counts": RATINGS, "n_column": "n", "scale": SCALE, "q": 0.4} | options
+    asked: dict[str, Any] = {"counts": RATINGS, "n_column": "n", "scale": SCALE, "q": 0.4} | options
     return uh.plan_table(table, "item", **asked)
 
 
@@ -113,7 +113,7 @@ def test_status_and_sides() -> None:
     assert plans.status.tolist() == ["reached", "unreachable", "reachable"]
     # Without ratings the estimate is the middle of the scale, which is the threshold.
     assert plans.shows.tolist() == ["above", None, "above"]
-    rows = plans.to_dict()["rows"]
+    rows: Any = plans.to_dict()["rows"]
     assert [row["item"] for row in rows] == ["some", "all", "none"]
     assert [row["priority"] for row in rows] == [1, None, None]
     assert ["unreachable" in row["notes"] for row in rows] == [False, False, True]
