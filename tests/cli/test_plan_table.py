@@ -100,7 +100,7 @@ def test_files_have_all_rows_and_settings(run: Typed) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--width", "1"], "Give --n, --n-column, --n-table or --nulls nonresponse"),
+        (["--width", "1"], "Give --n or --n-column, or count empty ratings with --nulls"),
         (PEOPLE, "A goal is missing. Give one of --width 0.3, --above 4"),
         ([*PEOPLE, "--width", "1", "--above", "2"], "Two goals are given"),
         (["--n", "30", "--width", "1"], "an item has more than 30 ratings, the value of --n"),

@@ -158,7 +158,7 @@ def test_plan_from_counts_and_from_a_table(server: Served, command: Typed) -> No
 @pytest.mark.parametrize(
     ("query", "argument", "text"),
     [
-        ({"width": "1"}, "n", "requires the number of people. Give n, n_column, n_table"),
+        ({"width": "1"}, "n", "requires the number of people. Give n or n_column"),
         ({"n": "100"}, "width", "requires a goal: width, above or below"),
         ({"n": "9", "width": "1"}, "n", "an item has more than 9 ratings, the value of n"),
         ({"n_column": "guests", "width": "1"}, "n_column", "no column 'guests'"),
@@ -175,6 +175,12 @@ def test_plans_that_cannot_be_made(
 def test_a_plan_for_counts_requires_n(server: Served) -> None:
     bad = problem(server.question("/plan", {"counts": COUNTS, "q": 0.3, "width": 1}), 422)
     assert (bad["argument"], bad["code"]) == ("n", "requires_n")
+
+
+def test_counts_take_no_options_from_the_address(server: Served) -> None:
+    asked = {"counts": COUNTS, "n": 2400, "q": 0.3, "width": 1}
+    bad = problem(server.question("/plan?budget=9", asked), 422)
+    assert (bad["argument"], "applies to tables" in bad["detail"]) == ("budget", True)
 
 
 def test_an_audit_is_an_assumption(server: Served) -> None:

@@ -151,7 +151,7 @@ def _read_plan_request(options: Mapping[str, Any]) -> Request:
         raise PopulationError(
             "n",
             problem="A follow-up requires the number of people",
-            hint="Give {n}, {n_column}, {n_table} or {nulls:nonresponse}",
+            hint="Give {n} or {n_column}, or count empty ratings with {nulls:nonresponse}",
             code="requires_n",
         )
     require_level(options.get("level", 0.95))

@@ -12,6 +12,7 @@ import numpy as np
 from unheard.errors import MissingLibraryError
 from unheard.web.api.histograms import QUESTIONS, Given
 from unheard.web.api.problems import too_large
+from unheard.web.api.read_requests import QuestionError
 from unheard.web.api.tables import UPLOADS
 from unheard.web.server.pool import Answer
 
@@ -50,6 +51,12 @@ def plan(upload: Given, given: Given, as_csv: bool) -> Answer:
     body = _read_object(upload)
     if body is None:
         return UPLOADS["plan_table"](upload, given, as_csv)
+    if given:
+        raise QuestionError(
+            next(iter(given)),
+            problem="In the address, {argument} applies to tables",
+            hint="Put the options of counts into the body",
+        )
     return QUESTIONS["plan"](body)
 
 
