@@ -60,6 +60,20 @@ def test_the_screen_says_whom_to_call_first(run: Typed) -> None:
     assert f"{20 - used} calls are left, too few for the next item" in done.text
 
 
+def test_long_names_fit_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    heading = "name_of_the_course_that_was_taken"
+    text = COURSES.replace("Algebra", "an introduction to " * 4).replace("course", heading)
+    (tmp_path / "long.csv").write_text(text)
+    typed = typing(monkeypatch, capsys, "plan", str(tmp_path / "long.csv"), *COLUMNS[2:])
+    for width in (80, 44):
+        monkeypatch.setenv("COLUMNS", str(width))
+        done = typed(*PEOPLE, "--width", "0.5", "--item", heading)
+        assert "an i" in done.out
+        assert all(len(line) <= width for line in done.out.splitlines())
+
+
 def test_json_is_the_document(run: Typed) -> None:
     done = run(*PEOPLE, "--above", "2", "--json")
     assert json.loads(done.out) == json.loads(json.dumps(plans(above=2).to_dict()))

@@ -37,7 +37,7 @@ def plan(values: Values, words: tuple[str, ...]) -> None:
       unheard plan 120 30 45 200 605 --n 2400 --q 0.3 --above 4 --power 0.9
       unheard plan 120 30 45 200 605 --n 2400 --follow-up 3,1,4,6,2
       unheard plan 120 30 45 200 605 --n 2400 --follow-up 3,1,4,6,2 --asked 30 --q 0.3
-      unheard plan stays.csv --item hotel --rating stars --n 100 --q 0.3 --width 1 --budget 90
+      unheard plan stays.csv --item hotel --rating stars --n 100 --q 0.3 --width 1
     """
     _check_together(values)
     goal = pick(values, (*_GOALS, "power"))

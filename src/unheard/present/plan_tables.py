@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,6 +18,8 @@ from unheard.text import name_of, percent_text, plural, range_text
 _LONGEST_TABLE = 20
 _LONGEST_NAME = 40
 _SHORTEST_NAME = 8
+_DISPENSABLE = ("if as\nestimated", "worst\ncase", "did not\nrespond", "interval\nnow")
+"""Headings of columns that a narrow terminal does without, the first of them first."""
 
 Columns: TypeAlias = "list[tuple[str, str, Callable[[dict[str, Any]], str]]]"
 """Columns on the screen: heading, side, and how to write the cell of a row."""
@@ -108,9 +110,11 @@ def list_cells(plans: Plans) -> list[list[str]]:
     return [[cell.replace("\n", " ") for cell in cells[0]], *cells[1:]]
 
 
-def _set_table(plans: Plans, top: int, longest_name: int) -> tuple[list[list[str]], str]:
+def _set_table(
+    plans: Plans, top: int, longest_name: int, without: Collection[str] = ()
+) -> tuple[list[list[str]], str]:
     """Return the cells of the first rows, and the side of each column."""
-    columns = _list_columns(plans, longest_name)
+    columns = [one for one in _list_columns(plans, longest_name) if one[0] not in without]
     rows, so_far = [], 0
     for row in _list_rows(plans, top):
         so_far += row["ask"] if row["priority"] else 0
@@ -122,7 +126,7 @@ def _list_columns(plans: Plans, longest_name: int) -> Columns:
     width = plans.question.counts.scale.width
     columns: Columns = [("no.", ">", lambda row: f"{row['priority']:,}" if row["priority"] else "")]
     columns += [
-        (name_of(name), "<", lambda row, name=name: name_of(row[name], longest_name))  # type: ignore[misc]
+        (name_of(name, longest_name), "<", lambda row, name=name: name_of(row[name], longest_name))  # type: ignore[misc]
         for name in plans.labels
     ]
     columns += [
@@ -245,26 +249,29 @@ def write_lines(plans: Plans, page: Page, top: int = _LONGEST_TABLE) -> Iterator
     if plans.budget is not None:
         goal += page.paragraph(_budget_words(plans), "Budget: ", indent=2)
     return apart(
-        [Text(size)],
+        page.paragraph(size),
         goal,
         _fit_table(plans, page, top),
-        _more_rows(len(plans) - top),
+        _more_rows(len(plans) - top, page),
         [line for words in _meanings(plans, top) for line in page.paragraph(words, indent=2)],
         page.paragraph(plans.words, "Assumption: ", indent=2),
     )
 
 
 def _fit_table(plans: Plans, page: Page, top: int) -> list[Text]:
-    """Set the first rows, with names as long as the page allows."""
-    longest = _LONGEST_NAME
-    while True:
-        cells, align = _set_table(plans, top, longest)
+    """Set the first rows, with names as long and as many columns as the page allows."""
+    tries = [(longest, 0) for longest in range(_LONGEST_NAME, _SHORTEST_NAME, -4)]
+    tries += [(_SHORTEST_NAME, many) for many in range(len(_DISPENSABLE) + 1)]
+    lines: list[Text] = []
+    for longest, many in tries:
+        cells, align = _set_table(plans, top, longest, _DISPENSABLE[:many])
         lines = [*page.table(cells, align, indent=2)]
-        if longest <= _SHORTEST_NAME or max(map(len, lines)) <= page.width:
-            return lines
-        longest -= 4
+        if max(map(len, lines)) <= page.width:
+            break
+    return lines
 
 
-def _more_rows(more: int) -> Iterator[Text]:
+def _more_rows(more: int, page: Page) -> Iterator[Text]:
     if more > 0:
-        yield Text(f"  {plural(more, 'more row')}; --top shows more, -o FILE writes all.")
+        words = f"{plural(more, 'more row')}; --top shows more, -o FILE writes all."
+        yield from page.paragraph(words, indent=2)
