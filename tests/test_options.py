@@ -31,6 +31,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], set[str]]] = {
     "sweep": (uh.sweep, {"counts"}),
     "compare": (uh.compare, {"a", "b", "names"}),
     "plan": (uh.plan_follow_up, {"counts"}),
+    "plan_table": (uh.plan_table, {"source"}),
     "report": (uh.make_report, {"source", "output", "command"}),
 }
 """The function of each question, and its arguments that are not options."""
@@ -40,6 +41,7 @@ BODIES = {
     "sweep": {"counts", "at"},
     "compare": {"a", "b", "names"},
     "regret": set(),
+    "plan": {"counts"},
 }
 """The questions that are bodies in JSON, and their fields that are not options."""
 
@@ -51,7 +53,8 @@ QUERIES = {
     "/report": ("report",),
     "/calibrate": ("calibrate",),
     "/calibrate/chart": ("calibrate", "chart"),
-    **{f"/{question}/chart": ("chart",) for question in BODIES},
+    "/plan": ("plan_table",),
+    **{f"/{question}/chart": ("chart",) for question in BODIES if question != "plan"},
 }
 """The addresses with query parameters, and the questions that these belong to."""
 
@@ -126,7 +129,9 @@ def schema() -> Mapping[str, Any]:
 @pytest.mark.parametrize("question", BODIES)
 def test_bodies_take_every_option(question: str) -> None:
     post = schema()[f"/api/v1/{question}"]["post"]
-    fields = post["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    body = post["requestBody"]["content"]["application/json"]["schema"]
+    # A question that is also asked about tables has their rows as an alternative.
+    fields = body.get("anyOf", [body])[0]["properties"]
     declared = options_of(question, "rest")
     assert set(fields) - BODIES[question] == set(declared)
     for name, option in declared.items():
@@ -201,6 +206,7 @@ def test_minimax_takes_its_options() -> None:
         (uh.sweep, {"counts": [1, 2], "scael": 1}, r"Did you mean scale\?"),
         (uh.compare, {"a": [1, 2], "b": [2, 1], "quite": "low"}, r"Did you mean quiet\?"),
         (uh.plan_follow_up, {"counts": [1, 2], "n": 9, "widht": 1}, r"Did you mean width\?"),
+        (uh.plan_table, {"source": [], "item": "a", "n_colum": "b"}, r"Did you mean n_column\?"),
     ],
 )
 def test_unknown_names_are_refused(

@@ -55,7 +55,7 @@ if _typing.TYPE_CHECKING:
     from unheard.analysis.drift import Change, Drift, pool_windows
     from unheard.analysis.follow_up import FollowUp, combine_follow_up
     from unheard.analysis.participation import Participation
-    from unheard.analysis.plan import Plan, Scenario, plan_follow_up
+    from unheard.analysis.plan import Plan, Plans, Scenario, plan_follow_up
     from unheard.analysis.ranking import Ranking, find_top_k_breakdown, rank_intervals
     from unheard.analysis.response_rates import ResponseRates, check_response_rates
     from unheard.analysis.shared_breakdown import find_shared_breakdown, find_shared_top_k_breakdown
@@ -66,7 +66,14 @@ if _typing.TYPE_CHECKING:
     from unheard.game.minimax import Minimax
     from unheard.game.regret_table import Regret, Regrets
     from unheard.report import make_report
-    from unheard.tables import DroppedRowsWarning, count_ratings, rank, rate, write_sql
+    from unheard.tables import (
+        DroppedRowsWarning,
+        count_ratings,
+        plan_table,
+        rank,
+        rate,
+        write_sql,
+    )
 
 METHODS = tuple(_ESTIMATORS)
 """Names of the methods that :func:`estimate` knows."""
@@ -82,7 +89,7 @@ _LATER = {
         "unheard.analysis.waves": ("Waves", "calibrate_from_waves"),
         "unheard.analysis.compare": ("Comparison", "Difference", "compare"),
         "unheard.analysis.follow_up": ("FollowUp", "combine_follow_up"),
-        "unheard.analysis.plan": ("Plan", "Scenario", "plan_follow_up"),
+        "unheard.analysis.plan": ("Plan", "Plans", "Scenario", "plan_follow_up"),
         "unheard.analysis.ranking": ("Ranking", "rank_intervals", "find_top_k_breakdown"),
         "unheard.analysis.response_rates": ("ResponseRates", "check_response_rates"),
         "unheard.analysis.shared_breakdown": (
@@ -95,7 +102,14 @@ _LATER = {
         "unheard.game.regret_table": ("Regret", "Regrets"),
         "unheard.game.minimax": ("Minimax",),
         "unheard.report": ("make_report",),
-        "unheard.tables": ("DroppedRowsWarning", "count_ratings", "rank", "rate", "write_sql"),
+        "unheard.tables": (
+            "DroppedRowsWarning",
+            "count_ratings",
+            "plan_table",
+            "rank",
+            "rate",
+            "write_sql",
+        ),
     }.items()
     for name in names
 }
@@ -130,6 +144,7 @@ __all__ = [
     "OptionError",
     "Participation",
     "Plan",
+    "Plans",
     "PopulationError",
     "QueryError",
     "Question",
@@ -165,6 +180,7 @@ __all__ = [
     "find_top_k_breakdown",
     "make_report",
     "plan_follow_up",
+    "plan_table",
     "pool_windows",
     "rank",
     "rank_intervals",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,12 +24,8 @@ from unheard.analysis.follow_up import (
     count_people_at_bounds,
     summarize_full_response,
 )
-from unheard.analysis.plan import (
-    _find_expected_limits,
-    _find_smallest,
-    _settles_claim,
-    plan_follow_up,
-)
+from unheard.analysis.plan import plan_follow_up
+from unheard.analysis.plan_search import _settle_claim, find_expected_limits, find_smallest
 from unheard.cli.plan import plan as plan_command
 from unheard.formulas.confidence import critical_value
 from unheard.options.choices import Covers
@@ -262,10 +259,15 @@ def first_enough(enough: list[bool]) -> int | None:
     return enough.index(True) + 1 if True in enough else None
 
 
-@given(st.integers(1, 500), st.integers(1, 600))
-def test_halving_finds_the_first(most: int, threshold: int) -> None:
-    expected = threshold if threshold <= most else None
-    assert _find_smallest(lambda k: k >= threshold, most) == expected
+@given(st.lists(st.tuples(st.integers(1, 500), st.integers(1, 600)), max_size=6), st.data())
+def test_halving_finds_the_first_of_every_item(
+    pairs: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    most, thresholds = np.array(pairs, float).reshape(-1, 2).T
+    some = np.flatnonzero([data.draw(st.booleans()) for _ in pairs])
+    found = find_smallest(lambda items, k: k >= thresholds[items], most, some)
+    expected = np.where(thresholds <= most, thresholds, np.nan)[some]
+    np.testing.assert_array_equal(found, expected)
 
 
 @settings(max_examples=15)
@@ -286,7 +288,7 @@ def test_the_plan_for_a_width_is_that_of_a_scan(
         return
     first = in_hand(seen.counts, scale, n, covers)
     for rows, ask in ((between_the_ends(seen.m), worst.ask), (silent[None] / n_silent, guess.ask)):
-        widths = [_find_expected_limits(first, rows, k) for k in range(1, n_silent + 1)]
+        widths = [find_expected_limits(first, rows, k) for k in range(1, n_silent + 1)]
         assert ask == first_enough([bool((high - low).max() <= width) for low, high in widths])
 
 
@@ -299,7 +301,7 @@ def test_no_answers_at_all_are_worse_than_the_worst_case(
     n, rng = int(seen.counts.sum() + silent.sum()), np.random.default_rng(seed)
     scale = np.array(seen.values)
     first = in_hand(seen.counts, scale, n, covers)
-    low, high = _find_expected_limits(first, between_the_ends(seen.m), k)
+    low, high = find_expected_limits(first, between_the_ends(seen.m), k)
     answers = rng.multinomial(k, rng.dirichlet(np.full(seen.m, 0.3), size=50)).astype(float)
     lower, upper = first.combine(summarize_full_response(answers, first), k)[1]
     # The worst split is looked for in steps of half a percent.
@@ -339,7 +341,11 @@ def test_the_plan_for_a_claim_is_that_of_a_scan(
         return
     first = in_hand(seen.counts, scale, n, covers)
     every = range(1, n_silent + 1)
-    enough = [_settles_claim(first, silent / n_silent, one.shows, target, power, k) for k in every]
+    shares, side = silent[None] / n_silent, np.array([1.0 if one.shows == "above" else -1.0])
+    enough = [
+        bool(_settle_claim(first, shares, side, target, power, np.array([0]), np.array([k]))[0])
+        for k in every
+    ]
     assert one.ask == first_enough(enough)
     if covers == "people":
         # Asking everybody tells the mean of these people exactly.
@@ -619,15 +625,16 @@ def test_command_refuses(words: list[str], message: str) -> None:
 def test_command_needs_the_number_of_people() -> None:
     done = CliRunner().invoke(plan_command, [*WORDS[:5], "--q", "0.3", "--width", "0.3"])
     assert done.exit_code == 2
-    assert "Missing option '--n'" in done.output
+    assert "A follow-up requires --n, the number of people" in done.output
 
 
-def test_examples_of_the_help_run() -> None:
+def test_examples_of_the_help_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2] / "docs")
     examples = [
         line.split()[2:]
         for line in run("--help").splitlines()
         if line.strip().startswith("unheard plan")
     ]
-    assert len(examples) == 4
+    assert len(examples) == 5
     for words in examples:
         assert run(*words)

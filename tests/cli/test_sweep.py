@@ -134,6 +134,8 @@ def test_an_item_without_its_table_is_refused(run: Any) -> None:
     refused(run("compare", "Alder", "Birch", "--q", "0.3"), hint)
     hint = "got 'stays.csv'. Give the number of ratings of each value; for a file, use unheard rate"
     refused(run("estimate", "stays.csv", "--q", "0.3"), hint)
+    refused(run("plan", "3", "stays.csv", "--n", "9", "--q", "0.3", "--above", "4"), hint)
+    hint = "--item is missing. Name the column that says what was rated."
     refused(run("plan", "stays.csv", "--n", "9", "--q", "0.3", "--above", "4"), hint)
     refused(run("sweep", "3", "4%"), "Give the number of ratings, not percentages.")
 

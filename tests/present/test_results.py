@@ -30,6 +30,14 @@ def regrets(*qs: float) -> uh.Regrets:
     return uh.Regrets(tuple(RegretTable(6, scale, "gap", "any").find_worst(["bea"], qs)), scale)
 
 
+def plans(**goal: Any) -> uh.Plans:
+    columns = {"item": [f"item {at}" for at in range(25)], "n": [900] * 25}
+    cells = {f"r{at}": [A[at], B[at], *[10 + at] * 23] for at in range(5)}
+    return uh.plan_table(
+        pa.table(columns | cells), "item", counts=list(cells), n_column="n", q=0.3, **goal
+    )
+
+
 COMMANDS: dict[str, Any] = {
     f"estimate {TYPED} --q 0.3": lambda: uh.estimate(COUNTS, q=0.3),
     f"estimate {TYPED} --q 0.3 --n 2400": lambda: uh.estimate(COUNTS, q=0.3, n=2400),
@@ -65,6 +73,10 @@ OTHERS: dict[str, Any] = {
     "response rates": lambda: uh.check_response_rates(
         [300, 80], [1000, 1000], labels={"hotel": ["Alder", "Birch"]}
     ),
+    "plan out of reach": lambda: uh.plan_follow_up(COUNTS, 2400, q=0.3, width=0.05),
+    "plans": lambda: plans(width=0.3),
+    "plans within a budget": lambda: plans(above=3.5, budget=25),
+    "plans out of reach": lambda: plans(width=0.01, covers="mean"),
 }
 RESULTS = COMMANDS | OTHERS
 
@@ -129,6 +141,19 @@ def test_the_middle_of_the_bounds_mentions_n_only_if_n_is_given() -> None:
     assert uh.estimate(COUNTS, q=0.3).summary().count(f"{words}\n") == 1
     with_n = uh.estimate(COUNTS, q=0.3, n=2400, method="paa").summary()
     assert with_n.count(f"{words} without n\n") == 1
+
+
+def test_a_chart_of_plans_counts_people_and_shows_no_ratings() -> None:
+    records = plans(width=0.3).chart().records
+    assert {record["ci_lower"] for record in records} == {None}
+    assert [record["estimate"] for record in records] == sorted(plans(width=0.3).ask)
+
+
+def test_plans_out_of_reach_say_so() -> None:
+    found = plans(width=0.01, covers="mean")
+    assert "out of reach for 25, even if everybody is asked" in " ".join(found.summary().split())
+    assert "use --covers people" in " ".join(found.summary().split())
+    assert "5 more rows; to_frame() has all." in repr(found)
 
 
 def test_a_sweep_states_its_assumption() -> None:

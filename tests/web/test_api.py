@@ -136,6 +136,53 @@ def test_calibrate_from_counts_and_from_a_table(server: Served, command: Typed) 
     assert reply.document == json.loads(command("calibrate", "audit.csv", *typed, "--json").out)
 
 
+def test_plan_from_counts_and_from_a_table(server: Served, command: Typed) -> None:
+    asked = {"n": 2400, "q": 0.3, "above": 4, "power": 0.9}
+    typed = words("120 30 45 200 605 --n 2400 --q 0.3 --above 4 --power 0.9 --json")
+    counted = server.question("/plan", {"counts": COUNTS, **asked})
+    assert counted.document == json.loads(command("plan", *typed).out)
+    query = HOTELS | {"n": "100", "width": "1", "budget": "90"}
+    typed = [word for name, value in query.items() for word in (f"--{name}", value)]
+    expected = json.loads(command("plan", "stays.csv", *typed, "--json").out)
+    reply = server.table("/plan", STAYS, **query)
+    assert reply.document == expected | {"messages": []}
+    rows = [
+        *csv.DictReader(io.StringIO(server.table("/plan", STAYS, accept="text/csv", **query).text))
+    ]
+    assert [row["hotel"] for row in rows] == [row["hotel"] for row in expected["rows"]]
+    assert [row["calls"] for row in rows] == [str(row["calls"]) for row in expected["rows"]]
+    mean = server.table("/plan", STAYS, covers="mean", **query).document
+    assert (expected["covers"], mean["covers"]) == ("people", "mean")
+
+
+@pytest.mark.parametrize(
+    ("query", "argument", "text"),
+    [
+        ({"width": "1"}, "n", "requires the number of people. Give n or n_column"),
+        ({"n": "100"}, "width", "requires a goal: width, above or below"),
+        ({"n": "9", "width": "1"}, "n", "an item has more than 9 ratings, the value of n"),
+        ({"n_column": "guests", "width": "1"}, "n_column", "no column 'guests'"),
+        ({"n": "100", "width": "1", "budget": "x"}, "budget", "budget is not a number"),
+    ],
+)
+def test_plans_that_cannot_be_made(
+    server: Served, query: dict[str, str], argument: str, text: str
+) -> None:
+    bad = problem(server.table("/plan", STAYS, **HOTELS | query), 422)
+    assert (bad["argument"], text in bad["detail"]) == (argument, True), bad["detail"]
+
+
+def test_a_plan_for_counts_requires_n(server: Served) -> None:
+    bad = problem(server.question("/plan", {"counts": COUNTS, "q": 0.3, "width": 1}), 422)
+    assert (bad["argument"], bad["code"]) == ("n", "requires_n")
+
+
+def test_counts_take_no_options_from_the_address(server: Served) -> None:
+    asked = {"counts": COUNTS, "n": 2400, "q": 0.3, "width": 1}
+    bad = problem(server.question("/plan?budget=9", asked), 422)
+    assert (bad["argument"], "applies to tables" in bad["detail"]) == ("budget", True)
+
+
 def test_an_audit_is_an_assumption(server: Served) -> None:
     audit = uh.calibrate([12, 30, 49, 25], [400, 330, 230, 60])
     document = server.question(

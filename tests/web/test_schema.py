@@ -72,11 +72,13 @@ def test_the_schema_is_kept(server: Served, path: str, method: str, mode: Genera
     assert server.is_well()
 
 
-@pytest.mark.parametrize("path", ["rate", "counts", "rank", "rank/chart", "report"])
+@pytest.mark.parametrize("path", ["rate", "counts", "rank", "rank/chart", "report", "plan"])
 def test_what_the_schema_allows_is_answered(patient: Served, path: str) -> None:
     query: dict[str, Any] = {"item": "hotel", "rating": "stars"}
     if path != "counts":
         query["q"] = "0.3"
+    if path == "plan":
+        query |= {"n": "100", "width": "1"}
     case = SCHEMA[f"/api/v1/{path}"]["POST"].Case(query=query, body=STAYS, media_type="text/csv")
     reply = case.call(base_url=patient.address, timeout=60)
     assert reply.status_code == 200

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from unheard.errors import CountsError, Given, PopulationError
 from unheard.formulas import confidence
@@ -105,13 +106,15 @@ def combine_follow_up(
     '3.47, with sampling error 3.27 to 3.67'
     """
     check_options(combine_follow_up, options, QuestionOptions)
-    first = build_question_with_n(
-        counts,
-        n,
-        q=1.0,
-        scale=options.get("scale"),
-        level=options.get("level", 0.95),
-        covers=options.get("covers", "mean"),
+    first = require_one_histogram(
+        build_question_with_n(
+            counts,
+            n,
+            q=1.0,
+            scale=options.get("scale"),
+            level=options.get("level", 0.95),
+            covers=options.get("covers", "mean"),
+        )
     )
     respondents = Respondents.of(first)
     rows = _read_follow_up(follow_up, first.counts.scale)
@@ -177,7 +180,7 @@ class Respondents:
 
     counts: Floats
     values: Floats
-    n: int
+    n: Numbers
     z: float
     people: bool
 
@@ -190,10 +193,15 @@ class Respondents:
         return cls(
             counts.cells.astype(np.float64),
             np.array(counts.scale.values),
-            int(counts.n[0]),
+            counts.n,
             confidence.critical_value(question.level),
             question.covers == "people",
         )
+
+    def take(self, rows: NDArray[np.intp]) -> Respondents:
+        """Return some of the rows, in any order and as often as wanted."""
+        n = np.broadcast_to(self.n, len(self.counts))
+        return replace(self, counts=self.counts[rows], n=n[rows])
 
     @property
     def n_nonrespondents(self) -> Floats:
@@ -281,9 +289,9 @@ def _summarize_partial_response(question: Question) -> FollowUpSample:
 
 
 def build_question_with_n(
-    counts: CountsLike, n: int | None, **options: Unpack[QuestionOptions]
+    counts: CountsLike, n: ArrayLike | None, **options: Unpack[QuestionOptions]
 ) -> Question:
-    """Build the question about the first respondents: one histogram, with n and a level."""
+    """Build the question about the first respondents, with n and a level."""
     if n is None:
         raise PopulationError(
             "n",
@@ -293,15 +301,24 @@ def build_question_with_n(
         )
     question = build_question(counts, n=n, **options)
     require_level(question.level)
-    if not question.counts.single:
+    return question
+
+
+def require_one_histogram(question: Question) -> Question:
+    """Raise unless the question is about one histogram, of one person or more."""
+    counts = question.counts
+    if not counts.single:
         raise CountsError(
             "counts",
             problem="{argument} must be one histogram",
-            value=Given(f"{question.counts.rows} histograms"),
-            hint="Plan one follow-up at a time",
+            value=Given(f"{counts.rows} histograms"),
+            hint="Plan one follow-up at a time, or use plan_table",
         )
-    if n < 1:
-        raise PopulationError("n", problem="{argument} must be at least 1", value=n)
+    assert counts.n is not None  # build_question_with_n requires it
+    if counts.n[0] < 1:
+        raise PopulationError(
+            "n", problem="{argument} must be at least 1", value=float(counts.n[0])
+        )
     return question
 
 

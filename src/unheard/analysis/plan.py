@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import ndtri
+from numpy.typing import ArrayLike, NDArray
 
+from unheard.analysis.call_order import allocate_calls, order_calls
+from unheard.analysis.dominance import Progress
 from unheard.analysis.follow_up import (
-    Pair,
     Respondents,
     build_question_with_n,
     count_people_at_bounds,
-    summarize_full_response,
+    require_one_histogram,
 )
-from unheard.errors import CountsError, OptionError
+from unheard.analysis.plan_goal import Goal, find_trustworthy
+from unheard.analysis.plan_search import Outlook, items_per_block, search
+from unheard.errors import ColumnError, CountsError, Given, OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.arguments import QuestionOptions
 from unheard.model.histograms import CountsLike
 from unheard.model.question import Question
-from unheard.model.results import Estimate, Result
-from unheard.model.scale import Scale
+from unheard.model.results import Estimate, Estimates, Result
 from unheard.options.unknown import check_options
-from unheard.text import write_exactly
-
-_SPLITS = 0.5 + np.array([0, *(sign * step / 200 for step in range(1, 101) for sign in (1, -1))])
-"""Shares of non-respondents at the top of the scale, others at the bottom, for the worst case."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +90,99 @@ class Plan(Result):
         return self.question.words
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Plans(Result):
+    """How many non-respondents of each item to ask, and which items to call first.
+
+    Arrays have one entry per item, in the order in which the items were given. ``plans[2]`` is the
+    :class:`Plan` for one of them.
+
+    Attributes
+    ----------
+    goal, target, power
+        As in :class:`Plan`, the same for all items.
+    n_nonrespondents
+        Number of non-respondents.
+    now
+        The estimates from the assumption alone, before the follow-up.
+    ask
+        Number of people to ask: in the worst case for a width, if the non-respondents rate as
+        estimated for a claim, or under your own guess. 0 if the goal is reached already, NaN if
+        asking everybody is not enough.
+    order
+        The items to call, first the one that reaches the goal with the fewest calls.
+    budget, calls
+        Number of calls available, and how many of them each item gets; None if it is not limited.
+    labels
+        Columns that name the items.
+    question
+        The counts, the assumption and the settings.
+    """
+
+    goal: str
+    target: float
+    power: float | None
+    n_nonrespondents: NDArray[np.int64]
+    now: Estimates
+    ask: Floats
+    order: NDArray[np.intp]
+    budget: int | None
+    calls: NDArray[np.int64] | None
+    labels: Mapping[str, Sequence[object]]
+    question: Question
+    _outlooks: Mapping[str, Outlook]
+
+    @property
+    def words(self) -> str:
+        """The assumption in words."""
+        return self.question.words
+
+    @property
+    def status(self) -> NDArray[np.str_]:
+        """Whether each item has ``reached`` the goal, or it is ``reachable`` or ``unreachable``."""
+        called = np.where(self.ask > 0, "reachable", "reached")
+        return np.where(np.isnan(self.ask), "unreachable", called)
+
+    @property
+    def asks(self) -> dict[str, Floats]:
+        """Number of people to ask in each scenario, as in ``ask``."""
+        return {name: one.ask for name, one in self._outlooks.items()}
+
+    @property
+    def shows(self) -> NDArray[np.object_]:
+        """Which side of the threshold the responses will show, as in :class:`Scenario`."""
+        sides = self._outlooks[_find_main(self._outlooks, self.power)].sides
+        return np.asarray(_SIDES[sides.astype(int)])
+
+    def __len__(self) -> int:
+        """Return the number of items."""
+        return len(self.ask)
+
+    def __iter__(self) -> Iterator[Plan]:
+        """Yield the plan for each item."""
+        return (self[row] for row in range(len(self)))
+
+    def __getitem__(self, row: int) -> Plan:
+        """Return the plan for one item."""
+        row = range(len(self))[row]
+        question = self.question.take_row(row)
+        scenarios: list[Scenario] = []
+        if self.n_nonrespondents[row]:
+            respondents = Respondents.of(question)
+            scenarios = [
+                _pick_scenario(name, one, row, respondents) for name, one in self._outlooks.items()
+            ]
+        return Plan(
+            goal=self.goal,
+            target=self.target,
+            power=self.power,
+            n_nonrespondents=int(self.n_nonrespondents[row]),
+            now=self.now.pick(row, question),
+            scenarios=tuple(scenarios),
+            question=question,
+        )
+
+
 def plan_follow_up(
     counts: CountsLike,
     n: int,
@@ -140,191 +228,176 @@ def plan_follow_up(
     [('3.35', 'below', 28), ('4.00', 'above', 827), ('4.64', 'above', 10)]
     """
     check_options(plan_follow_up, options, QuestionOptions)
-    question = build_question_with_n(counts, n, **options)
-    goal, target = _read_goal(width, above, below, question.counts.scale)
-    if not 0.5 <= power < 1:
-        raise OptionError(
-            "power",
-            problem="{argument} must be at least 0.5 and below 1",
-            value=power,
-            hint="Use a probability",
-            examples=(0.8,),
-        )
-    respondents = Respondents.of(question)
-    n_nonrespondents = int(respondents.n_nonrespondents[0])
-    now = question.answer([question.middle_method()])[0]
-    guesses = _list_guesses(question, respondents, now)
-    if nonrespondents is not None:
-        guesses = {"given": _read_guess(nonrespondents, len(respondents.values))}
-    scenarios: Iterable[Scenario] = ()
-    if n_nonrespondents and goal == "width":
-        scenarios = _plan_for_width(respondents, guesses, target, now)
-    elif n_nonrespondents:
-        scenarios = _plan_for_claim(respondents, guesses, target, power, now)
-    return Plan(
-        goal=goal,
-        target=target,
-        power=None if goal == "width" else power,
-        n_nonrespondents=n_nonrespondents,
+    question = require_one_histogram(build_question_with_n(counts, n, **options))
+    goal = Goal.read(question.counts.scale, width, above, below, power)
+    return make_plans(question, goal, nonrespondents)[0]
+
+
+def make_plans(
+    question: Question,
+    goal: Goal,
+    nonrespondents: ArrayLike | None = None,
+    labels: Mapping[str, Sequence[object]] | None = None,
+    budget: int | None = None,
+    progress: Progress | None = None,
+) -> Plans:
+    """Plan for every histogram of a question; see :func:`unheard.plan_table`."""
+    counts = question.counts
+    guess = None if nonrespondents is None else _read_guess(nonrespondents, counts.scale.m)
+    named = {"item": range(counts.rows)} if labels is None else labels
+    _check_labels(named, counts.rows)
+    check_budget(budget)
+    now = question.answer_rows([question.middle_method()])[0]
+    reached = goal.find_reached(now)
+    outlooks = _find_outlooks(question, now, goal, guess, reached, progress)
+    ask = outlooks[_find_main(outlooks, goal.power)].ask
+    order = order_calls(ask, now.ci_upper - now.ci_lower)
+    assert counts.n is not None  # build_question_with_n requires it
+    return Plans(
+        goal=goal.name,
+        target=goal.target,
+        power=goal.power,
+        n_nonrespondents=(counts.n - counts.n_ratings).astype(np.int64),
         now=now,
-        scenarios=tuple(scenarios),
+        ask=ask,
+        order=order,
+        budget=budget,
+        calls=None if budget is None else allocate_calls(budget, ask, order),
+        labels=named,
         question=question,
+        _outlooks=outlooks,
     )
 
 
-def _list_guesses(question: Question, respondents: Respondents, now: Estimate) -> dict[str, Floats]:
+def _find_outlooks(
+    question: Question,
+    now: Estimates,
+    goal: Goal,
+    guess: Floats | None,
+    reached: NDArray[np.bool_],
+    progress: Progress | None,
+) -> dict[str, Outlook]:
+    """Search every scenario, block by block; an item that everybody rated needs no search."""
+    respondents = Respondents.of(question)
+    guesses = _list_guesses(question, respondents, find_trustworthy(now))
+    if guess is not None:
+        guesses = {"given": np.broadcast_to(guess, respondents.counts.shape)}
+    settled = np.zeros(len(reached)) if goal.power is None else goal.find_settled_sides(now)
+    found = _start_outlooks(guesses, goal, reached, settled)
+    items, size = np.flatnonzero(respondents.n_nonrespondents > 0), items_per_block(goal)
+    for start in range(0, len(items), size):
+        block = items[start : start + size]
+        own = {name: shares[block] for name, shares in guesses.items()}
+        searched = search(respondents.take(block), own, goal, reached[block], settled[block])
+        for name, one in searched.items():
+            whole = found[name]
+            whole.shares[block], whole.sides[block], whole.ask[block] = (
+                one.shares,
+                one.sides,
+                one.ask,
+            )
+        if progress is not None:
+            progress(min(start + size, len(items)) / len(items))
+    return found
+
+
+def _start_outlooks(
+    guesses: Mapping[str, Floats], goal: Goal, reached: NDArray[np.bool_], settled: Floats
+) -> dict[str, Outlook]:
+    """Return the scenarios of items without non-respondents, to be filled in for the others."""
+    shape = next(iter(guesses.values())).shape
+    names = [*guesses]
+    if goal.power is None:
+        names = ["worst", "given" if "given" in guesses else "estimate"]
+    return {
+        name: Outlook(np.zeros(shape), settled.copy(), np.where(reached, 0.0, np.nan))
+        for name in names
+    }
+
+
+def _list_guesses(
+    question: Question, respondents: Respondents, trustworthy: NDArray[np.bool_]
+) -> dict[str, Floats]:
     """Return possible shares of the non-respondents per rating, at the bounds and between them."""
     low, high = (
-        np.maximum(end - respondents.counts, 0.0)[0] for end in count_people_at_bounds(question)
+        np.maximum(end - respondents.counts, 0.0) for end in count_people_at_bounds(question)
     )
     found = {"lower": low, "estimate": (low + high) / 2, "upper": high}
-    if not _is_trustworthy(now):
-        found["lower"], found["upper"] = np.eye(len(low))[[0, -1]]
+    ends = np.eye(low.shape[1])
+    for name, end in (("lower", ends[0]), ("upper", ends[-1])):
+        found[name] = np.where(trustworthy[:, None], found[name], end)
     # Without non-respondents there are no shares, and none are used.
-    return {name: people / max(people.sum(), 1e-300) for name, people in found.items()}
+    return {
+        name: people / np.maximum(people.sum(axis=1, keepdims=True), 1e-300)
+        for name, people in found.items()
+    }
 
 
-def _plan_for_width(
-    respondents: Respondents, guesses: dict[str, Floats], target: float, now: Estimate
-) -> Iterator[Scenario]:
-    """Plan for the worst split of the non-respondents between the two ends, and for a guess."""
-    ends = np.zeros((len(_SPLITS), len(respondents.values)))
-    ends[:, 0], ends[:, -1] = 1 - _SPLITS, _SPLITS
-    guess = "given" if "given" in guesses else "estimate"
-    done = _is_trustworthy(now) and now.ci_upper - now.ci_lower <= target
-    most = int(respondents.n_nonrespondents[0])
-    for name, rows in (("worst", ends), (guess, guesses[guess][None])):
-
-        def widths(k: int, rows: Floats = rows) -> Floats:
-            lower, upper = _find_expected_limits(respondents, rows, k)
-            return upper - lower
-
-        ask = 0 if done else _find_smallest(lambda k: bool(widths(k).max() <= target), most)
-        last_too_few = max((ask or most) - 1, 1)
-        yield _build_scenario(respondents, name, rows[np.argmax(widths(last_too_few))], None, ask)
+def _pick_scenario(name: str, outlook: Outlook, row: int, respondents: Respondents) -> Scenario:
+    shares, ask = outlook.shares[row], outlook.ask[row]
+    nonrespondent_mean = float(shares @ respondents.values)
+    return Scenario(
+        name,
+        tuple(shares.tolist()),
+        nonrespondent_mean,
+        float(respondents.compute_mean(nonrespondent_mean)[0]),
+        _SIDES[int(outlook.sides[row])],
+        None if np.isnan(ask) else int(ask),
+    )
 
 
-def _plan_for_claim(
-    respondents: Respondents, guesses: dict[str, Floats], target: float, power: float, now: Estimate
-) -> Iterator[Scenario]:
-    """Plan for each guess: settle which side of the target the mean is on."""
-    settled = {"above": now.ci_lower > target, "below": now.ci_upper < target}
-    for name, shares in guesses.items():
-        side = _find_side(
-            float(respondents.compute_mean(shares @ respondents.values)[0]),
-            target,
-            respondents.values,
-        )
-        if side is None:
-            ask = None
-        elif settled[side] and _is_trustworthy(now):
-            ask = 0
-        else:
-            enough = partial(_settles_claim, respondents, shares, side, target, power)
-            ask = _find_smallest(enough, int(respondents.n_nonrespondents[0]))
-        yield _build_scenario(respondents, name, shares, side, ask)
+_SIDES = np.array([None, "above", "below"], object)
+"""Names of the sides; -1 is the last."""
 
 
-def _is_trustworthy(now: Estimate) -> bool:
-    # An assumption that the response rate refutes settles nothing.
-    return not {"low_response", "refuted"} & {*now.notes}
+def _find_main(outlooks: Mapping[str, Outlook], power: float | None) -> str:
+    """Return the scenario that calls are planned by: a guess, or the worst case of a width."""
+    return "given" if "given" in outlooks else "worst" if power is None else "estimate"
 
 
-def _find_side(mean: float, target: float, values: Floats) -> str | None:
-    # The mean of a scenario is a sum of many numbers: allow for rounding.
-    if abs(mean - target) <= 1e-12 * (values[-1] - values[0]):
-        return None
-    return "above" if mean > target else "below"
+PLAN_COLUMNS = (
+    "priority", "n_ratings", "n", "n_nonrespondents", "estimate", "ci_lower",
+    "ci_upper", "status", "ask", "ask_worst", "ask_lower", "ask_estimate", "ask_upper",
+    "ask_given", "shows", "calls", "notes",
+)  # fmt: skip
+"""The columns of a table of plans, besides those that name the items."""
 
 
-def _settles_claim(
-    respondents: Respondents, shares: Floats, side: str, target: float, power: float, k: int
-) -> bool:
-    """Tell whether k responses put the confidence interval on a side with the requested power.
-
-    With that probability, the mean of the responses is off by at most a number of standard errors.
-    The responses expected given that mean must suffice.
-    """
-    away = respondents.values - shares @ respondents.values
-    variance = float(shares @ away**2)
-    unlucky = shares
-    if variance > 0:
-        n_nonrespondents = int(respondents.n_nonrespondents[0])
-        error = np.sqrt(variance / k * (n_nonrespondents - k) / max(n_nonrespondents - 1, 1))
-        shift = float(ndtri(power)) * error * (1.0 if side == "below" else -1.0)
-        unlucky = np.maximum(shares * (1 + shift * away / variance), 0.0)
-        unlucky = unlucky / unlucky.sum()
-    lower, upper = _find_expected_limits(respondents, unlucky[None], k)
-    return bool(lower[0] > target if side == "above" else upper[0] < target)
+def _check_labels(labels: Mapping[str, Sequence[object]], rows: int) -> None:
+    for name, column in labels.items():
+        if len(column) != rows:
+            raise CountsError(
+                "labels",
+                problem="{argument} must have one name for each of the {rows} items in {column}",
+                value=Given(f"{len(column)} names"),
+                rows=rows,
+                column=repr(name),
+            )
+    check_names(labels, "labels")
 
 
-def _find_expected_limits(respondents: Respondents, rows: Floats, k: int) -> Pair:
-    """Return the confidence limits if k responses come in these shares, fractions included."""
-    return respondents.combine(summarize_full_response(k * rows, respondents), k)[1]
+def check_names(names: Iterable[str], argument: str) -> None:
+    """Raise if a column that names the items would stand twice in the result."""
+    for name in names:
+        if name.lower() in PLAN_COLUMNS:
+            raise ColumnError(
+                argument,
+                problem="A column of the result has the name of this column",
+                value=name,
+                hint="Rename the column",
+            )
 
 
-def _find_smallest(enough: Callable[[int], bool], most: int) -> int | None:
-    """Return the smallest number from 1 to ``most`` that is enough; None if none is.
-
-    More responses never do worse, so bisection finds it.
-    """
-    if not enough(most):
-        return None
-    too_few = 0
-    while most - too_few > 1:
-        middle = (too_few + most) // 2
-        if enough(middle):
-            most = middle
-        else:
-            too_few = middle
-    return most
-
-
-def _build_scenario(
-    respondents: Respondents, name: str, shares: Floats, side: str | None, ask: int | None
-) -> Scenario:
-    nonrespondent_mean = shares @ respondents.values
-    mean = float(respondents.compute_mean(nonrespondent_mean)[0])
-    return Scenario(name, tuple(shares.tolist()), float(nonrespondent_mean), mean, side, ask)
-
-
-def _read_goal(
-    width: float | None, above: float | None, below: float | None, scale: Scale
-) -> tuple[str, float]:
-    """Return the goal, of which exactly one must be given."""
-    wanted = {"width": width, "above": above, "below": below}
-    given = {name: float(x) for name, x in wanted.items() if x is not None}
-    if not given:
+def check_budget(budget: int | None) -> None:
+    """Raise unless a budget is a number of calls, or there is none."""
+    if budget is not None and not (budget >= 0 and float(budget).is_integer()):
         raise OptionError(
-            "width",
-            problem="A plan requires a goal: {width}, {above} or {below}",
-            hint="State the width of a confidence interval, or a threshold that the mean is above "
-            "or below",
+            "budget",
+            problem="{argument} must be a whole number of calls, 0 or more",
+            value=budget,
+            hint="Use a number of calls",
+            examples=(100,),
         )
-    if len(given) > 1:
-        raise OptionError(
-            next(iter(given)),
-            problem="{width}, {above} and {below} cannot be combined",
-            hint="State one goal",
-        )
-    ((goal, target),) = given.items()
-    if goal == "width" and not 0 < target < math.inf:
-        raise OptionError(
-            "width",
-            problem="{argument} must be above 0",
-            value=target,
-            hint="Use a width",
-            examples=(0.3,),
-        )
-    if goal != "width" and not scale.lowest < target < scale.highest:
-        raise OptionError(
-            goal,
-            problem="{argument} must be between the ends of the scale, {lowest} and {highest}",
-            value=target,
-            lowest=write_exactly(scale.lowest),
-            highest=write_exactly(scale.highest),
-        )
-    return goal, target
 
 
 def _read_guess(nonrespondents: ArrayLike, m: int) -> Floats:

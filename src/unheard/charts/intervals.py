@@ -181,7 +181,9 @@ def _find_domain(rows: Rows, *, zero: bool = False) -> list[float]:
     """Return the range of the axis: everything that is drawn, and zero if asked."""
     columns = ("estimate", "lower", "upper", "ci_lower", "ci_upper", "average")
     drawn = [row[name] for row in rows for name in columns if row.get(name) is not None]
-    low, high = min([*drawn, *([0.0] * zero)]), max([*drawn, *([0.0] * zero)])
+    if zero or not drawn:
+        drawn.append(0.0)
+    low, high = min(drawn), max(drawn)
     pad = 0.04 * (high - low) or 0.5
     return [low - pad, high + pad]
 

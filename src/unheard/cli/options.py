@@ -101,6 +101,17 @@ def pick(values: Values, names: Iterable[str]) -> Values:
     return {name: values[name] for name in names if name in values}
 
 
+def names_table(words: tuple[str, ...]) -> bool:
+    """Tell whether words name a table: a single one that does not begin with a number."""
+    if len(words) != 1:
+        return False
+    try:
+        float(words[0].split(",")[0])
+    except ValueError:
+        return words[0] == "-" or not words[0].startswith("-")
+    return False
+
+
 def read_counts(words: tuple[str, ...]) -> list[int | float]:
     """Read counts given as words, or as one word with commas."""
     parts = words[0].split(",") if len(words) == 1 else [word.rstrip(",") for word in words]

@@ -8,9 +8,10 @@ from click.core import ParameterSource
 from unheard.analysis.follow_up import FollowUp, combine_follow_up
 from unheard.analysis.plan import Plan, plan_follow_up
 from unheard.cli.console import show
-from unheard.cli.options import Values, pick, read_counts, takes_options
+from unheard.cli.options import Values, names_table, pick, read_counts, takes_options
 from unheard.errors import OptionError
-from unheard.options.questions import ASSUMPTION, SETTINGS
+from unheard.options import declarations as o
+from unheard.options.questions import ASSUMPTION, PLANNED, SETTINGS
 from unheard.present.estimates import tidy
 
 
@@ -18,13 +19,17 @@ from unheard.present.estimates import tidy
     # A negative count looks like an option; read_counts tells the two apart.
     context_settings={"ignore_unknown_options": True},
 )
-@click.argument("counts", nargs=-1)
+@click.argument("words", metavar="COUNTS... | TABLE", nargs=-1)
 @takes_options("plan")
-def plan(values: Values, counts: tuple[str, ...]) -> None:
+def plan(values: Values, words: tuple[str, ...]) -> None:
     """Plan a follow-up of non-respondents.
 
     COUNTS is the number of ratings of each value, lowest first. Once the responses are in,
     --follow-up combines the two.
+
+    TABLE is read as by unheard rate. The plan then says how many people of each item to ask and
+    which items to call first: those that need the fewest calls. Its confidence intervals are for
+    exactly the people at hand; --covers mean plans for the population behind them.
 
     \b
     Examples:
@@ -32,19 +37,35 @@ def plan(values: Values, counts: tuple[str, ...]) -> None:
       unheard plan 120 30 45 200 605 --n 2400 --q 0.3 --above 4 --power 0.9
       unheard plan 120 30 45 200 605 --n 2400 --follow-up 3,1,4,6,2
       unheard plan 120 30 45 200 605 --n 2400 --follow-up 3,1,4,6,2 --asked 30 --q 0.3
+      unheard plan stays.csv --item hotel --rating stars --n 100 --q 0.3 --width 1
     """
     _check_together(values)
+    goal = pick(values, (*_GOALS, "power"))
+    if names_table(words):
+        from unheard.cli.plan_table import show_table_plan
+
+        show_table_plan(words[0], goal, values | {"covers": values["covers"] or "people"})
+    else:
+        found = _plan_for_counts(words, goal, values | {"covers": values["covers"] or "mean"})
+        show(found, values["json"])
+
+
+def _plan_for_counts(words: tuple[str, ...], goal: Values, values: Values) -> FollowUp | Plan:
+    """Plan for one histogram, or combine it with the responses in hand."""
+    for one in (*PLANNED, o.OUTPUT, o.TOP):
+        if values[one.name] != one.default:
+            raise OptionError(
+                one.name,
+                problem="{argument} requires a table",
+                hint="Name it instead of the counts",
+            )
+    seen = read_counts(words)
     shared = pick(values, ("n", *(one.name for one in (*ASSUMPTION, *SETTINGS))))
     if shared["n"] is not None:
         shared["n"] = tidy(shared["n"])
-    seen = read_counts(counts)
-    found: FollowUp | Plan
     if values["follow_up"] is not None:
-        found = combine_follow_up(seen, values["follow_up"], asked=values["asked"], **shared)
-    else:
-        goal = {name: values[name] for name in (*_GOALS, "power") if values[name] is not None}
-        found = plan_follow_up(seen, nonrespondents=values["nonrespondents"], **shared | goal)
-    show(found, values["json"])
+        return combine_follow_up(seen, values["follow_up"], asked=values["asked"], **shared)
+    return plan_follow_up(seen, nonrespondents=values["nonrespondents"], **shared | goal)
 
 
 _GOALS = ("width", "above", "below")

@@ -108,6 +108,25 @@ class TableOptions(SqlOptions, ReadingOptions, total=False):
     off_scale: OffScale
 
 
+class PlannedTableOptions(QuestionOptions, ReadingOptions, total=False):
+    """The options of :func:`unheard.plan_table`, but for the goal and the budget."""
+
+    counts: Columns | None
+    q_column: str | None
+    q_table: Table | None
+    n: float | None
+    n_column: str | None
+    n_table: Table | None
+    time: str | None
+    window: str | None
+    every: str | None
+    nulls: Nulls
+    off_scale: OffScale
+    rater: str | None
+    duplicates: Duplicates
+    min_ratings: int
+
+
 class RateOptions(TableOptions, total=False):
     """The options of :func:`unheard.rate`."""
 

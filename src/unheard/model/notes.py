@@ -47,6 +47,7 @@ NOTE_TEXTS = {
     "nulls_counted": "rows without a rating were counted as people who did not respond",
     "rows_dropped": "rows were dropped because they have no rating or one that is not on the scale",
     "n_below_ratings": "more ratings than people: n cannot be right",
+    "unreachable": "asking everybody who did not respond is not enough to reach the goal",
 }
 """The explanation of each note, in the order in which notes are listed."""
 

@@ -511,21 +511,43 @@ GOAL_WIDTH = Option(
     kind="number",
     metavar="W",
     help="Goal: a confidence interval no wider than W.",
-).only("python", "command")
+)
+GOAL_ABOVE = replace(ABOVE, label="", help="Goal: settle whether the mean is above VALUE.")
+GOAL_BELOW = replace(BELOW, help="Goal: settle whether the mean is below VALUE.")
 POWER = Option(
     name="power",
     kind="number",
     default=0.8,
     metavar="P",
     help="Probability with which the responses settle {above} or {below}.",
-).only("python", "command")
+)
 NONRESPONDENTS = Option(
     name="nonrespondents",
     kind="numbers",
     metavar="COUNTS",
     help="Your own guess at the ratings of the non-respondents, as counts or shares separated by "
     "commas. By default whatever the assumption allows.",
-).only("python", "command")
+)
+PLAN_COVERS = replace(
+    COVERS,
+    default=None,
+    help="What the confidence interval covers: the mean of the population these people come from "
+    "(the default for counts), or the mean of exactly these people (the default for a table).",
+)
+PLAN_TABLE_COVERS = replace(
+    COVERS,
+    default="people",
+    help="What the confidence interval covers: the mean of the population these people come from, "
+    "or the mean of exactly these people.",
+)
+BUDGET = Option(
+    name="budget",
+    kind="whole",
+    least=0,
+    metavar="CALLS",
+    help="Number of calls available for a table: they go to the items that reach the goal with the "
+    "fewest, as many as each of them needs.",
+)
 FOLLOW_UP = Option(
     name="follow_up",
     kind="numbers",

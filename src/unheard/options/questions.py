@@ -21,6 +21,7 @@ ROWS: Options = (o.NULLS, o.OFF_SCALE, o.RATER, o.DUPLICATES)
 READING: Options = (o.TABLE, o.QUERY, o.ENGINE, o.SPARK_MASTER, o.MEMORY)
 DRAWING: Options = (o.FORMAT, o.THEME, o.WIDTH)
 CLAIM: Options = (o.ABOVE, o.BELOW)
+GOAL: Options = (o.GOAL_WIDTH, o.GOAL_ABOVE, o.GOAL_BELOW, o.POWER, o.NONRESPONDENTS)
 
 _WEIGHTS: Options = (o.EFFECTIVE, o.SQUARED_WEIGHTS, o.LARGEST_WEIGHT)
 _TABLE_N = replace(o.N, help="Number of people of each item, non-respondents included.")
@@ -69,6 +70,20 @@ _TABLE: Options = (
 _RESULT: Options = (o.SORT, o.OUTPUT, o.TO_TABLE, o.TOP, o.JSON)
 _NAMED: Options = (o.SOURCE, *(one.only("command") for one in (*COLUMNS, *PEOPLE[1:], *ROWS)))
 _NAMED_READING: Options = tuple(one.only("command") for one in READING)
+
+
+PLANNED: Options = (
+    o.BUDGET,
+    *COLUMNS,
+    o.Q_COLUMN,
+    o.Q_TABLE,
+    *PEOPLE[1:],
+    *TIME,
+    *ROWS,
+    o.MIN_RATINGS,
+    *READING,
+)
+"""What a plan for a table takes besides the options of a plan for counts."""
 
 
 def _shared(help: str) -> Option:
@@ -170,20 +185,30 @@ QUESTIONS: dict[str, Options] = {
         o.JSON,
     ),
     "plan": (
-        replace(o.N, required=True).only("python", "command"),
-        o.GOAL_WIDTH,
-        replace(o.ABOVE, help="Goal: settle whether the mean is above VALUE.").only(
-            "python", "command"
-        ),
-        replace(o.BELOW, help="Goal: settle whether the mean is below VALUE.").only(
-            "python", "command"
-        ),
-        o.POWER,
-        o.NONRESPONDENTS,
+        o.N,
+        *GOAL,
         o.FOLLOW_UP,
         o.ASKED,
-        *(one.only("python", "command") for one in (*ASSUMPTION, *SETTINGS)),
+        *ASSUMPTION,
+        *SETTINGS[:-1],
+        o.PLAN_COVERS,
+        *(one.only("command") for one in PLANNED),
+        o.OUTPUT,
+        o.TOP,
         o.JSON,
+    ),
+    "plan_table": tuple(
+        replace(one, surfaces=one.surfaces - {"command"})
+        for one in (
+            *GOAL,
+            *ASSUMPTION[:-1],
+            o.ASSUMPTION.only("python"),
+            _TABLE_N,
+            _TABLE_SCALE,
+            _LEVEL,
+            o.PLAN_TABLE_COVERS,
+            *PLANNED,
+        )
     ),
     "report": (
         replace(o.OUTPUT, help="File to write the report to: .html."),

@@ -318,18 +318,22 @@ def range_records(result: Result) -> tuple[str, Rows]:
         lower, upper, estimate = (row.get(column) for column in columns)
         name = ", ".join(str(row[one]) for one in named or getattr(result, "labels", ()))
         text = ranks_text(row) if title == "rank" else _point_text(estimate)
+        # The intervals of plans are ratings, and the axis counts people.
+        low, high = ("ci_lower", "ci_upper") if title != _TO_ASK else ("", "")
         rows.append(
             {"name": safe_name(name), "lower": lower, "upper": upper, "estimate": estimate}
-            | {"ci_lower": row.get("ci_lower"), "ci_upper": row.get("ci_upper"), "shown": text}
+            | {"ci_lower": row.get(low), "ci_upper": row.get(high), "shown": text}
         )
     return title, rows
 
 
 _MOST_ROWS = 30
+_TO_ASK = "people to ask"
 _RANGES: dict[str, tuple[str, tuple[str, str, str], tuple[str, ...]]] = {
     "Ranking": ("rank", ("best_rank", "worst_rank", ""), ("item",)),
     "SharedRanking": ("rank", ("best_rank", "worst_rank", ""), ("item",)),
-    "Plan": ("people to ask", ("", "", "ask"), ("name",)),
+    "Plan": (_TO_ASK, ("", "", "ask"), ("name",)),
+    "Plans": (_TO_ASK, ("", "", "ask"), ()),
     "FollowUp": ("rating", ("lower", "upper", "estimate"), ()),
     "ResponseRates": ("response rate", ("rate", "largest_floor", "rate"), ()),
     "Minimax": ("worst-case regret", ("lower", "upper", "upper"), ("method",)),

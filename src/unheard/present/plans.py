@@ -9,7 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from unheard.analysis.follow_up import FollowUp
-from unheard.analysis.plan import Plan, Scenario
+from unheard.analysis.plan import Plan, Plans, Scenario
 from unheard.model.notes import NOTE_TEXTS
 from unheard.model.question import Question
 from unheard.present.estimates import (
@@ -106,7 +106,7 @@ def _scenario_cells(plan: Plan, one: Scenario) -> list[str]:
 def explain(result: Plan | FollowUp) -> Iterator[str]:
     """Yield the goal or the response, what the notes mean, and the assumption."""
     if isinstance(result, Plan):
-        yield f"Goal: {_goal(result)}."
+        yield f"Goal: {goal_words(result)}."
         yield from note_sentences(result.now.notes)
         yield f"Assumption: {result.words}"
     else:
@@ -127,7 +127,7 @@ def _plan_lines(plan: Plan, page: Page) -> Iterator[Text]:
     now = range_text(plan.now.ci_lower, plan.now.ci_upper, plan.question.counts.scale.width)
     interval = f"{now} ({_interval(plan.question)}, from the assumption alone)"
     goal = [*page.paragraph(interval, "Now:  ", indent=2)]
-    goal += page.paragraph(_goal(plan), "Goal: ", indent=2)
+    goal += page.paragraph(goal_words(plan), "Goal: ", indent=2)
     return apart(
         [_size(plan.question, plan.n_nonrespondents)],
         *_notes(plan.now.notes, page),
@@ -137,7 +137,8 @@ def _plan_lines(plan: Plan, page: Page) -> Iterator[Text]:
     )
 
 
-def _goal(plan: Plan) -> str:
+def goal_words(plan: Plan | Plans) -> str:
+    """Say what a plan is for."""
     if plan.power is None:
         return f"a {_interval(plan.question)} no wider than {plan.target:.6g}"
     return (

@@ -26,6 +26,7 @@ _MODULES = {
     "Suggestion": "participation",
     "Drift": "drifts",
     "Plan": "plans",
+    "Plans": "plan_tables",
     "FollowUp": "plans",
     "ResponseRates": "response_rates",
     "Regrets": "regrets",

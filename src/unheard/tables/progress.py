@@ -38,16 +38,27 @@ class Work:
     effort: float = 1.0
 
 
-class RankingProgress:
-    """How far ranking is: as the engine says, until work in memory tells."""
+class WorkProgress:
+    """How far work in memory is."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self) -> None:
         self._done: float | None = None
 
     def tell(self, done: float) -> None:
         """Note how much is done."""
         self._done = done
+
+    def fraction(self) -> float | None:
+        """Return how much is done, from 0 to 1; None if it is not known."""
+        return self._done
+
+
+class RankingProgress(WorkProgress):
+    """How far ranking is: as the engine says, until work in memory tells."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self._engine = engine
 
     def fraction(self) -> float | None:
         """Return how much is done, from 0 to 1; None if it is not known."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
@@ -298,11 +298,16 @@ def _fetch(
     """Run a request and return what a query of the job gives, as the kind of frame that came in."""
     job = prepare(source, request, where)
     try:
-        for note in job.messages:
-            warnings.warn(note, DroppedRowsWarning, stacklevel=_count_own_frames())
+        warn_of_dropped_rows(job.messages)
         return job.opened.back(query(job))
     finally:
         job.close()
+
+
+def warn_of_dropped_rows(messages: Iterable[str]) -> None:
+    """Warn of what was done to rows, naming the line that called the package."""
+    for words in messages:
+        warnings.warn(words, DroppedRowsWarning, stacklevel=_count_own_frames())
 
 
 def _count_own_frames() -> int:

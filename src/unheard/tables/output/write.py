@@ -8,6 +8,7 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -15,6 +16,9 @@ from unheard.errors import OptionError, write_list
 from unheard.tables.engines.base import Engine
 from unheard.tables.engines.duckdb import DuckDB, kind_of, quote_name, quote_text
 from unheard.tables.output.safe_cells import safe_cell, safe_column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _FORMATS = {
     ".csv": "format csv, header true",
@@ -103,6 +107,19 @@ def write(
         _copy(writer, exp.select("*").from_(rows), path, notes, settings or {})
     finally:
         writer.close()
+
+
+def write_table(
+    table: pa.Table, path: Path, settings: Mapping[str, str | float | None] | None = None
+) -> None:
+    """Write a table in memory, with a column of notes, as :func:`write` does."""
+    engine = DuckDB()
+    try:
+        engine.execute("set preserve_insertion_order = true")
+        rows = engine.register(table.to_reader())
+        write(engine, exp.select("*").from_(rows), path, notes=True, settings=settings)
+    finally:
+        engine.close()
 
 
 @contextmanager

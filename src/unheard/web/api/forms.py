@@ -115,6 +115,12 @@ RegretQuestion = _build_form(
     {"n": 20, "m": 5, "q": [0.3, 0.5], "method": ["bea", "paa"]},
     n=(Number | None, Field(description="Number of people; null for infinitely many.")),
 )
+PlanQuestion = _build_form(
+    "plan",
+    "One histogram, and the goal of a follow-up.",
+    {"counts": [120, 30, 45, 200, 605], "n": 2400, "q": 0.3, "width": 0.3},
+    counts=_COUNTS,
+)
 CalibrateQuestion: type[BaseModel] = _build_model(
     "CalibrateQuestion",
     __config__=ConfigDict(

@@ -20,6 +20,7 @@ from unheard.web.api.forms import (
     CalibrateQuestion,
     CompareQuestion,
     EstimateQuestion,
+    PlanQuestion,
     RegretQuestion,
     SweepQuestion,
 )
@@ -203,6 +204,14 @@ def regret_chart(given: Given, how: Given) -> Answer:
     return send_picture(draw_regret(_regrets(given)), how)
 
 
+def plan(given: Given) -> Answer:
+    """Answer how many non-respondents to ask."""
+    from unheard.analysis.plan import plan_follow_up
+
+    counts, n = given.pop("counts"), given.pop("n")
+    return as_json(plan_follow_up(counts, n, **build_arguments(given)).to_dict())
+
+
 def _audited(given: Given) -> Audit:
     from unheard.analysis.calibrate import calibrate as find_participation
 
@@ -233,6 +242,7 @@ _FORMS: dict[type[BaseModel], tuple[Callable[..., Answer], ...]] = {
     SweepQuestion: (sweep, sweep_chart),
     CompareQuestion: (compare, compare_chart),
     RegretQuestion: (regret, regret_chart),
+    PlanQuestion: (plan,),
     CalibrateQuestion: (calibrate, calibrate_chart),
 }
 QUESTIONS = {task.__name__: _about(form, task) for form, tasks in _FORMS.items() for task in tasks}

@@ -24,6 +24,7 @@ from unheard.web.api.forms import (
     CalibrateQuestion,
     CompareQuestion,
     EstimateQuestion,
+    PlanQuestion,
     RegretQuestion,
     SweepQuestion,
     describe_query,
@@ -39,6 +40,8 @@ from unheard.web.api.schemas import (
     InspectionDocument,
     OptionLabels,
     OrderDocument,
+    PlanDocument,
+    PlansDocument,
     Problem,
     RegretDocument,
     SweepDocument,
@@ -52,7 +55,7 @@ __all__ = ["TABLES", "Health", "router"]
 
 TABLES = (
     "/inspect", "/counts", "/rate", "/rank", "/rank/chart", "/report", "/calibrate",
-    "/calibrate/chart",
+    "/calibrate/chart", "/plan",
 )  # fmt: skip
 """Paths whose bodies are tables."""
 
@@ -350,6 +353,20 @@ async def calibrate_chart(request: Request) -> Response:
     """Draw participation by rating."""
     given, how = read_query(request.query_params.multi_items(), "calibrate", "chart")
     return await _table(request, "calibrate_chart", given=given, how=how)
+
+
+@router.post(
+    "/plan",
+    tags=["plans"],
+    responses={200: {"model": PlanDocument | PlansDocument, "content": _CSV}},
+    openapi_extra=_describe_table(
+        "plan_table", schema={"anyOf": [PlanQuestion.model_json_schema(), _ROWS]}
+    ),
+)
+async def plan(request: Request) -> Response:
+    """Find how many non-respondents to ask: of counts, or of each item of a table."""
+    given = _read(request, "plan_table")
+    return await _table(request, "plan", given=given, as_csv=_wants_csv(request))
 
 
 # What they have in common.

@@ -174,6 +174,42 @@ class OrderDocument(BaseModel):
     rows: list[dict[str, Any]]
 
 
+class PlanDocument(BaseModel):
+    """The document of ``unheard plan --json`` for one histogram."""
+
+    model_config = ConfigDict(extra="allow")
+
+    scale: list[float]
+    counts: list[float]
+    n: float
+    assumption: str
+    n_nonrespondents: int
+    goal: str
+    target: float
+    power: float | None
+    scenarios: list[dict[str, Any]]
+
+
+class PlansDocument(BaseModel):
+    """The document of ``unheard plan --json`` for a table, the items to call first at the top."""
+
+    model_config = ConfigDict(extra="allow")
+
+    scale: list[float]
+    assumption: str
+    goal: str
+    target: float
+    power: float | None
+    reached: int
+    reachable: int
+    unreachable: int
+    ask: int
+    budget: int | None
+    calls: int | None
+    messages: list[str]
+    rows: list[dict[str, Any]]
+
+
 class ColumnDocument(BaseModel):
     """A column of a table."""
 

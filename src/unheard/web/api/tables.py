@@ -319,6 +319,25 @@ def calibrate_table_chart(upload: Given, given: Given, how: Given) -> Answer:
     return send_picture(draw_calibration(found.found[0]), how)
 
 
+def plan_table(upload: Given, given: Given, as_csv: bool) -> Answer:
+    """Answer which items of a table to call first, and how many people of each to ask."""
+    from unheard.present.plan_tables import tabulate
+    from unheard.tables.plan_items import PlanTask
+
+    values = parse_options("plan_table", "rest", given)
+    task = PlanTask.read(
+        _pick(values),
+        {name: values[name] for name in ("width", "above", "below", "power")},
+        values["nonrespondents"],
+        values["budget"],
+    )
+    with Upload(**upload).job(task.request) as (job, _):
+        plans = task.plan(job)
+    if as_csv:
+        return _as_csv(tabulate(plans), "plan.csv")
+    return as_json(plans.to_dict() | {"messages": job.messages})
+
+
 def _calibrate(upload: Given, given: Given) -> Calibrated:
     from unheard.tables.calibration import calibrate_table
     from unheard.tables.learning_table import Tool
@@ -346,6 +365,7 @@ UPLOADS: dict[str, Callable[..., Answer]] = {
     task.__name__: task
     for task in (
         inspect, counts, rate, rank, rank_chart, report, calibrate_table, calibrate_table_chart,
+        plan_table,
     )
 }  # fmt: skip
 """The tasks of this module by name."""

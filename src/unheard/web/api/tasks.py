@@ -12,6 +12,7 @@ import numpy as np
 from unheard.errors import MissingLibraryError
 from unheard.web.api.histograms import QUESTIONS, Given
 from unheard.web.api.problems import too_large
+from unheard.web.api.read_requests import QuestionError
 from unheard.web.api.tables import UPLOADS
 from unheard.web.server.pool import Answer
 
@@ -31,7 +32,7 @@ def vega() -> Answer:
 
 def calibrate(upload: Given, given: Given) -> Answer:
     """Answer who takes part, from the counts of an audit or from a table."""
-    body = _counts_of_audit(upload)
+    body = _read_object(upload)
     if body is None:
         return UPLOADS["calibrate_table"](upload, given)
     return QUESTIONS["calibrate"](body)
@@ -39,13 +40,27 @@ def calibrate(upload: Given, given: Given) -> Answer:
 
 def calibrate_chart(upload: Given, given: Given, how: Given) -> Answer:
     """Draw who takes part, from the counts of an audit or from a table."""
-    body = _counts_of_audit(upload)
+    body = _read_object(upload)
     if body is None:
         return UPLOADS["calibrate_table_chart"](upload, given, how)
     return QUESTIONS["calibrate_chart"](body, how=how)
 
 
-def _counts_of_audit(upload: Given) -> bytes | None:
+def plan(upload: Given, given: Given, as_csv: bool) -> Answer:
+    """Answer how many non-respondents to ask, of one histogram or of each item of a table."""
+    body = _read_object(upload)
+    if body is None:
+        return UPLOADS["plan_table"](upload, given, as_csv)
+    if given:
+        raise QuestionError(
+            next(iter(given)),
+            problem="In the address, {argument} applies to tables",
+            hint="Put the options of counts into the body",
+        )
+    return QUESTIONS["plan"](body)
+
+
+def _read_object(upload: Given) -> bytes | None:
     """Return what was sent if it is a JSON object, which holds counts; a table is a list."""
     file = Path(upload["folder"], upload["file"])
     if file.suffix != ".json":
@@ -64,6 +79,7 @@ TASKS: dict[str, Callable[..., Answer]] = {
     **UPLOADS,
     "calibrate": calibrate,
     "calibrate_chart": calibrate_chart,
+    "plan": plan,
     "vega": vega,
 }
 """Tasks by name."""
@@ -76,6 +92,7 @@ for _module in (
     "unheard.present.sweeps",
     "unheard.game.regret_table",
     "unheard.tables.audit_table",
+    "unheard.present.plan_tables",
     "unheard.present.table_json",
     "unheard.tables.sources.inspection",
     "pyarrow.parquet",
