@@ -17,7 +17,7 @@ import unheard as uh
 from tests.cli.typed import refused, typing
 from tests.strategies import Floats
 from unheard.analysis.assumption_file import build_audit_document
-from unheard.analysis.evidence import EVIDENCE
+from unheard.model.studies import EVIDENCE
 
 FOUND = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
 COUNTS = [5, 10, 35, 120, 30]

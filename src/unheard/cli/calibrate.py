@@ -14,12 +14,11 @@ from rich.text import Text
 from unheard.analysis.assumption_file import build_audit_document
 from unheard.analysis.calibrate import Audit
 from unheard.analysis.calibrate import calibrate as find_participation
-from unheard.analysis.evidence import list_evidence
 from unheard.cli.console import make_console, make_page, show_lines, show_result
 from unheard.cli.options import Values, pick, refuse_options, takes_options
 from unheard.cli.tables import read_where
 from unheard.errors import OptionError
-from unheard.model.assumption import PRESETS
+from unheard.model.studies import PRESETS, list_evidence
 from unheard.present.evidence import write_evidence
 from unheard.text import printable
 

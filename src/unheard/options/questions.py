@@ -63,6 +63,9 @@ _NAMED: Options = (o.SOURCE, *(one.only("command") for one in (*COLUMNS, *PEOPLE
 _NAMED_READING: Options = tuple(one.only("command") for one in READING)
 
 
+_REGRET_QUIET = o.QUIET.help.partition(" By default")[0]
+
+
 def _shared(help: str) -> Option:
     return replace(o.SHARED, default=None, off="separate", help=help)
 
@@ -199,7 +202,7 @@ QUESTIONS: dict[str, Options] = {
         o.REGRET_Q,
         o.REGRET_METHODS,
         o.KIND,
-        o.QUIET,
+        replace(o.QUIET, default="any", help=_REGRET_QUIET),
         o.P,
         o.REGRET_G,
         o.DRAWS,

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from unheard.analysis.evidence import PRESET_TEXTS, list_evidence
-from unheard.model.assumption import PRESETS
+from unheard.model.studies import PRESET_TEXTS, PRESETS, list_evidence
 from unheard.present.layout import Page
 
 
