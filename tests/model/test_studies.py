@@ -1,5 +1,6 @@
 """Studies of participation: their figures, their names, and what naming one assumes."""
 
+import json
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from unheard.formulas.boxes import QUIET
 from unheard.model.parsing import parse_value
 from unheard.model.studies import BESIDE_RESULTS, EVIDENCE, NAMED_Q, PRESETS, STUDIES, Study
 from unheard.options import declarations
+from unheard.web.api.histograms import quick_estimate
 
 USF = Path(__file__).parents[3] / "shared" / "data" / "usf" / "sections.csv.gz"
 COUNTS = [120, 30, 45, 200, 605]
@@ -29,11 +31,15 @@ def usf_ratios(first: int, last: int) -> list[float]:
     side = f"""SELECT instructor_id AS who, regexp_extract(course, '^[^-]*-[^-]*') AS what,
         sum(enrolled) AS n, {sums} FROM '{USF}'
         WHERE {" + ".join(ratings)} BETWEEN 1 AND enrolled AND term // 100 BETWEEN"""
-    (row,) = duckdb.sql(
-        f"""WITH p AS ({side} {first} AND 2012 GROUP BY ALL),
+    (row,) = (
+        duckdb.connect()
+        .execute(
+            f"""WITH p AS ({side} {first} AND 2012 GROUP BY ALL),
         o AS ({side} 2013 AND {last} GROUP BY ALL)
         SELECT {both}, count(*) FROM p JOIN o USING (who, what)"""
-    ).fetchall()
+        )
+        .fetchall()
+    )
     return [float(value) for value in row]
 
 
@@ -196,3 +202,12 @@ def test_sql_sweeps_and_comparisons_take_a_study() -> None:
     assert uh.sweep(COUNTS, q=["usf-online", "reviews"]).q.tolist() == [0.4141, 0.3]
     assert uh.compare(COUNTS, COUNTS, q="rental-video").question.assumption.kind == "low"
     assert parse_value(declarations.Q, " coat ") == "coat"
+
+
+def test_rest_takes_a_study() -> None:
+    body = json.dumps({"counts": COUNTS, "q": "usf-online"}).encode()
+    answer = quick_estimate(body)
+    assert answer is not None
+    document = json.loads(answer.content)
+    assert (document["assumption"]["kind"], document["assumption"]["q"]) == ("high", 0.4141)
+    assert [row["slug"] for row in document["evidence"]] == ["rental-video"]

@@ -59,7 +59,7 @@ def estimate_as_in_studies(question: Question) -> list[AsInStudy]:
 
 def list_study_cells(found: Sequence[AsInStudy], width: float) -> list[list[str]]:
     """Return the answers as in studies as a table of text, the headings first."""
-    heading = ["With q as in", "q", "less often respond", "estimate", "bounds"]
+    heading = ["With q as in", "q", "respond less often", "estimate", "bounds"]
     return [heading] + [
         [
             one.slug,
