@@ -44,7 +44,7 @@ class Study:
         Whether people rated something, from bad to good. Otherwise the order of the answers is
         arbitrary, and so is the direction.
     chosen
-        Whether people also chose what to experience, which makes q smaller.
+        Whether participation includes the choice of what to experience, which makes q smaller.
     """
 
     slug: str
@@ -179,7 +179,7 @@ NAMED_Q = PRESETS | {slug: one.q for slug, one in STUDIES.items() if one.q is no
 def _choose_beside_results() -> tuple[Study, ...]:
     """Return, for each direction, the study with the smallest q among those that compare.
 
-    People rated something there, and did not choose what to experience.
+    People rated something there, and participation is that of people who had the experience.
     """
     fit = sorted(
         (one for one in STUDIES.values() if one.rated and not one.chosen),
