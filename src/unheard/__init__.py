@@ -33,7 +33,7 @@ from unheard.errors import (
 from unheard.formulas.bea import bea_a_star, bea_lambda, regret_lower_bound
 from unheard.formulas.estimators import ESTIMATORS as _ESTIMATORS
 from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
-from unheard.model.assumption import PRESETS, Assumption
+from unheard.model.assumption import Assumption
 from unheard.model.estimate import estimate
 from unheard.model.histograms import Histograms
 from unheard.model.notes import NOTE_TEXTS
@@ -44,6 +44,7 @@ from unheard.model.results import Drawer as _Drawer
 from unheard.model.results import Presenter as _Presenter
 from unheard.model.results import install as _install
 from unheard.model.scale import Scale
+from unheard.model.studies import PRESETS
 from unheard.model.tally import tally
 
 if _typing.TYPE_CHECKING:

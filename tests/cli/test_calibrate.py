@@ -18,7 +18,7 @@ from tests.cli.typed import refused, typing
 from tests.learning import list_responses, simulate_rates, simulate_waves
 from tests.strategies import Floats
 from unheard.analysis.assumption_file import build_participation_document
-from unheard.analysis.evidence import EVIDENCE
+from unheard.model.studies import EVIDENCE
 
 FOUND = ("estimate", "lower", "upper", "ci_lower", "ci_upper")
 COUNTS = [5, 10, 35, 120, 30]
@@ -185,12 +185,12 @@ def test_examples_of_the_help_work(run: Any) -> None:
     rng = np.random.default_rng(4)
     survey = list_responses(*simulate_waves(rng, 5, 200))
     write("survey.csv", ["course", "stars", "request", "day", "enrolled"], *survey)
-    seen, people, _ = simulate_rates(rng, 200)
-    rows = [
+    seen, everybody, _ = simulate_rates(rng, 200)
+    responses = [
         [f"c{i}", r + 1, int(people[i])] for i, r in np.ndindex(*seen.shape)
         for _ in range(int(seen[i, r]))
     ]  # fmt: skip
-    write("courses.csv", ["course", "stars", "n"], *rows)
+    write("courses.csv", ["course", "stars", "n"], *responses)
     for example in examples:
         if "--observed" in example:
             rows = [["a", 1, 2, 4, 5, 3, 4], ["b", 0, 1, 1, 9, 1, 1]]

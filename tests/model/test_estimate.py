@@ -338,7 +338,7 @@ BAD: list[tuple[type[uh.InputError], str, list[Any] | Any, dict[str, Any]]] = [
     ),
     (
         uh.AssumptionError,
-        r"q must be a number or .* preset; got 'much'\. The presets are survey \(0\.5\)",
+        r"q must be a number or .* study; got 'much'\. Use a number, survey \(0\.5\)",
         [1, 2],
         {"q": "much"},
     ),

@@ -17,10 +17,10 @@ from unheard.analysis.breakdown import (
 from unheard.errors import AssumptionError, CountsError, Given, OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.arguments import SensitivityOptions
-from unheard.model.assumption import read_preset
 from unheard.model.histograms import CountsLike
 from unheard.model.question import Question, build_question, require_level
 from unheard.model.results import Chart, Result
+from unheard.model.studies import read_named_q
 from unheard.options.choices import Method
 from unheard.options.unknown import check_options
 
@@ -93,7 +93,7 @@ def sweep(
     counts, n
         One histogram, and its number of people, as in :func:`unheard.estimate`.
     q
-        Participation ratios, or names of presets; by default some from 1 to 0.01.
+        Participation ratios, or names of presets and studies; by default some from 1 to 0.01.
     floor
         Instead of q: least probabilities of responding. Requires n.
     above, below
@@ -133,7 +133,7 @@ def _read_grid(q: Sequence[float | str] | float | str | None) -> Sequence[float]
     if q is None:
         return GRID
     several = [q] if isinstance(q, str | int | float | np.integer) else q
-    return [read_preset(one) if isinstance(one, str) else one for one in several]
+    return [read_named_q(one) if isinstance(one, str) else one for one in several]
 
 
 def sweep_question(question: Question, q: Sequence[float], claim: Claim | None = None) -> Sweep:

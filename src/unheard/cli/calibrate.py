@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from unheard.analysis.evidence import list_evidence
 from unheard.cli.console import make_console, make_page, show_lines, show_result
 from unheard.cli.options import Values, refuse_options, takes_options
 from unheard.cli.tables import read_where
 from unheard.errors import OptionError
-from unheard.model.assumption import PRESETS
+from unheard.model.studies import PRESETS, list_evidence
 from unheard.present.evidence import write_evidence
 from unheard.text import printable
 

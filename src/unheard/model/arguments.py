@@ -42,7 +42,7 @@ Table: TypeAlias = "IntoFrame | Path"
 class PatternOptions(TypedDict, total=False):
     """What is assumed about who responds, besides q and floor; see :func:`unheard.estimate`."""
 
-    quiet: Quiet
+    quiet: Quiet | None
     participation: Pairs | None
     g: Sequence[float] | None
     assumption: Assumption | None

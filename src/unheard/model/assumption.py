@@ -7,7 +7,6 @@ with a probability between lo and hi.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,13 +18,8 @@ from unheard.errors import AssumptionError, Given, write_list
 from unheard.formulas.boxes import QUIET, Box
 from unheard.formulas.operations import Floats
 from unheard.formulas.pooling import Pool
+from unheard.model.studies import Study
 from unheard.text import plural
-
-PRESETS = {"survey": 0.5, "reviews": 0.3, "media": 0.1}
-"""Values of q where nothing better is known: surveys people were asked to take, open review sites,
-media that people choose themselves.
-
-docs/howto/choose-q.md has the evidence."""
 
 _SMALLEST = 1e-100
 """Below this, 1/q overflows the squares that the confidence interval needs."""
@@ -64,6 +58,8 @@ class Assumption:
         How items differ, for ``pool``.
     source
         What estimated ``g``: ``audit`` or ``waves``.
+    study
+        The study that q was taken from, if it was stated by name.
     """
 
     kind: str
@@ -74,6 +70,7 @@ class Assumption:
     relative: bool = False
     pool: Pool | None = None
     source: str = "audit"
+    study: Study | None = None
 
     @classmethod
     def bounded(cls, q: ArrayLike, quiet: str = "any") -> Assumption:
@@ -185,7 +182,7 @@ class Assumption:
         q = 1 is the assumption itself, and for known g and unknown n, q is the participation ratio
         among people with the same rating.
         """
-        return replace(self, q=_check_q(q))
+        return replace(self, q=_check_q(q), study=None)
 
     def check_fits(self, m: int, rows: int) -> None:
         """Raise unless the assumption speaks about m ratings and ``rows`` items."""
@@ -255,6 +252,7 @@ class Assumption:
         """
         if self.per_rating:
             return self._words_per_rating(share)
+        study = self.study if share is None else None
         if share is None:
             assert self.q is not None  # all other kinds state a q
             low, high = float(self.q.min()), float(self.q.max())
@@ -264,9 +262,14 @@ class Assumption:
             share = f"{low:g}" if low == high else f"{low:g} to {high:g} (depending on the item)"
         if self.kind == "floor":
             return f"Whatever their rating, people respond with a probability of at least {share}."
-        return _WHO[self.kind] + (
-            f"at least {share} times as often as those who respond most often."
-        )
+        words = f"{_WHO[self.kind]}at least {share} times as often as those who respond most often."
+        return words if study is None else f"{words} {self._cite(study)}"
+
+    def _cite(self, study: Study) -> str:
+        """Say which study q is from, and who responds less often there."""
+        words = f"q = {study.q:.2g} as in {study.name} ({study.source}), where {study.who} respond "
+        own = "" if self.kind == study.direction else "; the direction is not taken from it"
+        return f"{words}less often{own}."
 
     def _words_per_rating(self, share: str | None) -> str:
         pairs = list(zip(self.lo, self.hi, strict=True))
@@ -321,28 +324,6 @@ def _shrink(values: Sequence[float], hi: Sequence[float]) -> list[float]:
     """Bring numbers that are known up to a common factor below 1."""
     top = max([1.0, *hi])
     return [value / top for value in values]
-
-
-def read_preset(name: str) -> float:
-    """Return the q of a preset."""
-    if name in PRESETS:
-        return PRESETS[name]
-    near = difflib.get_close_matches(name, PRESETS, n=1)
-    if near:
-        raise AssumptionError(
-            "q",
-            problem="{argument} must be a number or the name of a preset",
-            value=name,
-            hint="Did you mean {near}?",
-            near=repr(near[0]),
-        )
-    raise AssumptionError(
-        "q",
-        problem="{argument} must be a number or the name of a preset",
-        value=name,
-        hint="The presets are {presets}",
-        presets=write_list([f"{word} ({q:g})" for word, q in PRESETS.items()], last="and"),
-    )
 
 
 def _read_probability(value: object, argument: str, r: int) -> float:

@@ -54,7 +54,7 @@ def estimate(
     floor: ArrayLike | None = None,
     n: ArrayLike | None = None,
     scale: ScaleLike | None = None,
-    quiet: Quiet = "any",
+    quiet: Quiet | None = None,
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
     assumption: Assumption | None = None,
@@ -76,8 +76,9 @@ def estimate(
         column per rating, or what :func:`unheard.tally` makes of raw ratings.
     q
         Participation ratio in (0, 1], or the name of a preset (``survey`` 0.5, ``reviews`` 0.3,
-        ``media`` 0.1): those who respond least often do so at least q times as often as those who
-        respond most often. It means the same with n and without. One number, or one per item.
+        ``media`` 0.1) or of a study (``rental-video``, ``usf-online``, ...): those who respond
+        least often do so at least q times as often as those who respond most often. It means the
+        same with n and without. One number, or one per item.
     floor
         Instead of q: everybody responds with a probability of at least ``floor``, the paper's
         assumption. Requires n; a response rate below it refutes it. One number, or one per item.
@@ -90,7 +91,7 @@ def estimate(
         other: a rating that is absent could be off the scale or given by nobody.
     quiet
         Who may respond less often: people with ``any`` rating, ``low``, ``high`` or ``middle``
-        ones.
+        ones. By default ``any``, or as in the study that q names.
     participation
         Instead of q: one pair (lo, hi) per rating, between which the probability to answer lies.
     g
@@ -130,6 +131,8 @@ def estimate(
     (3.997, 3.3505, 4.6434)
     >>> estimate({5: 605, 4: 200, 3: 45, 2: 30, 1: 120}, q=0.3).estimate == result.estimate
     True
+    >>> estimate([120, 30, 45, 200, 605], q="usf-online").question.assumption.kind
+    'high'
     >>> round(estimate([2, 1, 0, 3, 6], floor=0.3, n=20, method="bea").estimate, 8)
     3.66391367
     """

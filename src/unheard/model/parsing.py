@@ -16,11 +16,11 @@ from unheard.errors import (
     PopulationError,
     ScaleError,
 )
-from unheard.model.assumption import PRESETS
 from unheard.model.scale import Scale
+from unheard.model.studies import NAMED_Q, STUDIES, find_near_name, read_named_q, refuse_name
 from unheard.options.option import Option, Where
 from unheard.options.questions import options_of
-from unheard.options.unknown import check_choice, suggest
+from unheard.options.unknown import check_choice
 
 _ERRORS: dict[str, type[InputError]] = {
     **dict.fromkeys(("q", "floor", "quiet", "participation", "g", "assumption"), AssumptionError),
@@ -110,18 +110,16 @@ def _read_whole(option: Option, text: str) -> int:
     return int(value)
 
 
-def _read_ratio(option: Option, text: str, index: int | None = None) -> float:
-    if text in PRESETS:
-        return PRESETS[text]
-    near = suggest(text, PRESETS)
-    if near:
-        raise AssumptionError(
-            option.name,
-            problem="{argument} is neither a number nor a preset",
-            value=text,
-            hint="{near}",
-            near=near,
-        )
+def _read_ratio(option: Option, text: str) -> float | str:
+    # A study stays a name, because it says who responds less often as well.
+    return text if text in STUDIES else _read_one_ratio(option, text)
+
+
+def _read_one_ratio(option: Option, text: str, index: int | None = None) -> float:
+    if text in NAMED_Q:
+        return read_named_q(text)
+    if find_near_name(text):
+        raise refuse_name(text)
     return parse_number(text, option.name, index)
 
 
@@ -131,7 +129,7 @@ def _read_ratios(option: Option, text: str) -> list[float]:
             return list(Scale.parse(text).values)
         except ScaleError as error:
             raise error.about(option.name) from None
-    return [_read_ratio(option, part.strip(), at) for at, part in enumerate(text.split(","))]
+    return [_read_one_ratio(option, part.strip(), at) for at, part in enumerate(text.split(","))]
 
 
 def _read_level(option: Option, text: str) -> float | None:

@@ -32,13 +32,14 @@ from unheard.formulas.operations import (
     run_in_blocks,
 )
 from unheard.formulas.refutation import TEST_LEVEL, assess_response_rate
-from unheard.model.assumption import Assumption, best_guess, fixed_box, read_preset
+from unheard.model.assumption import Assumption, best_guess, fixed_box
 from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.labelled_counts import PlainOrLabelled
 from unheard.model.notes import NOTE_NAMES, encode_notes
 from unheard.model.response_rate import Response, describe_response
 from unheard.model.results import Estimate, Estimates
 from unheard.model.scale import Scale, ScaleLike
+from unheard.model.studies import STUDIES, read_named_q
 from unheard.options.choices import Method
 
 Tree = TypeVar("Tree")
@@ -273,7 +274,7 @@ def build_question(
     floor: ArrayLike | None = None,
     n: ArrayLike | None = None,
     scale: ScaleLike | None = None,
-    quiet: str = "any",
+    quiet: str | None = None,
     participation: Sequence[tuple[float, float]] | None = None,
     g: Sequence[float] | None = None,
     assumption: Assumption | None = None,
@@ -350,7 +351,7 @@ def _check_covers(covers: str, counts: Histograms) -> None:
 
 def build_assumption(
     q: ArrayLike | None,
-    quiet: str,
+    quiet: str | None,
     participation: Sequence[tuple[float, float]] | None,
     g: Sequence[float] | None,
     assumption: Assumption | None = None,
@@ -382,8 +383,8 @@ def build_assumption(
             hint="Give one of {q}, {floor}, {participation}, {g} and {assumption}",
         )
     if q is not None:
-        return Assumption.bounded(read_preset(q) if isinstance(q, str) else q, quiet)
-    if quiet != "any":
+        return _build_bounded(q, quiet)
+    if quiet not in (None, "any"):
         raise AssumptionError(
             "quiet",
             problem="{argument} applies only together with {q}",
@@ -408,6 +409,15 @@ def build_assumption(
         return inner
     assert g is not None  # exactly one is given
     return Assumption.known(g)
+
+
+def _build_bounded(q: ArrayLike, quiet: str | None) -> Assumption:
+    """Read a number, a preset or a study; a study has a direction, which another one replaces."""
+    if not isinstance(q, str):
+        return Assumption.bounded(q, quiet or "any")
+    value, study = read_named_q(q), STUDIES.get(q)
+    direction = quiet or ("any" if study is None else study.direction)
+    return replace(Assumption.bounded(value, direction), study=study)
 
 
 def _read_pair(pair: Sequence[float], r: int) -> tuple[float, float]:

@@ -16,7 +16,9 @@ Q = Option(
     label="Participation ratio q",
     help="Participation ratio in (0, 1]: the people who respond least often do so at least Q times "
     "as often as those who respond most often. Or a preset: survey (0.5, people were asked to "
-    "respond), reviews (0.3, open review sites) or media (0.1, people choose what they rate).",
+    "respond), reviews (0.3, open review sites) or media (0.1, people choose what they rate). Or a "
+    "study, which brings its direction along: rental-video (0.19), usf-online (0.41), cm100k "
+    "(0.078), coat (0.35), brightlocal (0.6), vaccination (0.48) or literary-digest (0.46).",
 )
 FLOOR = Option(
     name="floor",
@@ -29,7 +31,6 @@ FLOOR = Option(
 QUIET = Option(
     name="quiet",
     kind="choice",
-    default="any",
     choices={
         "any": "anyone",
         "low": "people with low ratings",
@@ -38,7 +39,7 @@ QUIET = Option(
     },
     label="Who may respond less often?",
     help="Who may respond less often: people with any rating, with low ones, with high ones, or "
-    "with those between the two ends.",
+    "with those between the two ends. By default any, or as in the study that {q} names.",
 )
 PARTICIPATION = Option(
     name="participation",

@@ -30,9 +30,9 @@ Kind: TypeAlias = Literal[
 ]
 """What an option's value is.
 
-``ratio`` is a participation ratio or the name of a preset, ``level`` a level or none, ``pairs`` a
-pair of numbers for each rating; ``column`` and ``columns`` name columns of a table, and ``table``
-is a second table.
+``ratio`` is a participation ratio or the name of a preset or study, ``level`` a level or none,
+``pairs`` a pair of numbers for each rating; ``column`` and ``columns`` name columns of a table, and
+``table`` is a second table.
 """
 
 Where: TypeAlias = Literal["python", "command", "rest"]

@@ -85,6 +85,8 @@ PLANNED: Options = (
 )
 """What a plan for a table takes besides the options of a plan for counts."""
 
+_REGRET_QUIET = o.QUIET.help.partition(" By default")[0]
+
 
 def _shared(help: str) -> Option:
     return replace(o.SHARED, default=None, off="separate", help=help)
@@ -236,7 +238,7 @@ QUESTIONS: dict[str, Options] = {
         o.REGRET_Q,
         o.REGRET_METHODS,
         o.KIND,
-        o.QUIET,
+        replace(o.QUIET, default="any", help=_REGRET_QUIET),
         o.P,
         o.REGRET_G,
         o.DRAWS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from unheard.formulas.operations import NUMPY
 from unheard.model.notes import NOTE_TEXTS
 from unheard.model.question import Question
 from unheard.model.results import Estimate, Estimates
+from unheard.present.as_in_studies import estimate_as_in_studies, list_study_cells
 from unheard.present.layout import Page, apart
 from unheard.present.value_of_n import Contribution, contribution_of_n
 from unheard.text import (
@@ -47,6 +49,8 @@ def assumption_document(question: Question) -> dict[str, Any]:
         stated["g"] = list(assumption.g)
     if assumption.kind in ("box", "audit", "pool"):
         stated["participation"] = [list(p) for p in zip(assumption.lo, assumption.hi, strict=True)]
+    if assumption.study is not None:
+        stated["study"] = assumption.study.slug
     stated["words"] = question.words
     return stated
 
@@ -69,6 +73,8 @@ def estimate_document(question: Question, estimates: Sequence[Estimate]) -> dict
     if estimates and (added := contribution_of_n(question, estimates[0])) is not None:
         result["response"] = _response_document(question, added)
     result["estimates"] = [numbers_document(one) for one in estimates]
+    if estimates:
+        result["evidence"] = [asdict(one) for one in estimate_as_in_studies(question)]
     return result
 
 
@@ -226,7 +232,7 @@ def show_estimates(estimates: Sequence[Estimate], page: Page) -> Iterator[Text]:
     """Write one histogram, estimated by several methods: bars, bounds on the scale, numbers."""
     screen = Screen(estimates[0].question, estimates, page)
     parts = (screen.size(), screen.histogram(), screen.drawing(), screen.messages())
-    return apart(*parts, screen.numbers(), screen.conditions())
+    return apart(*parts, screen.numbers(), screen.conditions(), screen.studies())
 
 
 class Screen:
@@ -351,6 +357,13 @@ class Screen:
         added = contribution_of_n(self.question, self.estimates[0])
         if added is not None:
             yield from self.page.paragraph(added.words, "What n adds: ", indent=2)
+
+    def studies(self) -> Iterator[Text]:
+        """Yield what the estimate would be with q as in some studies."""
+        found = estimate_as_in_studies(self.question)
+        if found:
+            cells = list_study_cells(found, self.scale.width)
+            yield from self.page.table(cells, "<><<<", indent=2)
 
     def _number(self, value: float | None) -> str:
         return rating_text(value, self.scale.width)

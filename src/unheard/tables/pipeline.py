@@ -13,21 +13,20 @@ from sqlglot import exp
 
 from unheard.analysis.ranking import adjust_level_for_items, check_k
 from unheard.errors import (
-    AssumptionError,
     ColumnError,
     OptionError,
     PopulationError,
     Reference,
-    write_list,
 )
 from unheard.formulas.bea import LARGE_N, bea_lambda, implied_floor
 from unheard.formulas.estimators import default_method
 from unheard.formulas.operations import NUMPY, total
 from unheard.model.arguments import Columns, Pairs
-from unheard.model.assumption import PRESETS, Assumption
+from unheard.model.assumption import Assumption
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.model.question import build_assumption
 from unheard.model.scale import Scale, ScaleLike
+from unheard.model.studies import NAMED_Q, refuse_name
 from unheard.tables import check_rows
 from unheard.tables.engines.base import Engine
 from unheard.tables.named_items import check_plain
@@ -108,7 +107,7 @@ def read_request(
     q_column: str | None = None,
     q_table: Any = None,
     floor: ArrayLike | None = None,
-    quiet: str = "any",
+    quiet: str | None = None,
     participation: Pairs | None = None,
     g: Sequence[float] | None = None,
     assumption: Assumption | None = None,
@@ -140,14 +139,8 @@ def read_request(
     check_what(read_names(item), read_names(rating), count_columns)
     q_column = _name_column("q", q, q_column, q_table)
     n_column = _name_column("n", n, n_column, n_table)
-    if isinstance(q, str) and q not in PRESETS:
-        raise AssumptionError(
-            "q",
-            problem="{argument} is neither a number nor a preset",
-            value=q,
-            hint="Use a number or {presets}; name a column of the table with {q_column}",
-            presets=write_list(list(PRESETS)),
-        )
+    if isinstance(q, str) and q not in NAMED_Q:
+        raise refuse_name(q, in_table=True)
     stated_q = 1.0 if q_column is not None else q
     assumed = build_assumption(stated_q, quiet, participation, g, assumption, floor)
     assumed.check_fits(values.m, 1)

@@ -87,7 +87,7 @@ def rate(
     q_column: str | None = None,
     q_table: Table | None = None,
     floor: ArrayLike | None = None,
-    quiet: Quiet = "any",
+    quiet: Quiet | None = None,
     participation: Pairs | None = None,
     g: Sequence[float] | None = None,
     assumption: Assumption | None = None,
@@ -135,8 +135,8 @@ def rate(
         Instead of ``rating``: the columns with counts, lowest rating first, of a table of counts.
         Rows of the same item are added up.
     q
-        The participation ratio: a number, or a preset (``survey``, ``reviews``, ``media``). See
-        :func:`unheard.estimate`.
+        The participation ratio: a number, a preset (``survey``, ``reviews``, ``media``) or a study
+        (``usf-online``). See :func:`unheard.estimate`.
     q_column
         Instead of ``q``: the column with the participation ratio of each item.
     q_table

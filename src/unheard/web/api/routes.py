@@ -12,12 +12,11 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 
 from unheard._version import __version__
-from unheard.analysis.evidence import PRESET_TEXTS
 from unheard.formulas.boxes import QUIET
 from unheard.formulas.estimators import ESTIMATORS
-from unheard.model.assumption import PRESETS
 from unheard.model.example import HOTELS
 from unheard.model.notes import NOTE_TEXTS
+from unheard.model.studies import NAMED_Q, PRESET_TEXTS, PRESETS, STUDIES
 from unheard.options.questions import labels
 from unheard.web.api import histograms
 from unheard.web.api.forms import (
@@ -44,6 +43,7 @@ from unheard.web.api.schemas import (
     PlansDocument,
     Problem,
     RegretDocument,
+    StudyDocument,
     SweepDocument,
 )
 from unheard.web.api.tables import FORMS
@@ -127,6 +127,15 @@ async def about(request: Request) -> About:
         version=__version__,
         presets=PRESETS,
         preset_words=PRESET_TEXTS,
+        studies={
+            slug: StudyDocument(
+                name=one.name,
+                q=NAMED_Q[slug],
+                quiet=one.direction,
+                words=f"{one.what}; {one.who} respond less often",
+            )
+            for slug, one in STUDIES.items()
+        },
         quiet=list(QUIET),
         methods={one.name: one.words for one in ESTIMATORS.values()},
         notes=NOTE_TEXTS,

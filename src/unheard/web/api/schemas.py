@@ -40,12 +40,22 @@ class OptionLabels(BaseModel):
     choices: dict[str, str]
 
 
+class StudyDocument(BaseModel):
+    """A study that may be named in place of q."""
+
+    name: str
+    q: float
+    quiet: str = Field(description="The direction that naming it assumes.")
+    words: str
+
+
 class About(BaseModel):
     """What the page must know before it asks."""
 
     version: str
     presets: dict[str, float]
     preset_words: dict[str, str]
+    studies: dict[str, StudyDocument]
     quiet: list[str]
     methods: dict[str, str]
     notes: dict[str, str]
@@ -74,6 +84,18 @@ class OneEstimate(BaseModel):
     notes: list[str]
 
 
+class EvidenceEstimate(BaseModel):
+    """What the answer would be with the q and the direction of a study."""
+
+    slug: str
+    name: str
+    q: float
+    quiet: str
+    estimate: float
+    lower: float
+    upper: float
+
+
 class EstimateDocument(BaseModel):
     """The document of ``unheard estimate --json``."""
 
@@ -87,6 +109,7 @@ class EstimateDocument(BaseModel):
     level: float
     covers: str
     estimates: list[OneEstimate]
+    evidence: list[EvidenceEstimate]
 
 
 class SweepRow(BaseModel):
