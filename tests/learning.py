@@ -28,14 +28,14 @@ def simulate_waves(
 ) -> tuple[Floats, Floats]:
     """Return responses per item, request and rating, and the number of people per item.
 
-    ``change`` is added to the effects with every request, which the model rules out.
+    ``change`` is added to the effects at the second request, which the model rules out.
     """
     counts = np.zeros((items, waves, len(effects)))
     for i in range(items):
         shares = SHARES if items == 1 else rng.dirichlet(8 * SHARES)
         left = rng.multinomial(people, shares)
         for k in range(waves):
-            counts[i, k] = rng.binomial(left, expit(LEVELS[k] + effects + k * change))
+            counts[i, k] = rng.binomial(left, expit(LEVELS[k] + effects + (k == 1) * change))
             left = left - counts[i, k].astype(int)
     return counts, np.full(items, float(people))
 

@@ -187,7 +187,7 @@ def test_examples_of_the_help_work(run: Any) -> None:
     write("survey.csv", ["course", "stars", "request", "day", "enrolled"], *survey)
     seen, everybody, _ = simulate_rates(rng, 200)
     responses = [
-        [f"c{i}", r + 1, int(people[i])] for i, r in np.ndindex(*seen.shape)
+        [f"c{i}", r + 1, int(everybody[i])] for i, r in np.ndindex(*seen.shape)
         for _ in range(int(seen[i, r]))
     ]  # fmt: skip
     write("courses.csv", ["course", "stars", "n"], *responses)

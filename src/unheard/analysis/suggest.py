@@ -59,11 +59,14 @@ class Alternative:
         Participation per rating; None if no participation fits.
     q
         Participation ratio; None if no participation fits.
+    quiet
+        Who would respond less often: people with ``low`` or ``high`` ratings.
     """
 
     kappa: float
     g: tuple[float, ...] | None
     q: float | None
+    quiet: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -341,6 +344,7 @@ def _vary_kappa(
             kappa,
             tuple(map(float, g)) if fits else None,
             float(g.min() / g.max()) if fits else None,
+            "low" if g[0] <= g[-1] else "high",
         )
 
     return tuple(describe(kappa) for kappa in KAPPAS), _find_kappa_without_slope(refit, fit.slope)

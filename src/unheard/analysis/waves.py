@@ -340,7 +340,10 @@ def _describe_waves(found: Waves, unheard: float | None) -> list[str]:
             "estimate, and state q instead."
         )
     else:
-        sentences.append(f"The responses do not contradict it ({write_p_value(found.model_p)}).")
+        sentences.append(
+            f"The responses do not contradict it ({write_p_value(found.model_p)}), but a gradual "
+            "change could go unnoticed."
+        )
     if found.unknown_ratings:
         ratings = write_ratings(found.scale, np.isnan(found.g))
         sentences.append(f"Nobody gave the rating {ratings}: nothing is known about it.")

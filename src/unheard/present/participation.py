@@ -24,6 +24,9 @@ _POOLED = (
     "their confidence intervals are as wide as the errors on audited items that were left out in "
     "turn."
 )
+_MOST_REQUESTS = 3
+"""A terminal has room for the responses to so many requests."""
+
 _NOT_POOLED = "An audit of ten or more items also shows by how much items differ."
 
 
@@ -58,14 +61,14 @@ def _count_people(found: Participation, r: int) -> dict[str, float]:
 def list_cells(found: Participation) -> list[list[str]]:
     """Return the numbers as a table."""
     rows = tabulate(found)
-    people = [name for name in rows[0] if name in ("audited", "answers") or "request" in name]
-    headings = [
-        "responded" if name == "answers" else name.replace("request_", "to request ")
-        for name in people
-    ]
+    people = [name for name in rows[0] if name in ("audited", "answers")]
+    headings = ["responded" if name == "answers" else name for name in people]
+    box = "box, all ratings together"
+    if isinstance(found, Waves) and found.requests <= _MOST_REQUESTS:
+        people = [name for name in rows[0] if name.startswith("request_")]
+        headings, box = [name.replace("_", " ") for name in people], "box, all together"
     what = "relative participation" if found.relative else "participation"
-    box = f"{percent_text(found.level)} box, all ratings together"
-    table = [["rating", *headings, what, box]]
+    table = [["rating", *headings, what, f"{percent_text(found.level)} {box}"]]
     for row in rows:
         guess = "unknown" if row["g"] is None else f"{row['g']:.3f}"
         limits = f"{row['g_lower']:.3f} to {row['g_upper']:.3f}"
@@ -116,8 +119,9 @@ def _write_size(found: Participation) -> str:
 
 def _list_alternatives(found: Suggestion, page: Page) -> list[Text]:
     """Show what would be suggested if better items were answered more for other reasons."""
-    table = [["for other reasons, items one point better are answered", "q"]]
+    table = [["If items one point better were answered", "q", "responds less"]]
     for one in found.alternatives:
-        what = "as often" if one.kappa == 0 else f"{math.exp(one.kappa):.2f} times as often"
-        table.append([what, "none fits" if one.q is None else f"{one.q:.2g}"])
-    return list(page.table(table, "<>", indent=2))
+        factor = "as often as the others" if one.kappa == 0 else f"{math.exp(one.kappa):.2f} times"
+        shown = ["none fits", ""] if one.q is None else [f"{one.q:.2g}", one.quiet]
+        table.append([factor if one.kappa == 0 else f"{factor} as often", *shown])
+    return list(page.table(table, "<><", indent=2))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unheard.errors import DataError, OptionError, PopulationError
+from unheard.errors import ColumnError, DataError, OptionError, PopulationError
 from unheard.formulas.operations import Floats
 from unheard.model.scale import Scale
 from unheard.tables.pipeline import prepare, read_request
@@ -310,6 +310,14 @@ def _read_request_number(asked: Asked, row: _Row) -> int:
 
 
 def _check_reminders(asked: Asked) -> None:
+    taken = [*(asked.rows.get("rating") or ()), *(asked.rows.get("counts") or ()), asked.n_column]
+    if asked.wave is not None and asked.wave in taken:
+        raise ColumnError(
+            "wave",
+            problem="{argument} names a column that holds something else",
+            value=asked.wave,
+            hint="Name the column with the number of the request that a response followed",
+        )
     if asked.reminders and asked.wave is not None:
         raise OptionError(
             "reminder",
