@@ -386,7 +386,7 @@ def test_while_q_is_above_the_breakdown_no_book_is_ahead_wrongly(books: Floats) 
             r"n\[1\] must be at least the number of ratings, 9; got 3",
         ),
         ({"level": None}, OptionError, "Allowing for sampling error requires level"),
-        ({"q": "review"}, AssumptionError, "Did you mean 'reviews'"),
+        ({"q": "review"}, AssumptionError, r"Did you mean reviews\?"),
         ({"q": None}, AssumptionError, "An assumption about who responds is required"),
     ],
 )

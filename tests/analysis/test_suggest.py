@@ -143,7 +143,7 @@ def test_music_tracks_carry_the_warning() -> None:
     rated = observed.sum(axis=1) >= FEWEST
     values = np.arange(1, 5)
     means = truth[rated] @ values / n[rated]
-    answer = uh.estimate(observed[rated], g=found.g, method="reweight", level=None)
+    answer = uh.estimate(observed[rated], g=found.g.tolist(), method="reweight", level=None)
     error = np.sqrt(np.mean((answer.estimate - means) ** 2))
     plain = uh.estimate(observed[rated], 1.0, method="average", level=None).estimate
     assert error <= 0.33

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import NonlinearConstraint, minimize
 from scipy.special import chdtrc, expit, xlogy
 
 import unheard as uh
@@ -39,6 +39,10 @@ def likelihood(x: Floats, counts: Floats, unheard: float | None) -> float:
     return value if unheard is None else value + float(xlogy(unheard, never) - never)
 
 
+def loss(x: Floats, counts: Floats, unheard: float | None) -> float:
+    return -likelihood(x, counts, unheard)
+
+
 @pytest.mark.parametrize("waves", [2, 3, 4])
 def test_expected_responses_give_back_the_parameters(waves: int) -> None:
     a = np.array([0.0, -0.4, 0.3, -0.2])[:waves]
@@ -61,15 +65,14 @@ def test_two_requests_are_solved_in_closed_form() -> None:
 @pytest.mark.parametrize("unheard", [None, 334.0])
 def test_no_other_parameters_are_more_likely(unheard: float | None) -> None:
     fit = fit_waves(COUNTS, unheard)
-    levels = [] if unheard is None else fit.a[1:]
+    levels = fit.a[1:] if unheard is not None else np.zeros(0)
     at = np.concatenate((fit.b, fit.log_people, levels))
     found = likelihood(at, COUNTS, unheard)
     assert found == pytest.approx(fit.log_likelihood, abs=1e-6)
     rng = np.random.default_rng(5)
     for _ in range(4):
-        best = minimize(
-            lambda x: -likelihood(x, COUNTS, unheard), at + rng.normal(0, 0.5, len(at)), tol=1e-10
-        )
+        start = at + rng.normal(0, 0.5, len(at))
+        best = minimize(loss, start, (COUNTS, unheard), tol=1e-10)
         assert -best.fun <= found + 1e-5
 
 
@@ -79,15 +82,15 @@ def test_limits_are_where_the_likelihood_has_fallen(rating: int) -> None:
     fit = fit_waves(COUNTS, unheard)
     at = np.concatenate((fit.b, fit.log_people, fit.a[1:]))
 
-    def log_odds(x: Floats) -> float:
+    def log_odds(x: Floats) -> list[float]:
         a = np.concatenate(([0.0], x[2 * m :]))
         silent = np.prod(expit(-(a + x[rating])))
-        return float(np.log((1 - silent) / silent))
+        return [float(np.log((1 - silent) / silent))]
 
     for end in find_profile_limits(fit, rating, drop):
+        at_end = NonlinearConstraint(log_odds, end, end)
         held = minimize(
-            lambda x: -likelihood(x, COUNTS, unheard), at, method="SLSQP",
-            constraints={"type": "eq", "fun": lambda x, end=end: log_odds(x) - end},
+            loss, at, (COUNTS, unheard), method="SLSQP", constraints=at_end,
             options={"maxiter": 500, "ftol": 1e-10},
         )  # fmt: skip
         assert 2 * (fit.log_likelihood + held.fun) == pytest.approx(drop, abs=0.02)

@@ -116,7 +116,10 @@ def test_names_cannot_speak_to_the_terminal(run: Any) -> None:
         (["1,2,3", "0,0,0", "--q", "0.3"], "B has no ratings"),
         (["1,2,3", "4,-5,6", "--q", "0.3"], "must be between 0 and 2**53; got -5"),
         (["1,2,3", "4,x,6", "--q", "0.3"], "count 2 is not a number; got 'x'."),
-        ([*TYPED, "--q", "review"], "--q is neither a number nor a preset; got 'review'."),
+        (
+            [*TYPED, "--q", "review"],
+            "--q must be a number or the name of a preset or study; got 'review'.",
+        ),
         ([*TYPED, "--q", "lots"], "--q is not a number; got 'lots'."),
         ([*TYPED], "An assumption about who responds is required"),
         ([*TYPED, "--q", "0.3", "--n", "900,700,3"], "--n has 3 numbers for two items."),

@@ -326,14 +326,6 @@ def prepare(
 
 def _tell_experience(request: Request, opened: Opened) -> Opened:
     """Add the column that tells a rater's first rating from later ones."""
-    if EXPERIENCE in opened.kinds:
-        raise ColumnError(
-            "by_experience",
-            problem="{table} already has a column {column}",
-            hint="Rename it, or use it without {by_experience}",
-            table=opened.words,
-            column=repr(EXPERIENCE),
-        )
     relation = add_experience(request, opened.relation)
     return replace(opened, relation=relation, kinds={**opened.kinds, EXPERIENCE: "text"})
 
