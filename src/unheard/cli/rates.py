@@ -58,6 +58,7 @@ def _of_table(
         )
     where = read_where(values)
     job = prepare(words[0], request, where, lambda words, at: show_progress(words, at.fraction))
+    request = job.request
     try:
         table = job.opened.engine.arrow(in_order(job.query, request)).read_all()
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unheard.cli.options import Values, pick
+from unheard.options.surfaces import CommandLine
 
 if TYPE_CHECKING:
     from unheard.tables.request import Request
@@ -17,7 +18,7 @@ def read_where(values: Values) -> Where:
     """Read from options where the table is."""
     from unheard.tables.sources.open import Where
 
-    return Where(**pick(values, _READING))
+    return Where(**pick(values, _READING), surface=CommandLine())
 
 
 def read_order(values: Values) -> Request:

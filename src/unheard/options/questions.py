@@ -14,10 +14,10 @@ Options: TypeAlias = tuple[Option, ...]
 ASSUMPTION: Options = (o.Q, o.FLOOR, o.QUIET, o.PARTICIPATION, o.G, o.ASSUMPTION)
 _LEVEL = replace(o.LEVEL, kind="number", help="Level of the confidence interval.")
 SETTINGS: Options = (o.SCALE, _LEVEL, o.COVERS)
-COLUMNS: Options = (o.ITEM, o.RATING, o.COUNTS)
-PEOPLE: Options = (o.N, o.N_COLUMN, o.N_TABLE)
+COLUMNS: Options = (o.ITEM, o.RATING, o.LABELS, o.COUNTS)
+PEOPLE: Options = (o.N, o.N_COLUMN, o.N_TABLE, o.BAD_N)
 TIME: Options = (o.TIME, o.WINDOW, o.EVERY)
-ROWS: Options = (o.NULLS, o.OFF_SCALE, o.RATER, o.DUPLICATES)
+ROWS: Options = (o.NULLS, o.OFF_SCALE, o.RATER, o.DUPLICATES, o.MAX_DROPPED)
 READING: Options = (o.TABLE, o.QUERY, o.ENGINE, o.SPARK_MASTER, o.MEMORY)
 DRAWING: Options = (o.FORMAT, o.THEME, o.WIDTH)
 CLAIM: Options = (o.ABOVE, o.BELOW)
@@ -65,6 +65,7 @@ _TABLE: Options = (
     o.DUPLICATES,
     o.BY_EXPERIENCE.only("python", "command"),
     o.OFF_SCALE,
+    o.MAX_DROPPED,
     *READING,
 )
 _RESULT: Options = (o.SORT, o.OUTPUT, o.TO_TABLE, o.TOP, o.JSON)
@@ -177,7 +178,10 @@ QUESTIONS: dict[str, Options] = {
         o.EVIDENCE,
         o.SCALE,
         _LEVEL,
-        *(one.only("command", "rest") for one in (*COLUMNS, *ROWS, *TIME[:2], *PEOPLE[:2])),
+        *(
+            one.only("command", "rest")
+            for one in (*COLUMNS, *ROWS, *TIME[:2], *PEOPLE[:2], o.BAD_N)
+        ),
         *(one.only("command") for one in (o.N_TABLE, o.EVERY, *READING)),
         replace(
             o.OUTPUT,

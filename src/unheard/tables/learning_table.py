@@ -201,11 +201,12 @@ def _count(
     elif options.get("nulls") == "nonresponse":
         options["nulls"] = "drop"
     keys = (*asked.segment, *asked.item, *extra)
-    request = read_request(
+    asked_for = read_request(
         item=keys, scale=scale, q=1.0, level=None, ranks=False,
         time=asked.time if window is not None else None, window=window, **options,
     )  # fmt: skip
-    job = prepare(source, request, tool.where, tool.watch)
+    job = prepare(source, asked_for, tool.where, tool.watch)
+    request = job.request
     try:
         table = job.opened.engine.arrow(job.people).read_all()
     finally:

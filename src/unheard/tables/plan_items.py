@@ -132,7 +132,7 @@ class PlanTask:
 
     def _read_counts(self, job: Job) -> tuple[Question, dict[str, list[object]]]:
         """Read the counts of all items, and the columns that name them."""
-        request = self.request
+        request = job.request
         people = in_order(job.people.copy(), request)
         table, _, question = counts_of(job.opened.engine, people, request)
         if not len(table):

@@ -9,6 +9,7 @@ from functools import partial
 from sqlglot import exp
 
 from unheard.formulas.operations import total
+from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.engines.arrow_batches import Formula
 from unheard.tables.item_formula import (
     NOTE,
@@ -28,7 +29,16 @@ from unheard.tables.sql.rank_query import (
     rank_columns,
     rank_sources,
 )
-from unheard.tables.sql.reserved_names import BALANCE, N_ROWS, SEEN, VALUE, N, Q, reserve
+from unheard.tables.sql.reserved_names import (
+    BALANCE,
+    N_ROWS,
+    N_WRONG,
+    SEEN,
+    VALUE,
+    N,
+    Q,
+    reserve,
+)
 from unheard.tables.sql.steps import Steps
 
 Keep = Callable[[str, exp.Query], exp.Expr]
@@ -222,9 +232,13 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
         query = query.select(_double(column(VALUE, q_named), Q))
     elif request.q_column is not None:
         query = query.select(_double(column(reserve("q_low"), latest), Q))
-    n = column(VALUE, n_named) if n_table is not None else _n_column(request, latest)
-    if n is not None:
-        query = query.select(_double(n, N))
+    stated = _read_n(request, latest, None if n_table is None else n_named)
+    if stated is not None and request.bad_n == "refuse":
+        query = query.select(_double(stated.largest, N))
+    elif stated is not None:
+        seen = total([count(name) for name in request.count_columns])
+        n, wrong = stated.correct(request.bad_n, seen)
+        query = query.select(_double(n, N), _double(wrong, N_WRONG))
     latest = steps.add("people", query, "The counts with the number of people.")
     if given.balances is None:
         return latest
@@ -245,11 +259,53 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     return steps.add("balanced", joined, "BEA's lambda, item by item.")
 
 
-def _n_column(request: Request, counts: str) -> exp.Expr | None:
+@dataclass(frozen=True)
+class _StatedN:
+    """The number of people of an item, as its rows state it.
+
+    Attributes
+    ----------
+    smallest, largest
+        Its values.
+    everywhere
+        Whether every row states it; None if that goes without saying.
+    """
+
+    smallest: exp.Expr
+    largest: exp.Expr
+    everywhere: exp.Expr | None = None
+
+    def correct(self, bad_n: str, seen: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+        """Return n without what cannot be right, and 1 where that made a difference."""
+        low, high = self.smallest, self.largest
+        right = [
+            exp.EQ(this=low.copy(), expression=high.copy()),
+            exp.GTE(this=low.copy(), expression=exp.paren(seen.copy())),
+            exp.LTE(this=low.copy(), expression=number(LARGEST_COUNT)),
+            exp.EQ(this=low.copy(), expression=exp.Floor(this=low.copy())),
+        ]
+        is_right = exp.and_(*right, *([] if self.everywhere is None else [self.everywhere]))
+        one, zero = exp.Literal.number(1), exp.Literal.number(0)
+        wrong = exp.case().when(is_right, zero).else_(one)
+        if bad_n == "drop":
+            return exp.case().when(is_right.copy(), low.copy()), wrong
+        less = exp.LT(this=high.copy(), expression=exp.paren(seen.copy()))
+        return exp.case().when(less, seen.copy()).else_(high.copy()), wrong
+
+
+def _read_n(request: Request, counts: str, second: str | None) -> _StatedN | None:
+    if second is not None:
+        value = column(VALUE, second)
+        return _StatedN(value, value.copy())
     if request.n_column is not None:
-        return column(reserve("n_low"), counts)
+        low, high, known = (
+            column(reserve(f"n_{what}"), counts) for what in ("low", "high", "known")
+        )
+        return _StatedN(low, high, exp.EQ(this=known, expression=column(N_ROWS, counts)))
+    if request.n is not None and request.n_varies:
+        return _StatedN(number(request.n), number(request.n))
     if request.n_from_rows:
-        return column(N_ROWS, counts)
+        return _StatedN(column(N_ROWS, counts), column(N_ROWS, counts))
     return None
 
 

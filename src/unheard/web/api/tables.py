@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from unheard.errors import OptionError, SourceError
 from unheard.model.parsing import parse_options
 from unheard.options.questions import options_of
+from unheard.options.surfaces import REST
 from unheard.web.api.histograms import Given, as_json, send_picture
 from unheard.web.server.pool import Answer
 
@@ -64,7 +65,8 @@ class Upload:
         """How to reach the table."""
         from unheard.tables.sources.open import Where
 
-        return Where(memory=f"{self.limits['memory'] // 2**21}MiB", confined=self.folder)
+        memory = f"{self.limits['memory'] // 2**21}MiB"
+        return Where(memory=memory, confined=self.folder, surface=REST)
 
     def check(self) -> None:
         """Raise if the table is larger than it may be, as far as can be told before reading it."""
@@ -192,7 +194,7 @@ def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
     values = parse_options("rate", "rest", given)
     request = read_request(**_pick(values))
     with Upload(**upload).job(request) as (job, result):
-        query = sort_rows(result, request, sort_column(request, values["sort"]))
+        query = sort_rows(result, job.request, sort_column(job.request, values["sort"]))
         rows = list(documents(job.opened.engine, query))
     return _as_csv(rows, "rated.csv") if as_csv else as_json(rows)
 
@@ -206,7 +208,7 @@ def counts(upload: Given, given: Given, as_csv: bool) -> Answer:
     # Counting needs no assumption.
     request = read_request(**values, q=1.0, level=None, ranks=False, only_counts=True)
     with Upload(**upload).job(request) as (job, _):
-        rows = list(documents(job.opened.engine, in_order(counts_query(job), request)))
+        rows = list(documents(job.opened.engine, in_order(counts_query(job), job.request)))
     return _as_csv(rows, "counts.csv") if as_csv else as_json(rows)
 
 
