@@ -68,7 +68,7 @@ if _typing.TYPE_CHECKING:
     from unheard.game.regret_table import Regret, Regrets
     from unheard.report import make_report
     from unheard.tables import (
-        DroppedRowsWarning,
+        TableWarning,
         count_ratings,
         plan_table,
         rank,
@@ -104,7 +104,7 @@ _LATER = {
         "unheard.game.minimax": ("Minimax",),
         "unheard.report": ("make_report",),
         "unheard.tables": (
-            "DroppedRowsWarning",
+            "TableWarning",
             "count_ratings",
             "plan_table",
             "rank",
@@ -133,7 +133,6 @@ __all__ = [
     "DataError",
     "Difference",
     "Drift",
-    "DroppedRowsWarning",
     "Estimate",
     "Estimates",
     "FollowUp",
@@ -162,6 +161,7 @@ __all__ = [
     "SourceError",
     "Suggestion",
     "Sweep",
+    "TableWarning",
     "UnheardError",
     "Waves",
     "__version__",

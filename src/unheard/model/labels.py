@@ -21,7 +21,7 @@ AUTO = "auto"
 
 _EXAMPLES = ("'Poor,Fair,Good'", "'No=0,Yes=1'")
 _LEAST_READ = 0.5
-"""A reading must make sense of this share of the ratings at least."""
+"""A reading must make sense of more than this share of the ratings."""
 
 _LONGEST_FRACTION = 100
 
@@ -277,7 +277,7 @@ def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[Read
     if not any(found):
         found = [_read_by_pattern(pattern, ratings) for pattern in _PATTERNS]
     if not any(found):
-        found = list(_read_by_words(words))
+        found = list(_read_by_words(words, sum(ratings.values())))
     readings = [one for one in found if one is not None]
     return [
         Reading(
@@ -290,7 +290,7 @@ def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[Read
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        float(text.replace(",", "."))
     except ValueError:
         return False
     return True
@@ -350,7 +350,7 @@ def _read_by_pattern(
     """Read numbers written in one way; plain numbers may stand among them."""
     found = {text: pattern(text) for text in counts}
     read = {text: one for text, one in found.items() if one is not None}
-    if sum(counts[text] for text in read) < _LEAST_READ * sum(counts.values()):
+    if sum(counts[text] for text in read) <= _LEAST_READ * sum(counts.values()):
         return None
     tops = {top for _, top in read.values() if top is not None}
     if len(tops) > 1 or not any(not _is_number(text) for text in read):
@@ -383,12 +383,12 @@ def _scale_up_to(top: float, ratings: Mapping[float, int]) -> Scale | None:
     return Scale.parse(f"{low_text}:{write_exactly(top)}{':0.5' if half else ''}")
 
 
-def _read_by_words(words: Mapping[str, int]) -> Iterable[LabelMap]:
+def _read_by_words(words: Mapping[str, int], ratings: int) -> Iterable[LabelMap]:
     """Read words of a known scale: the shortest that fits, and others that fit nearly as well."""
     fitting = [(one, _match_words(one, words)) for one in list_word_scales()]
     read = [sum(words[text] for text in places) for _, places in fitting]
     most = max(read)
-    if most < _LEAST_READ * sum(words.values()):
+    if most <= _LEAST_READ * ratings:
         return
     best = [pair for pair, many in zip(fitting, read, strict=True) if many == most]
     shortest = min(len(scale.values) for scale, _ in best)

@@ -278,7 +278,7 @@ DUPLICATES = Option(
 MAX_DROPPED = Option(
     name="max_dropped",
     kind="number",
-    default=0.2,
+    default=0.5,
     metavar="SHARE",
     help="Largest share of the ratings of a table that may be left out; if more would be, nothing "
     "is done.",

@@ -14,6 +14,7 @@ from sqlglot import exp
 from unheard.errors import (
     ColumnError,
     DataError,
+    write_list,
 )
 from unheard.formulas.operations import total
 from unheard.model.scale_guess import RARE, guess_scale
@@ -430,8 +431,9 @@ def _advise_on_scale(
     drop = "leave them out with {off_scale:drop}"
     may_drop = bool(found.counted) and _may_drop(request, found, found.off_scale)
     if not all(map(_is_written_as_number, values)):
-        hint = "Write ratings as numbers with a decimal point, or say what words stand for with "
-        return hint + "{labels}" + f", or {drop}" * may_drop, other
+        ways = ["Write ratings as numbers with a decimal point"]
+        ways += ["say what words stand for with {labels}", *([drop] if may_drop else [])]
+        return write_list(ways), other
     if_valid = "f these are valid ratings, pass the whole scale with "
     if_valid += "{scale:{other}}" if other else "{scale}"
     if may_drop and found.off_scale <= RARE * found.rows:

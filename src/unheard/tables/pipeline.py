@@ -136,7 +136,7 @@ def read_request(
     nulls: str = "refuse",
     off_scale: str = "refuse",
     duplicates: str = "refuse",
-    max_dropped: float = 0.2,
+    max_dropped: float = 0.5,
     by_experience: bool = False,
     ranks: bool = True,
     shared: bool = False,

@@ -19,7 +19,7 @@ from unheard.options.unknown import check_options
 from unheard.tables.named_items import counts_of
 from unheard.tables.pipeline import Job, in_order, prepare, read_request
 from unheard.tables.progress import Watch, WorkProgress
-from unheard.tables.public_functions import warn_of_dropped_rows
+from unheard.tables.public_functions import warn_of_messages
 from unheard.tables.request import Request
 from unheard.tables.sources.open import Where
 from unheard.tables.sql.reserved_names import Q
@@ -88,7 +88,7 @@ def plan_table(
         budget,
     )
     plans, messages = task.run(source, Where(**reading))
-    warn_of_dropped_rows(messages)
+    warn_of_messages(messages)
     return plans
 
 
@@ -153,6 +153,12 @@ def _read_plan_request(options: Mapping[str, Any]) -> Request:
             problem="A follow-up requires the number of people",
             hint="Give {n} or {n_column}, or count empty ratings with {nulls:nonresponse}",
             code="requires_n",
+        )
+    if options.get("bad_n") == "drop":
+        raise PopulationError(
+            "bad_n",
+            problem="{bad_n:drop} does not apply to a plan, which requires n of every item",
+            hint="Use {bad_n:raise}, or correct n",
         )
     require_level(options.get("level", 0.95))
     request = read_request(**{"covers": "people", **options}, ranks=False)

@@ -67,8 +67,8 @@ FrameT = TypeVar("FrameT", bound="IntoFrame")
 _READING = frozenset(ReadingOptions.__annotations__)
 
 
-class DroppedRowsWarning(UserWarning):
-    """Rows were left out of a result, as asked."""
+class TableWarning(UserWarning):
+    """What was done to rows that could not be used as they were, and what is doubtful."""
 
 
 @overload
@@ -113,7 +113,7 @@ def rate(
     duplicates: Duplicates = "refuse",
     by_experience: bool = False,
     off_scale: OffScale = "refuse",
-    max_dropped: float = 0.2,
+    max_dropped: float = 0.5,
     table: str | None = None,
     query: str | None = None,
     engine: Engine | None = None,
@@ -319,16 +319,16 @@ def _fetch(
     """Run a request and return what a query of the job gives, as the kind of frame that came in."""
     job = prepare(source, request, where)
     try:
-        warn_of_dropped_rows(job.messages)
+        warn_of_messages(job.messages)
         return job.opened.back(query(job))
     finally:
         job.close()
 
 
-def warn_of_dropped_rows(messages: Iterable[str]) -> None:
-    """Warn of what was done to rows, naming the line that called the package."""
+def warn_of_messages(messages: Iterable[str]) -> None:
+    """Warn of what is to be said about a table, naming the line that called the package."""
     for words in messages:
-        warnings.warn(words, DroppedRowsWarning, stacklevel=_count_own_frames())
+        warnings.warn(words, TableWarning, stacklevel=_count_own_frames())
 
 
 def _count_own_frames() -> int:
@@ -371,7 +371,7 @@ def count_ratings(
     off_scale: OffScale = "refuse",
     rater: str | None = None,
     duplicates: Duplicates = "refuse",
-    max_dropped: float = 0.2,
+    max_dropped: float = 0.5,
     table: str | None = None,
     query: str | None = None,
     engine: Engine | None = None,

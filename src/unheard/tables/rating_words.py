@@ -121,20 +121,20 @@ def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError
             table=opened.words,
             reading=readings[0].describe(),
         )
-    written: dict[str, Any] = {
-        f"labels_{at}": one.labels.write() for at, one in enumerate(readings)
-    }
-    shown: dict[str, Any] = {f"reading_{at}": one.describe() for at, one in enumerate(readings)}
+    ways = range(len(readings))
+    data: dict[str, Any] = {f"labels_{at}": readings[at].labels.write() for at in ways}
+    data |= {f"reading_{at}": readings[at].describe() for at in ways}
+    shown = "; or ".join(f"{{reading_{at}}}" for at in ways)
+    options = " or ".join(f"{{labels:{{labels_{at}}}}}" for at in ways)
     return DataError(
         "labels",
         problem="The ratings in {columns} of {table} are words that fit more than one scale: "
-        + "; or ".join(f"{{{name}}}" for name in shown),
-        hint="Say which with " + " or ".join(f"{{labels:{{{name}}}}}" for name in written),
+        + shown,
+        hint="Say which with " + options,
         code="ratings_are_words",
         columns=columns,
         table=opened.words,
-        **written,
-        **shown,
+        **data,
     )
 
 
