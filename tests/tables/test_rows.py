@@ -216,7 +216,7 @@ PLENTY = dict.fromkeys(HOTELS, 400.0)
         (None, r"n is missing for 1 item \(for example hotel='Central'"),
         (
             10.0,
-            r"n is less than the number of ratings for 1 item \(for example hotel='Central', n=10\)",
+            r"n is less than the number of ratings for 1 item \(for .*hotel='Central', n=10\)",
         ),
         (400.5, r"n is not a whole number of people.* \(for example hotel='Central', n=400.5\)"),
         (-1.0, "n is not a whole number of people.*"),

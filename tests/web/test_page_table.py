@@ -356,3 +356,26 @@ def test_a_file_that_is_too_large_is_not_sent(visit: Visit) -> None:
     choose(page, "large.csv", b"hotel,stars\n" + b"Oak,5\n" * 200_000)
     expect(page.locator("#source-problem")).to_contain_text("This server accepts up to 1 MiB")
     assert not any("inspect" in url for url in asked)
+
+
+def test_words_are_read_as_ratings_once_accepted(visit: Visit) -> None:
+    visit.expect_status(422)
+    page = visit.open("#table")
+    given = {"A": ["Agree"] * 4 + ["Strongly agree", "N/A"], "B": ["Disagree", "Neutral"] * 3}
+    rows = "".join(f"{item},{word}\n" for item, words in given.items() for word in words)
+    choose(page, "survey.csv", f"item,answer\n{rows}".encode())
+    expect(page.locator("#table-problem")).to_contain_text("are words, which may be read as")
+    reading = page.get_by_role("region", name="These words may be read as ratings")
+    expect(reading.locator("tbody tr")).to_have_text(
+        [
+            *("strongly disagree10", "Disagree23", "Neutral33", "Agree44", "Strongly agree51"),
+            "N/Ano rating1",
+        ]
+    )
+    reading.get_by_role("button", name="Read them like this").click()
+    # What is no rating is one more decision.
+    expect(page.locator("#table-problem")).to_contain_text("1 row has no rating")
+    setting(page, "Empty ratings").select_option("drop")
+    shows_ranking(page, "A", "B")
+    assert "N/A=" in setting(page, "Labels").input_value()
+    assert setting(page, "Scale").input_value() == "1:5"

@@ -206,11 +206,16 @@ def _malformed(problem: str, word: object) -> OptionError:
 
 def match_scale(labels: LabelMap, scale: Scale) -> LabelMap | None:
     """Return words with the values of a scale that is stated; None if they do not fit it."""
-    if labels.is_list:
-        words = list(labels.values)
-        return _read_list(words, scale) if len(words) == scale.m else None
     ratings = {value for value in labels.values.values() if value is not None}
-    return LabelMap(labels.values, scale) if ratings <= {*scale.values} else None
+    if ratings < {*labels.scale.values}:  # numbers in words, such as 4 stars
+        return LabelMap(labels.values, scale) if ratings <= {*scale.values} else None
+    if labels.scale.m != scale.m:
+        return None
+    places = dict(zip(labels.scale.values, scale.values, strict=True))
+    values = {
+        word: None if value is None else places[value] for word, value in labels.values.items()
+    }
+    return LabelMap(values, scale, labels.is_list)
 
 
 # What is recognised.

@@ -103,6 +103,21 @@ class Scale:
         by = "" if step == 1 else f" by {write_exactly(step)}"
         return f"{write_exactly(self.lowest)} to {write_exactly(self.highest)}{by}"
 
+    def write(self) -> str:
+        """Write the scale as :meth:`parse` reads it.
+
+        Examples
+        --------
+        >>> Scale.points(5).write(), Scale.parse("0.5:2:0.5").write(), Scale((0, 1)).write()
+        ('1:5', '0.5:2:0.5', '0,1')
+        """
+        steps = {b - a for a, b in pairwise(self.values)}
+        if self.m <= 2 or len(steps) > 1:
+            return ",".join(map(write_exactly, self.values))
+        (step,) = steps
+        by = "" if step == 1 else f":{write_exactly(step)}"
+        return f"{write_exactly(self.lowest)}:{write_exactly(self.highest)}{by}"
+
     @property
     def m(self) -> int:
         """Number of values."""

@@ -280,6 +280,7 @@ MAX_DROPPED = Option(
     kind="number",
     default=0.5,
     metavar="SHARE",
+    label="Largest share left out",
     help="Largest share of the ratings of a table that may be left out; if more would be, nothing "
     "is done.",
 )

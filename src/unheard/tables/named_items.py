@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -110,14 +110,14 @@ def names_of(table: pa.Table, item: Sequence[str]) -> list[str]:
 def question_of(table: pa.Table, request: Request) -> Question:
     """Return the question about the counts of a table, with n beside them."""
     cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
-    n = table[N].to_numpy() if request.n_varies else request.n
+    n: Any = table[N].to_numpy() if request.n_varies else request.n
     if request.n_may_be_unknown and np.isnan(n).any():
         # Questions about several items use n of all of them, or of none: it only narrows bounds.
         if request.assumption.kind == "floor" or request.covers == "people":
             raise OptionError(
                 "bad_n",
-                problem="{bad_n:drop} cannot be combined with {floor} or {covers:people} here: n of "
-                "every item is required",
+                problem="{bad_n:drop} cannot be combined with {floor} or {covers:people} here, "
+                "which require n of every item",
                 hint="Use {bad_n:raise}, or state {q}",
                 code="requires_n",
             )

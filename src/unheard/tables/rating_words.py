@@ -114,12 +114,13 @@ def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError
         return DataError(
             "labels",
             problem="The ratings in {columns} of {table} are words, which may be read as {reading}",
-            hint="Accept that with {labels:auto}, or say what they stand for, lowest rating first, "
-            "as in {labels:Poor,Fair,Good}",
+            hint="Accept that with {labels:auto}, or say what they stand for, as in "
+            "{labels:{labels_0}}",
             code="ratings_are_words",
             columns=columns,
             table=opened.words,
             reading=readings[0].describe(),
+            labels_0=readings[0].labels.write(),
         )
     ways = range(len(readings))
     data: dict[str, Any] = {f"labels_{at}": readings[at].labels.write() for at in ways}

@@ -180,7 +180,7 @@ def inspect(upload: Given) -> Answer:
     opened = open_source(table.file, None, table.where)
     try:
         table.check_opened(0, len(opened.kinds))
-        return as_json(inspection.inspect(opened))
+        return as_json(inspection.inspect(opened, REST))
     finally:
         opened.engine.close()
 
