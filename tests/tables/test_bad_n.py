@@ -58,7 +58,7 @@ def test_n_that_cannot_be_right_is_not_used(database: Bench, asked: dict[str, An
         row = unknown[(name,)]
         wanted[(name,)] = row | {"notes": f"{row['notes']} n_dropped".strip()}
     for row in wanted.values():
-        row |= dict.fromkeys(("best_rank", "worst_rank", "ci_best_rank", "ci_worst_rank"))
+        row.update(dict.fromkeys(("best_rank", "worst_rank", "ci_best_rank", "ci_worst_rank")))
     with pytest.warns(uh.TableWarning, match="n was not used for 3 of"):
         check(
             database, with_n(True), wanted, rating="rating", n_column="people", bad_n="drop",
@@ -197,9 +197,7 @@ def test_advice_never_loses_most_of_a_table(seed: int) -> None:
                 return  # nothing is advised that loses ratings
             asked |= dict(advice)
         else:
-            assert found["n_ratings"].to_numpy().sum() >= 0.5 * len(
-                set(zip(who, stars, strict=True))
-            )
+            assert found["n_ratings"].to_numpy().sum() >= 0.5 * len(stars)
             return
 
 

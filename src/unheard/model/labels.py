@@ -239,14 +239,14 @@ class Reading:
     def describe(self) -> str:
         """Write the words with their values and counts, lowest rating first."""
         parts = [
-            f"{word} = {write_exactly(value)} ({self.counts.get(word, 0):,})"
+            f"{word} = {write_exactly(value)} ({self.counts.get(word, 0):,}×)"
             for word, value in sorted(
                 ((word, value) for word, value in self.labels.values.items() if value is not None),
                 key=lambda pair: pair[1],
             )
         ]
         parts += [
-            f"{word} = no rating ({self.counts.get(word, 0):,})"
+            f"{word} = no rating ({self.counts.get(word, 0):,}×)"
             for word, value in self.labels.values.items()
             if value is None
         ]
@@ -267,8 +267,8 @@ def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[Read
     --------
     >>> found = recognise({"Agree": 30, "Strongly disagree": 2, "neutral": 5, "N/A": 1})
     >>> [reading.describe() for reading in found]  # doctest: +NORMALIZE_WHITESPACE
-    ['Strongly disagree = 1 (2), disagree = 2 (0), neutral = 3 (5), Agree = 4 (30),
-      strongly agree = 5 (0), N/A = no rating (1)']
+    ['Strongly disagree = 1 (2×), disagree = 2 (0×), neutral = 3 (5×), Agree = 4 (30×),
+      strongly agree = 5 (0×), N/A = no rating (1×)']
     >>> [reading.labels.write() for reading in recognise({"4/5": 9, "2/5": 3})]
     ['2/5=2,4/5=4']
     """
