@@ -95,7 +95,8 @@ class InputError(UnheardError, ValueError):
     index
         Which element of the argument is at fault.
     examples
-        Values that would do; the hint then ends in "such as 0.3 or reviews".
+        Values that would do; the hint then ends in "such as 0.3 or reviews". An argument with a
+        value is written as the users of a surface would give it.
     code
         A name for programs to go by; by default that of the kind of error.
     **data
@@ -152,7 +153,7 @@ class InputError(UnheardError, ValueError):
         if self.hint:
             parts += [" ", *self._fill(self.hint)]
             if self.examples:
-                parts.append(f" such as {write_list(self.examples)}")
+                parts += [" such as ", *_list_parts(self.examples)]
             if not str(parts[-1]).endswith("?"):
                 parts.append(".")
         return parts
@@ -195,6 +196,14 @@ class Given(str):
     """What was given, already in words: "shape (0,)" instead of a value in quotes."""
 
     __slots__ = ()
+
+
+def _list_parts(examples: Sequence[object]) -> Iterator[Part]:
+    """Write examples as a sentence lists them, references left for a surface to write."""
+    for at, example in enumerate(examples):
+        if at:
+            yield " or " if at == len(examples) - 1 else ", "
+        yield example if isinstance(example, Reference) else str(example)
 
 
 def write_list(values: Sequence[object], last: str = "or") -> str:

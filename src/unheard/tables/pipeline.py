@@ -294,7 +294,7 @@ def prepare(
             given = _balances(request, opened, given, together)
             if opened.engine.computes():
                 given = replace(given, compute=opened.engine.compute)
-        crowd, messages = None, _messages(request, found)
+        crowd, messages = None, [*opened.findings.notes, *_messages(request, found)]
         if request.min_ratings:
             items, ratings = _left_out(request, opened.engine, together)
             if items:
