@@ -44,12 +44,13 @@ class Reference:
     index
         Which element of it: ``(2,)`` for ``counts[2]``.
     value
-        The value it is given in the message, as in ``off_scale='drop'``; None for none.
+        The value it is given in the message, as in ``off_scale='drop'``, or several names of
+        columns; None for none.
     """
 
     argument: str
     index: tuple[int, ...] = ()
-    value: str | None = None
+    value: str | tuple[str, ...] | None = None
 
 
 Part: TypeAlias = str | Reference
@@ -68,7 +69,8 @@ class PythonSurface:
     def write_reference(self, reference: Reference) -> str:
         """Write ``q``, ``counts[2]`` or ``nulls='drop'``."""
         index = f"[{', '.join(map(str, reference.index))}]" if reference.index else ""
-        value = "" if reference.value is None else f"={reference.value!r}"
+        given = [*reference.value] if isinstance(reference.value, tuple) else reference.value
+        value = "" if given is None else f"={given!r}"
         return f"{reference.argument}{index}{value}"
 
 

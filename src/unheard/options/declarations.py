@@ -325,6 +325,7 @@ ENCODING = Option(
     name="encoding",
     kind="text",
     metavar="NAME",
+    label="Encoding",
     help="Encoding of a text file, such as cp1252. By default it is detected.",
 )
 HEADER = Option(

@@ -82,7 +82,12 @@ def note_header(
     if at is None:
         yield ReadingNote(f"{words} has no header: its columns are called 1 to {width}.")
     elif any(_width(row) for row in top[:at]):
-        yield ReadingNote(f"The header of {words} was found in row {at + 1}.")
+        yield note_row(words, at)
+
+
+def note_row(words: str, above: int) -> ReadingNote:
+    """Say in which row the header was found."""
+    return ReadingNote(f"The header of {words} was found in row {above + 1}.")
 
 
 def _place_header(

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from unheard.errors import QueryError
 from unheard.tables.engines.duckdb import DuckDB, quote_name, quote_text
+from unheard.tables.sources.cells import note_row
 from unheard.tables.sources.lines import delimiter_stated, find_lines, has_blank_rows
 from unheard.tables.sources.parts import Part
 from unheard.tables.sources.reading import Findings, Reading, Roles
@@ -53,20 +54,21 @@ class Delimited:
         described = self.engine.execute(f"describe select * from {self.source()}").fetchall()
         return {row[0]: row[1] for row in described}
 
-    def looked_at(self, wanted: Collection[str] | None) -> tuple[Delimited, dict[str, str]]:
-        """Return the files with what a look at them tells, and their columns.
+    def looked_at(self, wanted: Collection[str] | None) -> tuple[Delimited, dict[str, str], int]:
+        """Return the files with what a look at them tells, their columns, and the lines skipped.
 
         DuckDB takes long to guess how many columns are written, and longer to describe them. Of a
         single file it tells what it has guessed, and need not do so again.
         """
         if wanted and len(self.paths) == 1:
-            query = f"select {', '.join(_SIGNS.values())}, Columns from {self.source('sniff_csv')}"
-            *found, columns = self.engine.execute(query).fetchall()[0]
+            asked = ", ".join((*_SIGNS.values(), "SkipRows", "Columns"))
+            query = f"select {asked} from {self.source('sniff_csv')}"
+            *found, skipped, columns = self.engine.execute(query).fetchall()[0]
             kinds = {one["name"]: one["type"] for one in columns}
             if kinds.keys() >= {*wanted}:
                 said = (quote_text("" if sign == "(empty)" else sign) for sign in found)
-                return self.with_dialect(**dict(zip(_SIGNS, said, strict=True))), kinds
-        return self, self.columns()
+                return self.with_dialect(**dict(zip(_SIGNS, said, strict=True))), kinds, skipped
+        return self, self.columns(), 0
 
 
 def read_delimited(
@@ -139,9 +141,11 @@ def _find_columns(
     failed = None
     if reading.header is None:
         try:
-            looked_at, found = files.looked_at(roles.wanted)
+            looked_at, found, skipped = files.looked_at(roles.wanted)
             if roles.wanted and {*roles.wanted} <= {*_told_apart(looked_at, list(found)).values()}:
-                return looked_at, found, Findings()
+                above = skipped - int(files.settings.get("skip", "0"))
+                notes = (note_row(top.words, skipped),) if above else ()
+                return looked_at, found, Findings(notes=notes)
         except QueryError as error:
             failed = error
     lines = find_lines(top, files.settings.get("delim"), roles.wanted, reading)
@@ -172,7 +176,7 @@ def _numbers_with_commas(
 ) -> set[str]:
     """Return the columns that decimal commas turn from text to numbers, unless others suffer."""
     try:
-        _, found = files.looked_at(wanted)
+        _, found, _ = files.looked_at(wanted)
     except QueryError:
         return set()  # commas are something else here
     changed = {one for one in before if found.get(one) != before[one]}

@@ -32,7 +32,7 @@ _WESTERN, _OTHER = ("cp850", "mac_roman"), ("cp1251", "shift_jis", "gb18030", "c
 
 def write_name(encoding: str) -> str:
     """Write the name of an encoding as people know it."""
-    return _NAMES.get(encoding, encoding.upper())
+    return _NAMES.get(codecs.lookup(encoding).name, encoding.upper())
 
 
 def find_encoding(head: bytes) -> str | None:
@@ -51,8 +51,10 @@ def find_encoding(head: bytes) -> str | None:
     if half:
         # Names and numbers are mostly in ASCII, of which UTF-16 makes every second byte zero.
         even, odd = head[::2].count(0) / half, head[1::2].count(0) / half
+        encoding = "utf-16-le" if odd > even else "utf-16-be"
         if max(even, odd) > 0.3 and min(even, odd) < 0.05:
-            return "utf-16-le" if odd > even else "utf-16-be"
+            text = head[: 2 * half].decode(encoding, "replace")
+            return None if _CONTROLS.search(text.encode()) else encoding
     return None
 
 

@@ -186,7 +186,7 @@ def _open_text(
             survey.see(piece)
         survey.see(b"", final=True)
     encoding = _tell_encoding(part, survey, reading)
-    is_utf8 = codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")
+    is_utf8 = _is_utf8(encoding)
     # DuckDB unpacks what is called like a compressed file.
     is_called_so = name.lower().endswith((".gz", ".zst")) and part.form != "page"
     if is_utf8 and (compression is None or is_called_so):
@@ -211,10 +211,14 @@ def _open_text(
     )  # fmt: skip
 
 
+def _is_utf8(encoding: str) -> bool:
+    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")
+
+
 def _tell_encoding(part: Part, survey: encodings.Survey, reading: Reading) -> str:
     if reading.encoding is not None:
-        if codecs.lookup(reading.encoding).name in ("utf-8", "utf-8-sig") and not survey.is_utf8:
-            raise encodings.misread(part.words, "utf-8")
+        if _is_utf8(reading.encoding) and not survey.is_utf8:
+            raise encodings.misread(part.words, reading.encoding)
         return reading.encoding
     found = encodings.find_encoding(part.head)
     if found is not None and found != "utf-8":

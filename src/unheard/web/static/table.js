@@ -12,6 +12,7 @@ import { answerLatest, debounce } from "./latest.js";
 import { layOutColumns } from "./layout.js";
 import { Mistake, writePlural, readOptional, writeScale, writeWhole } from "./numbers.js";
 import { makeRankingTable, writeName } from "./ranking.js";
+import { findChoices, makeReading, offerReading } from "./reading.js";
 import { EXAMPLE, state } from "./state.js";
 import { makeProgressLine } from "./working.js";
 
@@ -42,13 +43,22 @@ export function initTable(changed, goTo) {
     try {
       const source = make();
       await checkSize(source);
-      chosen = { source, layout: null };
+      chosen = { source, layout: null, reading: makeReading() };
       clear();
+      byId("table-reading").hidden = true;
       area.ask();
       answers.ask();
     } catch (error) {
       byId("source-problem").textContent = error.message;
     }
+  }
+
+  /** Read the table again, in another way. */
+  function reread() {
+    chosen.layout = null;
+    clear();
+    area.ask();
+    answers.ask();
   }
 
   /** Remove everything about the last table. */
@@ -59,8 +69,15 @@ export function initTable(changed, goTo) {
   }
 
   /** There is no answer about a table: keep the table, unless it cannot be read. */
-  function refuse(error, table) {
+  async function refuse(error, table) {
     if (table !== chosen) return;
+    const choices = table.layout ? null : findChoices(error);
+    if (choices) {
+      byId("source-problem").textContent = error.message;
+      const { options } = await about();
+      offerReading(byId("table-reading"), table.reading, choices, options, reread);
+      return;
+    }
     if (!table.layout && UNREADABLE.includes(error.status)) {
       chosen = null;
       byId("source-problem").textContent = error.message;
@@ -82,14 +99,17 @@ export function initTable(changed, goTo) {
       if (!table.layout) {
         byId("table-chart").replaceChildren();
         progress.start(`Reading ${source.name}`);
-        const found = await (await send("inspect", settings)).json();
+        const asked = { ...settings, query: table.reading };
+        const found = await (await send("inspect", asked)).json();
         const { options } = await about();
         if (table !== chosen) return;
+        if (!found.has_header) table.reading.header = "none";
+        offerReading(byId("table-reading"), table.reading, found, options, reread);
         table.layout = layOutColumns(byId("table-layout"), { source, found, options }, changed);
         addQuestions(options);
       }
       progress.start("Ranking the items");
-      const query = question(table.layout.read());
+      const query = question({ ...table.reading, ...table.layout.read() });
       const answer = await (await send("rank", { ...settings, query })).json();
       const facts = await about();
       if (table !== chosen) return;
@@ -102,7 +122,7 @@ export function initTable(changed, goTo) {
       const charted = { ...settings, query: { ...query, top: CHARTED } };
       await drawTableChart(byId("table-chart"), "rank/chart", charted);
     } catch (error) {
-      refuse(error, table);
+      await refuse(error, table);
     } finally {
       progress.end();
     }
@@ -143,7 +163,7 @@ export function initTable(changed, goTo) {
   /** Open an item as one rating, with its counts. */
   async function openItem(row) {
     const { source, items, answer } = shown;
-    const { k, shared, n_column, q, quiet, floor, ...query } = shown.query; // only columns and rows
+    const { k, shared, n_column, q, quiet, floor, ...query } = shown.query; // columns, rows, file
     try {
       progress.start("Counting the ratings");
       const rows = await (await send("counts", { ...source, query })).json();
@@ -230,7 +250,7 @@ function writeSize(bytes) {
 export function showLimits({ limits }) {
   const most = [writeSize(limits.bytes), `${writeWhole(limits.rows)} rows`];
   byId("table-limits").textContent =
-    "Or drop a file anywhere on this page. CSV, TSV, Parquet or JSON lines, up to " +
+    "Or drop a file anywhere on this page. CSV, TSV, Excel, OpenDocument, Parquet or JSON lines, up to " +
     `${most.join(", ")}, ${writeWhole(limits.items)} items.`;
 }
 
