@@ -327,7 +327,7 @@ EVERYDAY = (
     Everyday(
         "no header.csv",
         text(as_text(STAYS)),
-        refusal=r"has no header: its columns are called 1 to 2\. Name columns by number, as in",
+        refusal=r"has no header: its columns are numbered 1 to 2\. Name columns by number, as in",
         remedy={"item": "1"},
         instead={"rating": "2"},
         note="no header",

@@ -139,18 +139,30 @@ def test_python(case: Everyday, folder: Path) -> None:
 
 @CASES
 def test_rest(case: Everyday, folder: Path, server: Served) -> None:
+    """What the page guesses the columns to be is what a person would name."""
+
     def ask(path: Path, asked: Mapping[str, Any]) -> Any:
         ending = path.name.rpartition(".")[2]
         query = {
             name: value if isinstance(value, str) else ",".join(value)
             for name, value in asked.items()
         }
-        reply = server.table(
-            "/rate", path.read_bytes(), KINDS.get(ending, "text/csv"), q=0.3, level="none", **query
-        )
+        kind, content = KINDS.get(ending, "text/csv"), path.read_bytes()
+        reply = server.table("/rate", content, kind, q=0.3, level="none", **query)
         if reply.status == 422:
             raise RefusedError(detail(reply, 422))
         assert reply.status == 200, reply.text
+        reading = {name: query[name] for name in ("sheet", "encoding", "header") if name in query}
+        seen = server.table("/inspect", content, kind, **reading)
+        assert seen.status == 200, seen.text
+        guesses.append(seen.document["guess"])
         return reply.document
 
+    guesses: list[Any] = []
     check(case, follow(case, written(case, folder), ask, REST))
+    wanted = {**case.asked, **case.remedy, **case.instead}
+    if case.expected and case.instead != {"item": "hotel", "rating": "stars (1)"}:
+        counts = wanted.get("counts", ())
+        assert guesses[-1]["item"] == [wanted["item"]]
+        assert guesses[-1]["rating"] == (None if counts else wanted["rating"])
+        assert guesses[-1]["counts"] == list(counts)

@@ -186,7 +186,7 @@ def test_a_table_without_a_header(visit: Visit) -> None:
     choose(page, "stays.csv", b"Alder,5\nAlder,4\nBirch,3\nBirch,1\n" * 5)
     shows_ranking(page, "Alder", "Birch")
     expect(page.locator("#table-notes")).to_contain_text(
-        "has no header: its columns are called 1 to 2"
+        "has no header: its columns are numbered 1 to 2"
     )
 
 

@@ -574,7 +574,7 @@ def check_columns(
             raise ColumnError(
                 argument,
                 problem="{where} has no column {name}, because it has no header: its columns are "
-                "called 1 to {many}",
+                "numbered 1 to {many}",
                 hint="Name columns by number, as in {item:1}; if the first row does hold names, "
                 "state {header:1}",
                 code="no_header",

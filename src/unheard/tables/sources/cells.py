@@ -80,7 +80,7 @@ def note_header(
 ) -> Iterator[ReadingNote]:
     """Say where a header was found, unless it is in the first row that is not empty."""
     if at is None:
-        yield ReadingNote(f"{words} has no header: its columns are called 1 to {width}.")
+        yield ReadingNote(f"{words} has no header: its columns are numbered 1 to {width}.")
     elif any(_width(row) for row in top[:at]):
         yield note_row(words, at)
 

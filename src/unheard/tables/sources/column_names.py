@@ -48,3 +48,6 @@ PEOPLE = re.compile(
     re.IGNORECASE,
 )
 """How many people there are, respondents or not; the whole name."""
+
+COUNT = re.compile(r"(.*?)(\d+(?:\.\d+)?)\D*")
+"""How many people gave a rating, which the name states: n1, count_0.5, 5 stars."""

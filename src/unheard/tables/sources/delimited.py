@@ -108,7 +108,9 @@ def read_delimited(
     names = _told_apart(files, list(found)) if findings.has_header else {one: one for one in found}
     texts = {there for there, name in names.items() if name in roles.as_text}
     decimals = {
-        there for there, name in names.items() if roles.ratings is None or name in roles.ratings
+        there
+        for there, name in names.items()
+        if (not roles.is_whole(name) if roles.ratings is None else name in roles.ratings)
     }
     if re.search(rb"\d,\d", top.head) and any(found[there] == "VARCHAR" for there in decimals):
         with_commas = files.with_dialect(decimal_separator="','")
@@ -119,7 +121,7 @@ def read_delimited(
         texts |= {
             there
             for there, name in names.items()
-            if name in roles.whole and found[there] == "DOUBLE"
+            if roles.is_whole(name) and found[there] == "DOUBLE"
         }
     if texts:
         kept = ", ".join(f"{quote_text(there)}: 'VARCHAR'" for there in sorted(texts))

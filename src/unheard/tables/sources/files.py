@@ -20,7 +20,7 @@ from unheard.tables.sources.cells import unite_tables
 from unheard.tables.sources.delimited import read_delimited
 from unheard.tables.sources.parts import Form, Part, open_part
 from unheard.tables.sources.reading import Findings, Reading, Roles, unreadable
-from unheard.tables.sources.thousands import read_thousands
+from unheard.tables.sources.text_numbers import read_text_numbers
 from unheard.tables.sources.web_tables import read_page
 from unheard.tables.sources.workbooks import read_workbook
 
@@ -123,7 +123,7 @@ def read_file(
             message=message.splitlines()[0],
         ) from error
     if form not in ("json", "parquet"):
-        relation, numbers = read_thousands(engine, relation, roles.whole)
+        relation, numbers = read_text_numbers(engine, relation, roles)
         findings = replace(findings, notes=(*findings.notes, *numbers))
     notes = tuple(note for part in parts for note in part.notes)
     return relation, replace(findings, encoding=parts[0].encoding, notes=(*notes, *findings.notes))

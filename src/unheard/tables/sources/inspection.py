@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from unheard.errors import ScaleError
 from unheard.model.scale import Scale
 from unheard.tables.engines.base import Engine
 from unheard.tables.request import Kind
-from unheard.tables.sources.column_names import ITEM, PEOPLE, PERSON, RATING
+from unheard.tables.sources.column_names import COUNT, ITEM, PEOPLE, PERSON, RATING
 from unheard.tables.sources.open import Opened
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.expressions import number
@@ -34,7 +33,6 @@ _RARE = 0.02
 """Values at the ends as rare as this may be slips, and do not make a scale longer."""
 
 _NUMBERS: tuple[Kind, ...] = ("whole", "real", "single")
-_COUNT = re.compile(r"(.*?)(\d+(?:\.\d+)?)\D*")
 
 
 @dataclass(frozen=True)
@@ -218,7 +216,7 @@ def _find_counts(columns: Sequence[Column]) -> tuple[str, ...]:
     """Find columns named alike but for a rising number: n1, n2, ...; count_0.5, count_1, ..."""
     groups: dict[str, list[tuple[float, str]]] = {}
     for one in columns:
-        found = _COUNT.fullmatch(one.name)
+        found = COUNT.fullmatch(one.name)
         if found is not None and _may_be_counts(one):
             groups.setdefault(found[1], []).append((float(found[2]), one.name))
     best = max(groups.values(), key=len, default=[])
@@ -232,7 +230,7 @@ def _may_be_counts(one: Column) -> bool:
 
 
 def _write_scale_of_counts(names: Sequence[str]) -> str | None:
-    found = [_COUNT.fullmatch(name) for name in names]
+    found = [COUNT.fullmatch(name) for name in names]
     return _write_scale([float(one[2]) for one in found if one is not None])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from unheard.errors import OptionError, Reference, SourceError
 from unheard.tables.request import Request
+from unheard.tables.sources.column_names import COUNT, PEOPLE, RATING
 
 _MOST_NAMED = 12
 
@@ -73,19 +74,20 @@ class Roles:
     ratings
         Those in which a comma between digits is a decimal comma; None for all.
     whole
-        Those that hold whole numbers, in which a separator can only stand for thousands.
+        Those that hold whole numbers, in which a separator can only stand for thousands; None to
+        tell by their names.
     """
 
     wanted: tuple[str, ...] | None = None
     as_text: tuple[str, ...] = ()
     ratings: tuple[str, ...] | None = ()
-    whole: tuple[str, ...] = ()
+    whole: tuple[str, ...] | None = ()
 
     @classmethod
     def of(cls, request: Request | None) -> Roles:
         """Return what a request needs; without one, everything may be of use."""
         if request is None:
-            return cls(ratings=None)
+            return cls(ratings=None, whole=None)
         rater = () if request.rater is None else (request.rater,)
         people = () if request.n_column is None else (request.n_column,)
         return cls(
@@ -94,6 +96,16 @@ class Roles:
             request.rating,
             (*request.counts, *people),
         )
+
+    def is_whole(self, name: str) -> bool:
+        """Whether a column holds whole numbers."""
+        if self.whole is not None:
+            return name in self.whole
+        return bool(PEOPLE.fullmatch(name) or COUNT.fullmatch(name))
+
+    def may_be_rating(self, name: str) -> bool:
+        """Whether a column of text may hold ratings, where nobody has said which does."""
+        return self.ratings is None and bool(RATING.match(name))
 
 
 @dataclass(frozen=True)

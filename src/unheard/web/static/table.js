@@ -104,6 +104,7 @@ export function initTable(changed, goTo) {
         const { options } = await about();
         if (table !== chosen) return;
         if (!found.has_header) table.reading.header = "none";
+        table.notes = found.notes;
         offerReading(byId("table-reading"), table.reading, found, options, reread);
         table.layout = layOutColumns(byId("table-layout"), { source, found, options }, changed);
         addQuestions(options);
@@ -113,7 +114,7 @@ export function initTable(changed, goTo) {
       const answer = await (await send("rank", { ...settings, query })).json();
       const facts = await about();
       if (table !== chosen) return;
-      shown = { source, answer, query, items: listItemColumns(answer, query) };
+      shown = { source, answer, query, items: listItemColumns(answer, query), notes: table.notes };
       showAnswer(shown, facts, ranking);
       area.succeed();
       if (!table.isShown) byId("table-text").scrollIntoView({ block: "nearest" });
@@ -260,7 +261,7 @@ function listItemColumns({ rows }, query) {
   return rows.length ? names.slice(0, names.indexOf("n_ratings")) : [query.item];
 }
 
-function showAnswer({ answer, items }, facts, ranking) {
+function showAnswer({ answer, items, notes: read }, facts, ranking) {
   describeAssumption(answer.assumption.words);
   const [first, ...rest] = answer.words;
   byId("table-headline").textContent = first;
@@ -268,7 +269,7 @@ function showAnswer({ answer, items }, facts, ranking) {
   fillParagraphs(byId("table-meanings"), answer.meanings);
   const notes = new Set(answer.rows.flatMap((row) => row.notes));
   fillNotes(byId("table-notes"), [
-    ...answer.messages,
+    ...new Set([...read, ...answer.messages]), // how the file was read is said by both
     ...[...notes].map((note) => `${note}: ${facts.notes[note] ?? note}.`),
   ]);
   ranking.show(answer, items);
