@@ -5,10 +5,13 @@ Every file is made by the program that people make it with, or byte by byte as t
 
 from __future__ import annotations
 
+import ast
 import csv
 import gzip
 import io
 import json
+import re
+import shlex
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +22,12 @@ from typing import Any, TypeAlias
 import openpyxl
 import pandas as pd
 import pyarrow as pa
+import pytest
 import xlsxwriter
 import xlwt
+
+from unheard.errors import PYTHON, Reference, Surface
+from unheard.options.surfaces import REST
 
 Maker: TypeAlias = Callable[[Path], None]
 Rows: TypeAlias = Sequence[Sequence[Any]]
@@ -503,3 +510,52 @@ EVERYDAY = (
     ),
 )  # fmt: skip
 """Every file, in the order of the groups above. Ratings as words and other scales come after."""
+
+
+# What is done with a file on every surface.
+
+
+class RefusedError(Exception):
+    """A surface has refused a file, with this message."""
+
+
+def written(case: Everyday, folder: Path) -> Path:
+    """Write the file of a case, once for all surfaces."""
+    path = folder / case.name
+    if not path.exists():
+        case.make(path)
+    return path
+
+
+def follow(
+    case: Everyday, path: Path, ask: Callable[[Path, Mapping[str, Any]], Any], surface: Surface
+) -> Any:
+    """Ask about a file; if it must be refused, do as the message says and ask again."""
+    if not case.refusal:
+        return ask(path, case.asked)
+    with pytest.raises(RefusedError) as refused:
+        ask(path, case.asked)
+    message = str(refused.value)
+    assert re.search(case.refusal, message), message
+    if case.mended is not None:
+        path = path.with_name(f"mended {case.name}")
+        case.mended(path)
+    told = {name: read_remedy(message, surface, name, value) for name, value in case.remedy.items()}
+    return ask(path, {**case.asked, **told, **case.instead})
+
+
+def read_remedy(message: str, surface: Surface, name: str, value: str | tuple[str, ...]) -> Any:
+    """Take an option from a message as a person would copy it."""
+    as_told = surface.write_reference(Reference(name, value=value))
+    assert as_told in message, message
+    if surface is PYTHON:
+        return ast.literal_eval(as_told.partition("=")[2])
+    return shlex.split(as_told)[1] if surface is not REST else as_told.partition("=")[2]
+
+
+def check_result(case: Everyday, rows: list[dict[str, Any]]) -> None:
+    item = {**case.asked, **case.remedy, **case.instead}["item"]
+    found = {row[item]: (row["n_ratings"], row["average"]) for row in rows if row["n_ratings"]}
+    assert found.keys() == case.expected.keys()
+    for name, (ratings, average) in case.expected.items():
+        assert found[name] == (ratings, pytest.approx(average, abs=1e-5))
