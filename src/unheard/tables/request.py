@@ -407,6 +407,14 @@ def check_table_name(argument: str, name: str) -> None:
 
 
 def _check_names(request: Request) -> None:
+    for name in (*request.rating, *request.counts):
+        if name in request.item:
+            raise ColumnError(
+                "rating" if request.rating else "counts",
+                problem="{argument} names the same column as {item}",
+                value=name,
+                hint="Name another column",
+            )
     for argument in ("n", "q"):
         named = getattr(request, f"{argument}_column")
         own = getattr(request, f"{argument}_table") is None

@@ -142,20 +142,14 @@ def _common_form(parts: Sequence[Part], words: str) -> Form:
 
 
 def _refuse_header(form: Form, reading: Reading, words: str) -> None:
-    if form == "parquet" and reading.encoding is not None:
-        raise _does_not_apply("encoding", form, words)
     if reading.header is not None:
-        raise _does_not_apply("header", form, words)
-
-
-def _does_not_apply(argument: str, form: Form, words: str) -> OptionError:
-    return OptionError(
-        argument,
-        problem="{argument} does not apply to {path}, which is in the format {form}",
-        hint="Leave it out",
-        path=words,
-        form=form,
-    )
+        raise OptionError(
+            "header",
+            problem="{argument} does not apply to {path}: in {form} every value has a name",
+            hint="Leave it out",
+            path=words,
+            form={"json": "JSON"}.get(form, "Parquet"),
+        )
 
 
 def _read_cells(

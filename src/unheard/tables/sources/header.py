@@ -78,11 +78,13 @@ def _filled(row: Sequence[Cell]) -> set[int]:
 
 
 def _covers(filled: Sequence[set[int]], at: int) -> bool:
-    """Whether a row has a cell for every column that most rows below it fill.
+    """Whether a row has a cell for every column that most rows below it fill, titles left out.
 
     The first column may have no name: there, programs put the numbers of the rows.
     """
     below = [cells for cells in filled[at + 1 : at + 1 + _COMPARED] if cells]
+    widest = max(map(len, below), default=0)
+    below = [cells for cells in below if 2 * len(cells) >= widest]
     times = Counter(column for cells in below for column in cells)
     needed = {column for column, many in times.items() if 2 * many >= len(below)}
     missing = needed - filled[at]

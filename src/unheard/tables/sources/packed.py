@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from unheard.errors import SourceError
 from unheard.tables.sources.reading import Reading, choose_part, unreadable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 GZIP, ZSTD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 _PIECE = 1 << 20
@@ -75,12 +72,26 @@ def check_archive(path: str, reading: Reading, words: str) -> None:
                     pass
 
 
-def unzip(path: str, folder: Path, reading: Reading, words: str) -> tuple[Path, str, bool]:
+def unzip(
+    path: str,
+    folder: Path,
+    reading: Reading,
+    words: str,
+    is_named_like_table: Callable[[str], bool],
+) -> tuple[Path, str, bool]:
     """Unpack the table of an archive; return where it is, its name, and whether it was chosen."""
     with _opened(path, words) as archive:
-        tables = {one.filename: one for one in archive.infolist() if _is_table(one)}
+        files = {one.filename: one for one in archive.infolist() if _holds_something(one)}
+        named = {name: one for name, one in files.items() if is_named_like_table(name)}
+        if not named and len(files) > 1:
+            raise unreadable(
+                "{path} is an archive without a table",
+                words,
+                "Pack a CSV, TSV, Excel, OpenDocument, Parquet or JSON lines file",
+            )
+        tables = named or files
         # In an archive with one file, a sheet is one of a workbook inside.
-        asked = reading.sheet if len(tables) > 1 else None
+        asked = reading.sheet if len(tables) > 1 or reading.sheet in tables else None
         name = choose_part(words, "file", list(tables), asked, list(tables))
         _refuse_encrypted(tables[name], words)
         target = folder / f"unzipped{PurePosixPath(name).suffix.lower()}"
@@ -104,7 +115,7 @@ def _opened(path: str, words: str) -> Iterator[zipfile.ZipFile]:
         ) from None
 
 
-def _is_table(one: zipfile.ZipInfo) -> bool:
+def _holds_something(one: zipfile.ZipInfo) -> bool:
     parts: Sequence[str] = PurePosixPath(one.filename).parts
     hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
     return not one.is_dir() and not hidden and one.file_size > 0

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from unheard.errors import OptionError
 from unheard.tables.engines.duckdb import is_duckdb
 from unheard.tables.engines.sqlite import is_sqlite
 from unheard.tables.sources import encodings
@@ -123,6 +124,13 @@ def open_part(path: str, name: str, words: str, folder: Path, reading: Reading) 
             head = file.read(_HEAD)
         form = _tell_form(path, name, head)
         if form in ("parquet", "workbook"):
+            if reading.encoding is not None:
+                raise OptionError(
+                    "encoding",
+                    problem="{argument} does not apply to {path}, which is not text",
+                    hint="Leave it out",
+                    path=words,
+                )
             if compression is not None:
                 path = _unpack(path, compression, folder, reading, words)
                 form = _tell_form(path, name, head)
@@ -141,7 +149,7 @@ def open_part(path: str, name: str, words: str, folder: Path, reading: Reading) 
 
 
 def _open_archive(path: str, words: str, folder: Path, reading: Reading) -> Part:
-    inner, name, is_chosen = unzip(path, _new_folder(folder), reading, words)
+    inner, name, is_chosen = unzip(path, _new_folder(folder), reading, words, is_named_like_file)
     words = f"{name} in {words}"
     if read_head(str(inner), words).startswith(ZIP) and not is_workbook(str(inner)):
         raise unreadable("{path} is an archive inside an archive", words, "Unpack it")
@@ -180,6 +188,19 @@ def _open_text(
 ) -> Part:
     """Make text readable: it must be in UTF-8, which DuckDB reads, also compressed."""
     _refuse_binary(part)
+    if part.form != "page" and part.head.lstrip().startswith(b"<?xml"):
+        raise unreadable(
+            "{path} is an XML file",
+            part.words,
+            "Open it in a spreadsheet program and save it as .xlsx or CSV",
+        )
+    if part.form != "page" and reading.sheet is not None:
+        raise OptionError(
+            "sheet",
+            problem="{argument} does not apply to {path}, which has no sheets",
+            hint="Leave it out",
+            path=part.words,
+        )
     survey = encodings.Survey()
     with open_unpacked(part.path, compression) as file:
         for piece in read_pieces(file, reading, part.words):

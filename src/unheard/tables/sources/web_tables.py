@@ -15,7 +15,10 @@ from unheard.tables.sources.reading import Findings, Reading, Roles, choose_part
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body|meta|table|!--)", re.I)
+_PAGE = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body|meta|table|!--)",
+    re.I,
+)
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([a-z0-9_-]+)", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d+)?")
 _WIDEST = 1000
