@@ -285,7 +285,7 @@ def zstandard(path: Path) -> None:
 
 
 def zipped_workbook(path: Path) -> None:
-    inner = content_of(workbook(Notes=[["Read me"]], Data=TABLE), ".xlsx")
+    inner = content_of(workbook(Old=TABLE[:3], Data=TABLE), ".xlsx")
     archive({"stays.xlsx": inner})(path)
 
 
@@ -436,12 +436,15 @@ EVERYDAY = (
         refusal="formulas have no results.*Open it in a spreadsheet program and save it again",
         mended=formulas(computed=True),
     ),
-    Everyday("hidden sheet.xlsx", hidden, note="Data .* the others are empty or hidden"),
-    Everyday("empty first sheet.xlsx", workbook(Sheet1=[], Data=TABLE), note="Data .* are empty"),
+    Everyday("hidden sheet.xlsx", hidden,
+             note="Data .* the others have no table, or are hidden"),
+    Everyday("cover.xlsx", workbook(Cover=[["Guest survey"], ["2024"]], Data=TABLE),
+             note="Sheet Data"),
+    Everyday("empty first sheet.xlsx", workbook(Sheet1=[], Data=TABLE), note="Data .* have no table"),
     Everyday(
         "years.xlsx",
         workbook(**{"2023": TABLE[:3], "Summer 2024": TABLE}),
-        refusal="has 2 sheets with data",
+        refusal="has 2 sheets to choose from",
         remedy={"sheet": "Summer 2024"},
     ),
     Everyday(
@@ -500,12 +503,13 @@ EVERYDAY = (
     Everyday("from a mac.zip", archive(
         {"data/": b"", "data/stays.csv": PLAIN, "__MACOSX/data/._stays.csv": b"x"}
     )),
-    Everyday("workbook.zip", zipped_workbook, refusal="stays.xlsx in .* has 2 sheets with data",
+    Everyday("workbook.zip", zipped_workbook,
+             refusal="stays.xlsx in .* has 2 sheets to choose from",
              remedy={"sheet": "Data"}),
     Everyday(
         "two files.zip",
         archive({"old.csv": as_text(TABLE[:3]).encode(), "new.csv": PLAIN}),
-        refusal="has 2 files with data",
+        refusal="has 2 files to choose from",
         remedy={"sheet": "new.csv"},
     ),
 )  # fmt: skip

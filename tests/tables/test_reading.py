@@ -171,7 +171,7 @@ def test_cells_of_a_page_that_span_others(tmp_path: Path) -> None:
         "day": ["Mon", "Tue", "Wed"],
     }
     path.write_text(page + page)
-    refused(path, r"has 2 sheets with data\. .* sheet='table 1' or sheet='table 2'")
+    refused(path, r"has 2 sheets to choose from\. .* sheet='table 1' or sheet='table 2'")
 
 
 # Several sheets, several files.
@@ -188,7 +188,7 @@ def test_a_sheet_beside_the_one_that_is_read(tmp_path: Path) -> None:
     assert found["n"].to_pylist() == [50, 30]
     refused(own.with_name("plain.csv"), "does not exist")
     put(own.with_name("plain.csv"), as_text(TABLE).encode())
-    refused(own.with_name("plain.csv"), "2 sheets with data. Save the one", n_table=path)
+    refused(own.with_name("plain.csv"), "2 sheets to choose from. Save the one", n_table=path)
     refused(own.with_name("plain.csv"), "which has no sheets", uh.OptionError, sheet="Guests")
     refused(path, "which is not text", uh.OptionError, encoding="utf-8", sheet=1)
     workbook(Stays=TABLE, Empty=[])(path)

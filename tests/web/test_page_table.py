@@ -146,9 +146,7 @@ def test_a_sheet_is_chosen_of_several(visit: Visit) -> None:
     page = visit.open("#table")
     choose(page, "years.xlsx", as_workbook("openpyxl", Early=frame, Late=other))
     problem = page.locator("#source-problem")
-    expect(problem).to_contain_text(
-        "has 2 sheets with data. Choose one of them such as “Sheet: Early”"
-    )
+    expect(problem).to_contain_text("has 2 sheets to choose from. Name one such as “Sheet: Early”")
     sheet = page.get_by_label("Sheet", exact=True)
     expect(sheet.locator("option")).to_have_text(["choose one", "Early", "Late"])
     sheet.select_option("Late")

@@ -319,7 +319,7 @@ SHEET = Option(
     metavar="SHEET",
     label="Sheet",
     help="Sheet of a workbook, or file of a zip archive, by name or number. By default the only "
-    "one with data.",
+    "one with a table.",
 )
 ENCODING = Option(
     name="encoding",

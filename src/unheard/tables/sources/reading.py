@@ -161,9 +161,11 @@ def choose_part(
         if len(offered) == 1:
             return offered[0]
         raise unreadable(
-            "{path} has {many} {what}s with data" if offered else "{path} has no {what} with data",
+            "{path} has {many} {what}s to choose from"
+            if offered
+            else "{path} has no {what} with data",
             path,
-            "Choose one of them" if offered else "Check the file",
+            "Name one" if offered else "Check the file",
             code="several_sheets" if offered else None,
             examples=_write_choices(offered),
             many=len(offered),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -108,7 +108,7 @@ def _head(path: str) -> bytes:
 
 
 def _choose_sheet(workbook: CalamineWorkbook, reading: Reading, words: str) -> _Choice:
-    """Choose the sheet that was named, or the only one with rows that is not hidden."""
+    """Choose the sheet that was named, or the only one with a table that is not hidden."""
     from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
     tables = [one for one in workbook.sheets_metadata if one.typ == SheetTypeEnum.WorkSheet]
@@ -125,34 +125,45 @@ def _choose_sheet(workbook: CalamineWorkbook, reading: Reading, words: str) -> _
                 sheet_name=repr(name),
             )
         return _Choice(sheet, name, tuple(seen))
-    for names in (seen, [name for name in known if name not in seen]):
-        full = _find_full(workbook, names)
+    unseen = [name for name in known if name not in seen]
+    for names, holds in ((seen, _holds_table), (unseen, _holds_table), (known, _holds_something)):
+        full = _find_full(workbook, names, holds)
         if full:
-            empty = names.index(next(iter(full)))  # those before the first with rows
-            offered = names[empty:] if len(full) > 1 else list(full)
+            first = names.index(next(iter(full)))  # those before it hold nothing
+            offered = names[first:] if len(full) > 1 else list(full)
             name = choose_part(words, "sheet", known, None, offered)
-            return _Choice(full[name], name, (name,), _note_choice(words, name, known, seen))
+            return _Choice(full[name], name, (name,), _note_choice(words, name, known))
     choose_part(words, "sheet", known, None, ())
     raise AssertionError  # nothing to choose from was refused
 
 
-def _find_full(workbook: CalamineWorkbook, names: Sequence[str]) -> dict[str, CalamineSheet]:
-    """Return the first sheets with rows, two at most: more would be read for nothing."""
+def _holds_something(sheet: CalamineSheet) -> bool:
+    return sheet.start is not None
+
+
+def _holds_table(sheet: CalamineSheet) -> bool:
+    """Whether a sheet has columns and rows, and not just a title or remarks."""
+    return sheet.start is not None and sheet.height > 1 and sheet.width > 1
+
+
+def _find_full(
+    workbook: CalamineWorkbook, names: Sequence[str], holds: Callable[[CalamineSheet], bool]
+) -> dict[str, CalamineSheet]:
+    """Return the first sheets that hold something, two at most: more would be read for nothing."""
     full: dict[str, CalamineSheet] = {}
     for name in names:
         sheet = workbook.get_sheet_by_name(name)
-        if sheet.start is not None:
+        if holds(sheet):
             full[name] = sheet
         if len(full) > 1:
             break
     return full
 
 
-def _note_choice(words: str, name: str, known: Sequence[str], seen: Sequence[str]) -> str:
+def _note_choice(words: str, name: str, known: Sequence[str]) -> str:
     if len(known) < 2:
         return ""
-    others = "the others are empty" if len(known) == len(seen) else "the others are empty or hidden"
-    return f"Sheet {name} of {words} was read; {others}."
+    return f"Sheet {name} of {words} was read: the others have no table, or are hidden."
 
 
 def _rows(sheet: CalamineSheet) -> Iterator[Sequence[Cell]]:
