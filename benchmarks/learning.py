@@ -73,7 +73,9 @@ def ask(
 
 
 def cover_by_waves() -> None:
+    error = np.sqrt(0.95 * 0.05 / RUNS)
     print(f"waves: coverage of 95% boxes and of bounds for another item, {RUNS} surveys each")
+    print(f"(standard error of a coverage of 0.95: {error:.3f})")
     print(f"{'requests':>9}{'items':>7}{'people':>8}{'direction':>11}{'box':>7}{'bounds':>8}")
     for waves in (2, 3):
         for items, people in ((1, 1000), (1, 4000), (300, 30)):

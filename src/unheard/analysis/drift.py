@@ -61,8 +61,6 @@ class Drift(Result):
         Standard deviation of the change of the log-odds from one window to the next.
     change
         A sudden change; None if there is none.
-    words
-        The finding, in sentences for a lay reader.
     """
 
     windows: tuple[tuple[str, str], ...]
@@ -70,7 +68,16 @@ class Drift(Result):
     pooled: tuple[Participation, ...]
     step: float
     change: Change | None
-    words: str
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The finding, for a lay reader."""
+        return tuple(_describe_drift(self))
+
+    @property
+    def words(self) -> str:
+        """The sentences in one paragraph."""
+        return " ".join(self.sentences)
 
 
 def pool_windows(windows: Sequence[tuple[str, str]], alone: Sequence[Participation]) -> Drift:
@@ -111,8 +118,7 @@ def pool_windows(windows: Sequence[tuple[str, str]], alone: Sequence[Participati
         )
         for w, one in enumerate(alone)
     )
-    found = Drift(tuple(windows), tuple(alone), pooled, step, change, "")
-    return replace(found, words=_describe_drift(found))
+    return Drift(tuple(windows), tuple(alone), pooled, step, change)
 
 
 def _place(alone: Sequence[Participation], relative: bool, tail: float) -> tuple[Floats, Floats]:
@@ -186,7 +192,7 @@ def _smooth(places: Floats, variances: Floats, step: float) -> tuple[Floats, Flo
     return means, spreads
 
 
-def _describe_drift(found: Drift) -> str:
+def _describe_drift(found: Drift) -> list[str]:
     first, last = found.pooled[0].q, found.pooled[-1].q
     sentences = [
         f"The participation ratio goes from q = {first:.2g} in the first window to {last:.2g} in "
@@ -203,4 +209,4 @@ def _describe_drift(found: Drift) -> str:
         )
     if found.step == 0:
         sentences.append("Otherwise it does not move by more than chance.")
-    return " ".join(sentences)
+    return sentences

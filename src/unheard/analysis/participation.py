@@ -6,14 +6,14 @@ and the direction that the data suggest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from unheard.formulas.operations import Floats
 from unheard.formulas.pooling import Pool
-from unheard.model.assumption import Assumption
+from unheard.model.assumption import Assumption, Learned
 from unheard.model.results import Result
 from unheard.model.scale import Scale
 from unheard.text import write_exactly
@@ -45,8 +45,6 @@ class Participation(Result):
         and that people between the two ends respond as often as those at the ends.
     quiet
         The direction that the tests suggest: ``any``, ``low``, ``high`` or ``middle``.
-    words
-        The finding, in sentences for a lay reader.
     """
 
     source: ClassVar[str]
@@ -60,12 +58,27 @@ class Participation(Result):
     trend_p: float
     middle_p: float
     quiet: str
-    words: str
 
     @property
     def items(self) -> int:
         """Number of items."""
         raise NotImplementedError
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The finding and what it rests on, for a lay reader."""
+        raise NotImplementedError
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons to doubt the estimate, for a lay reader."""
+        return ()
+
+    @property
+    def words(self) -> str:
+        """The sentences and warnings in one paragraph."""
+        marked = (f"Warning: {text[0].lower()}{text[1:]}" for text in self.warnings)
+        return " ".join((*self.sentences, *marked))
 
     @property
     def relative(self) -> bool:
@@ -105,11 +118,18 @@ class Participation(Result):
         """The estimate as an assumption for :func:`unheard.estimate` and other functions."""
         lower, upper = (end.tolist() for end in self.find_item_box())
         if self.unknown_ratings:
-            return Assumption.box(lower, upper, relative=self.relative)
-        return Assumption.audit(
-            self.g.tolist(), lower, upper,
-            relative=self.relative, pool=self.pool, source=self.source,
-        )  # fmt: skip
+            made = Assumption.box(lower, upper, relative=self.relative)
+        else:
+            made = Assumption.audit(
+                self.g.tolist(), lower, upper,
+                relative=self.relative, pool=self.pool,
+            )  # fmt: skip
+        return replace(made, learned=self.learned)
+
+    @property
+    def learned(self) -> Learned:
+        """Where the assumption comes from."""
+        return Learned(self.source, self.sentences, self.warnings)
 
 
 def choose_direction(

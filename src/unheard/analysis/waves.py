@@ -15,7 +15,7 @@ far from quadratic. If there are several items, the likelihood is flattened by t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,7 +49,7 @@ class Waves(Participation):
     counts
         Responses per item, request and rating.
     n
-        Number of people asked per item; None if unknown.
+        Number of people asked, per item or in all; None if unknown.
     effectiveness
         Log-odds of responding to each request, less those of responding to the first.
     model_p
@@ -81,6 +81,22 @@ class Waves(Participation):
     def contradicted(self) -> bool:
         """Whether the responses contradict the model, so that the estimate cannot be relied on."""
         return self.model_p is not None and self.model_p < MODEL_LEVEL
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The finding and what it rests on, for a lay reader."""
+        return tuple(_describe_waves(self))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons to doubt the estimate, for a lay reader."""
+        if not self.contradicted:
+            return ()
+        assert self.model_p is not None  # otherwise nothing is contradicted
+        return (
+            f"The responses contradict this assumption ({write_p_value(self.model_p)}): do not "
+            "rely on this estimate, and state q instead.",
+        )
 
     def find_item_box(self) -> tuple[Floats, Floats]:
         """Return bounds for one item like those at hand: the box, widened by how items vary."""
@@ -149,13 +165,11 @@ def calibrate_from_waves(
     trend = _test_scores(fit, effects, degrees, values)
     ends = np.isin(values, (read_scale.lowest, read_scale.highest)).astype(float)
     middle = _test_scores(fit, effects, degrees, ends)
-    found = Waves(
+    return Waves(
         read_scale, level, g, g_lower, g_upper, trend[1], middle[1],
-        choose_direction(g_lower, g_upper, trend, middle), "", cells,
-        people if people is None or len(people) == len(cells) else None, fit.a,
+        choose_direction(g_lower, g_upper, trend, middle), cells, people, fit.a,
         _test_model(fit, effects), _measure_items(cells[:, :, occurs], n_items, fit),
     )  # fmt: skip
-    return replace(found, words=" ".join(_describe_waves(found, unheard)))
 
 
 def _read_cells(
@@ -322,24 +336,19 @@ def _measure_items(cells: Floats, people: Floats | None, fit: WaveFit) -> float:
     return float(np.sqrt(max(excess, 0.0)))
 
 
-def _describe_waves(found: Waves, unheard: float | None) -> list[str]:
+def _describe_waves(found: Waves) -> list[str]:
     sentences = describe_participation(found)
     sentences.append(
         "This assumes that the rating makes the same difference at every request, so that those "
         "who never respond differ from late respondents as late respondents do from early ones."
     )
-    if unheard is None:
+    if found.n is None:
         sentences.append(
             "As n is unknown, it also assumes that every request is as effective as the first."
         )
     if found.model_p is None:
         sentences.append("Two requests cannot test this; three can.")
-    elif found.contradicted:
-        sentences.append(
-            f"The responses contradict it ({write_p_value(found.model_p)}): do not rely on this "
-            "estimate, and state q instead."
-        )
-    else:
+    elif not found.contradicted:
         sentences.append(
             f"The responses do not contradict it ({write_p_value(found.model_p)}), but a gradual "
             "change could go unnoticed."
