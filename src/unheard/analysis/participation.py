@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import logit, ndtri
 
 from unheard.formulas.operations import Floats
 from unheard.formulas.pooling import Pool
@@ -100,6 +101,25 @@ class Participation(Result):
         """Ratings that do not occur, so that nothing is known about them."""
         pairs = zip(self.scale.values, np.isnan(self.g), strict=True)
         return tuple(value for value, missing in pairs if missing)
+
+    def find_covariance(self) -> Floats:
+        """Return the covariance of the log-odds of ``g`` (of its log, if relative).
+
+        Unless something better is known, variances are what makes the longer side of the box.
+        """
+        return np.diag(self.find_box_errors() ** 2)
+
+    def find_box_errors(self) -> Floats:
+        """Return the standard errors that would make the longer side of the box, per rating.
+
+        They are infinite where the box is open.
+        """
+        transform = np.log if self.relative else logit
+        with np.errstate(divide="ignore", invalid="ignore"):
+            guess, lower, upper = (transform(x) for x in (self.g, self.g_lower, self.g_upper))
+            sides = np.maximum(upper - guess, guess - lower)
+        closed = np.isfinite(sides) & (self.g_lower > 2 * LEAST_PARTICIPATION)
+        return np.where(closed, sides / -ndtri((1 - self.level) / (2 * self.scale.m)), np.inf)
 
     @property
     def pool(self) -> Pool | None:

@@ -57,6 +57,8 @@ class Waves(Participation):
         there are only two requests, which cannot contradict it.
     item_spread
         Standard deviation between items of the log-odds of responding; 0 if they show none.
+    covariance
+        Covariance of the log-odds of ever responding; infinite variances where nobody responded.
     """
 
     source = "waves"
@@ -66,6 +68,7 @@ class Waves(Participation):
     effectiveness: Floats
     model_p: float | None
     item_spread: float
+    covariance: Floats
 
     @property
     def items(self) -> int:
@@ -97,6 +100,10 @@ class Waves(Participation):
             f"The responses contradict this assumption ({write_p_value(self.model_p)}): do not "
             "rely on this estimate, and state q instead.",
         )
+
+    def find_covariance(self) -> Floats:
+        """Return the covariance of the log-odds of ever responding."""
+        return self.covariance
 
     def find_item_box(self) -> tuple[Floats, Floats]:
         """Return bounds for one item like those at hand: the box, widened by how items vary."""
@@ -169,6 +176,7 @@ def calibrate_from_waves(
         read_scale, level, g, g_lower, g_upper, trend[1], middle[1],
         choose_direction(g_lower, g_upper, trend, middle), cells, people, fit.a,
         _test_model(fit, effects), _measure_items(cells[:, :, occurs], n_items, fit),
+        _find_covariance(fit, effects, occurs),
     )  # fmt: skip
 
 
@@ -296,6 +304,14 @@ def _spread_out(part: Floats, occurs: Floats, rest: float) -> Floats:
     """Put what is known of the ratings that occur into its place among all."""
     whole = np.full(len(occurs), rest)
     whole[occurs] = part
+    return whole
+
+
+def _find_covariance(fit: WaveFit, effects: Floats, occurs: Floats) -> Floats:
+    spread = np.sqrt(effects)
+    whole = np.diag(np.where(occurs, 0.0, np.inf))
+    place = np.flatnonzero(occurs)
+    whole[np.ix_(place, place)] = fit.covariance * np.outer(spread, spread)
     return whole
 
 

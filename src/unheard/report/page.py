@@ -75,7 +75,7 @@ def _build_context(data: ReportData) -> dict[str, Any]:
         "notes": sentences.explain_notes(data),
         "method_sentences": sentences.describe_method(data),
         "choice_sentences": sentences.describe_choice(data.request),
-        "choice_warnings": sentences.warn_of_choice(data.request),
+        "choice_warnings": sentences.list_warnings(data.request),
         "participation_rows": sentences.list_participation(data.request),
         "level": f"{(data.request.level or 0) * 100:.6g}%",
         "best_sentences": sentences.name_best(data),

@@ -135,12 +135,12 @@ def describe_method(data: ReportData) -> list[str]:
 
 
 _HOW = {
-    "audit": "Participation was estimated by an audit, in which the truth is known.",
+    "audit": "Participation was estimated by an audit, in which everybody's rating is known.",
     "waves": "Participation was estimated from who responded to which request.",
     "response_rates": "q and the direction were suggested by the response rates of many items.",
 }
 _LEARN = (
-    "unheard calibrate learns participation from an audit, from reminders, or takes a "
+    "unheard calibrate learns participation from an audit or from reminders, or takes a "
     "suggestion from response rates."
 )
 
@@ -164,7 +164,7 @@ def describe_choice(request: Request) -> list[str]:
     return [f"{stated} was stated, not measured. {_LEARN}"]
 
 
-def warn_of_choice(request: Request) -> tuple[str, ...]:
+def list_warnings(request: Request) -> tuple[str, ...]:
     """List the reasons to doubt what participation was learned from."""
     learned = request.assumption.learned
     return () if learned is None else learned.warnings
