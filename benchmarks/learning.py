@@ -117,14 +117,14 @@ def find_power() -> None:
 
 
 def _rejects(rng: np.random.Generator, n: int, changes: tuple[float, ...]) -> bool:
-    from scipy.special import chdtrc
-
     from unheard.analysis.wave_fit import fit_waves
-    from unheard.analysis.waves import MODEL_LEVEL
+    from unheard.analysis.waves import MODEL_LEVEL, check_model
 
     rows, _ = ask(rng, n, SHARES, LOW, 3, changes)
     fit = fit_waves(rows, n - rows.sum())
-    return bool(chdtrc(fit.degrees, fit.misfit) < MODEL_LEVEL)
+    p = check_model(fit, np.ones(len(SHARES)), VALUES)
+    assert p is not None  # there are three requests
+    return p < MODEL_LEVEL
 
 
 def find_error(seen: Floats, means: Floats, g: Floats | None) -> float:

@@ -175,7 +175,7 @@ def calibrate_from_waves(
     return Waves(
         read_scale, level, g, g_lower, g_upper, trend[1], middle[1],
         choose_direction(g_lower, g_upper, trend, middle), cells, people, fit.a,
-        _test_model(fit, effects), _measure_items(cells[:, :, occurs], n_items, fit),
+        check_model(fit, effects, values), _measure_items(cells[:, :, occurs], n_items, fit),
         _find_covariance(fit, effects, occurs),
     )  # fmt: skip
 
@@ -330,10 +330,31 @@ def _test_scores(
     return z, float(2 * stdtr(float(degrees.max()), -abs(z)))
 
 
-def _test_model(fit: WaveFit, effects: Floats) -> float | None:
+def check_model(fit: WaveFit, effects: Floats, values: Floats) -> float | None:
+    """Test whether the effect of the rating is the same at every request.
+
+    Two tests share the level: one of any misfit, and one of an effect that changes with the rating
+    at the last request, which finds the likely violation more often.
+
+    Parameters
+    ----------
+    fit
+        The model at its maximum.
+    effects
+        Design effect per rating.
+    values
+        The ratings that occur.
+
+    Returns
+    -------
+    float or None
+        The p-value; None if there are only two requests, which cannot contradict the model.
+    """
     if fit.degrees == 0:
         return None
-    return float(chdtrc(fit.degrees, fit.misfit / effects.mean()))
+    statistics = fit.misfit, fit.score_last_request(values - values.mean())
+    pairs = zip((fit.degrees, 1), statistics, strict=True)
+    return min(1.0, 2 * min(float(chdtrc(df, one / effects.mean())) for df, one in pairs))
 
 
 def _measure_items(cells: Floats, people: Floats | None, fit: WaveFit) -> float:
