@@ -4,7 +4,7 @@ import { onPress } from "./answer.js";
 import { send } from "./api.js";
 import { showAssumption } from "./assumption.js";
 import { drawTableChart } from "./charts.js";
-import { el, fillNotes, fillOptions, fillParagraphs } from "./dom.js";
+import { byId, el, fillNotes, fillOptions, fillParagraphs } from "./dom.js";
 import { Mistake } from "./numbers.js";
 import { state } from "./state.js";
 
@@ -43,7 +43,7 @@ export function addLearning(box, { source, found, options, layout }, changed) {
   const fields = el("div", { class: "fields" }, el("div", { class: "field" }, label, wave), press);
   const summary = el("summary", {}, "Which q? Learn it from this table");
   const hint = el("p", { class: "hint" }, MEANS);
-  box.append(el("details", { id: "learning" }, summary, hint, fields, problem, answer));
+  box.replaceChildren(el("details", { id: "learning" }, summary, hint, fields, problem, answer));
 
   function forget() {
     redraw = () => {};
@@ -51,7 +51,8 @@ export function addLearning(box, { source, found, options, layout }, changed) {
   }
 
   // What was learned from other columns does not hold for these.
-  box.addEventListener("change", ({ target }) => target.closest("details") && forget());
+  wave.addEventListener("change", forget);
+  byId("table-layout").onchange = ({ target }) => target.closest("details") && forget();
   onPress(press, problem, async () => {
     forget();
     const settings = { type: source.type, body: source.body, query: readQuestion() };
