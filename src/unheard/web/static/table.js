@@ -10,6 +10,7 @@ import { makeExampleFile } from "./example.js";
 import { acceptDrops, readFile, readPasted } from "./files.js";
 import { answerLatest, debounce } from "./latest.js";
 import { layOutColumns } from "./layout.js";
+import { addLearning } from "./learn.js";
 import { Mistake, writePlural, readOptional, writeScale, writeWhole } from "./numbers.js";
 import { makeRankingTable, writeName } from "./ranking.js";
 import { findChoices, makeReading, offerReading } from "./reading.js";
@@ -66,6 +67,7 @@ export function initTable(changed, goTo) {
     byId("source-problem").textContent = alert.textContent = "";
     byId("table-layout").hidden = byId("table-answer").hidden = true;
     byId("table-layout").replaceChildren();
+    byId("table-learning").replaceChildren();
   }
 
   /** There is no answer about a table: keep the table, unless it cannot be read. */
@@ -108,6 +110,7 @@ export function initTable(changed, goTo) {
         offerReading(byId("table-reading"), table.reading, found, options, reread);
         table.layout = layOutColumns(byId("table-layout"), { source, found, options }, changed);
         addQuestions(options);
+        addLearning(byId("table-learning"), { source, found, options, layout: table.layout }, changed);
       }
       progress.start("Ranking the items");
       const query = question({ ...table.reading, ...table.layout.read() });
