@@ -440,7 +440,8 @@ EVERYDAY = (
              note="Data .* the others have no table, or are hidden"),
     Everyday("cover.xlsx", workbook(Cover=[["Guest survey"], ["2024"]], Data=TABLE),
              note="Sheet Data"),
-    Everyday("empty first sheet.xlsx", workbook(Sheet1=[], Data=TABLE), note="Data .* have no table"),
+    Everyday("empty first sheet.xlsx", workbook(Sheet1=[], Data=TABLE),
+             note="Data .* have no table"),
     Everyday(
         "years.xlsx",
         workbook(**{"2023": TABLE[:3], "Summer 2024": TABLE}),
