@@ -1,6 +1,21 @@
 """Tables: a row per rating in, a row per item out, inside the engine that holds them."""
 
 from unheard.tables.plan_items import plan_table
-from unheard.tables.public_functions import TableWarning, count_ratings, rank, rate, write_sql
+from unheard.tables.public_functions import (
+    ReadingWarning,
+    TableWarning,
+    count_ratings,
+    rank,
+    rate,
+    write_sql,
+)
 
-__all__ = ["TableWarning", "count_ratings", "plan_table", "rank", "rate", "write_sql"]
+__all__ = [
+    "ReadingWarning",
+    "TableWarning",
+    "count_ratings",
+    "plan_table",
+    "rank",
+    "rate",
+    "write_sql",
+]

@@ -52,6 +52,7 @@ from unheard.tables.pipeline import (
 from unheard.tables.rating_words import write_stated_words
 from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
+from unheard.tables.sources.reading import ReadingNote
 from unheard.tables.sql.count_query import write_count_query, write_window_query
 from unheard.tables.sql.dialects import read_dialect, render
 from unheard.tables.sql.rate_query import Prepared, SecondTable, write_rate_query
@@ -69,6 +70,10 @@ _READING = frozenset(ReadingOptions.__annotations__)
 
 class TableWarning(UserWarning):
     """What was done to rows that could not be used as they were, and what is doubtful."""
+
+
+class ReadingWarning(UserWarning):
+    """A file was read in a way that nobody had stated: its encoding, header, sheet or numbers."""
 
 
 @overload
@@ -114,6 +119,9 @@ def rate(
     by_experience: bool = False,
     off_scale: OffScale = "refuse",
     max_dropped: float = 0.5,
+    sheet: str | int | None = None,
+    encoding: str | None = None,
+    header: str | int | None = None,
     table: str | None = None,
     query: str | None = None,
     engine: Engine | None = None,
@@ -130,8 +138,8 @@ def rate(
     ----------
     source
         A frame (pandas, Polars, PyArrow, DuckDB relation, ibis table, Spark frame), a path or
-        glob of CSV, TSV, Parquet or JSON lines files, a DuckDB or SQLite file (``.db``,
-        ``.duckdb``, ``.sqlite``), or a database URL.
+        glob of files (CSV, TSV, Excel, OpenDocument, Parquet or JSON lines, also compressed), a
+        DuckDB or SQLite file (``.db``, ``.duckdb``, ``.sqlite``), or a database URL.
     item
         The column that says what was rated, or several.
     rating
@@ -197,6 +205,14 @@ def rate(
     max_dropped
         Largest share of the ratings that may be left out (by ``nulls``, ``off_scale`` and
         ``duplicates``); if more would be, nothing is done.
+    sheet
+        Which sheet of a workbook, or file of a zip archive, by name or by number from 1; by default
+        the only one with data.
+    encoding
+        The encoding of a text file, such as ``"cp1252"``; by default it is detected.
+    header
+        The row of a text file or sheet with the names of the columns, counted from 1; ``"none"`` if
+        there is none, and columns are called 1, 2, 3, ... By default it is found.
     table, query
         The table of a database to read, or a query whose rows are read.
     engine, spark_master
@@ -237,7 +253,7 @@ def rate(
     """
     given = dict(locals())
     request = read_request(**{name: given[name] for name in REQUEST_OPTIONS if name in given})
-    where = Where(engine, table, query, memory, spark_master)
+    where = Where(**{name: given[name] for name in _READING})
     return _fetch(source, request, where, _sort_rows(request, sort))
 
 
@@ -319,16 +335,17 @@ def _fetch(
     """Run a request and return what a query of the job gives, as the kind of frame that came in."""
     job = prepare(source, request, where)
     try:
-        warn_of_messages(job.messages)
+        warn_of(job.messages)
         return job.opened.back(query(job))
     finally:
         job.close()
 
 
-def warn_of_messages(messages: Iterable[str]) -> None:
-    """Warn of what is to be said about a table, naming the line that called the package."""
+def warn_of(messages: Iterable[str]) -> None:
+    """Warn of what was done to files and rows, naming the line that called the package."""
     for words in messages:
-        warnings.warn(words, TableWarning, stacklevel=_count_own_frames())
+        kind = ReadingWarning if isinstance(words, ReadingNote) else TableWarning
+        warnings.warn(str(words), kind, stacklevel=_count_own_frames())
 
 
 def _count_own_frames() -> int:
@@ -372,6 +389,9 @@ def count_ratings(
     rater: str | None = None,
     duplicates: Duplicates = "refuse",
     max_dropped: float = 0.5,
+    sheet: str | int | None = None,
+    encoding: str | None = None,
+    header: str | int | None = None,
     table: str | None = None,
     query: str | None = None,
     engine: Engine | None = None,
@@ -389,7 +409,7 @@ def count_ratings(
         As in :func:`rate`.
     nulls, off_scale, duplicates, max_dropped
         As in :func:`rate`.
-    engine, table, query, memory, spark_master
+    sheet, encoding, header, engine, table, query, memory, spark_master
         As in :func:`rate`.
 
     Returns
@@ -409,7 +429,7 @@ def count_ratings(
     given = dict(locals())
     arguments = {name: given[name] for name in REQUEST_OPTIONS if name in given}
     request = read_request(**arguments, q=1.0, level=None, ranks=False, only_counts=True)
-    where = Where(engine, table, query, memory, spark_master)
+    where = Where(**{name: given[name] for name in _READING})
     return _fetch(source, request, where, lambda job: in_order(counts_query(job), job.request))
 
 

@@ -147,7 +147,9 @@ def find_unsettled(request: Request, relation: exp.Expr) -> exp.Expr:
 
 
 def _names_of_source(request: Request) -> list[str]:
-    return [*dict.fromkeys(name for name, _ in request.columns_of_source())]
+    names = [*dict.fromkeys(name for name, _ in request.columns_of_source())]
+    # Added to the source before; see `add_experience`.
+    return [*names, EXPERIENCE] if request.by_experience else names
 
 
 def _compare_latest(request: Request, relation: exp.Expr) -> exp.Expr:
