@@ -33,7 +33,7 @@ Pairs: TypeAlias = Sequence[tuple[float, float]]
 Columns: TypeAlias = str | int | Iterable[str | int]
 """A column of a table, or several; frames may name columns by whole numbers."""
 
-Labels: TypeAlias = "Literal['auto'] | Sequence[str] | Mapping[str, float | None]"
+Labels: TypeAlias = Literal["auto"] | Sequence[str] | Mapping[str, float | None]
 """Words for ratings: lowest first, or with the value of each; None for what is no rating."""
 
 Path: TypeAlias = str | PathLike[str]
