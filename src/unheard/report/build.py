@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from unheard.errors import hide_passwords
+from unheard.files import beside
 from unheard.model.arguments import Columns, Table, TableOptions
 from unheard.options.unknown import check_options
 from unheard.report.report_data import gather_report_data
 from unheard.report.shared_participation import choose_participation
-from unheard.tables.engines.postgres import without_password
-from unheard.tables.output.write import beside, check_target
+from unheard.tables.output.write import check_target
 from unheard.tables.pipeline import Job, prepare
 from unheard.tables.public_functions import split_options
 from unheard.tables.request import add_order
@@ -140,6 +141,6 @@ def _write_call(source: Any, given: Mapping[str, Any]) -> str:
 
 def _write_argument(value: Any) -> str:
     if isinstance(value, str | os.PathLike):
-        return repr(without_password(os.fspath(value)))
+        return repr(hide_passwords(os.fspath(value)))
     plain = isinstance(value, bool | int | float | list | tuple)
     return repr(value) if plain else "..."

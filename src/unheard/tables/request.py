@@ -396,6 +396,13 @@ def add_order(
 
 def check_table_name(argument: str, name: str) -> None:
     """Raise if a table could be mistaken for a step of a query; with its schema it cannot."""
+    if "://" in name:
+        raise OptionError(
+            argument,
+            problem="{argument} must be the name of a table",
+            value=name,
+            hint="Only the first table can be named by a URL",
+        )
     if is_reserved(name):
         raise OptionError(
             argument,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import TokenType, exp, tokenize
 from sqlglot.errors import TokenError
 
-from unheard.errors import MissingLibraryError, OptionError, SourceError
+from unheard.errors import MissingLibraryError, OptionError, SourceError, hide_passwords
 from unheard.tables.engines.base import Database, batches, describe_failure, fresh, schema_of, table
 from unheard.tables.request import Kind
 from unheard.tables.sql.dialects import identifier
@@ -56,24 +56,20 @@ class Postgres(Database):
                 "Reading a PostgreSQL database", "psycopg", "postgres"
             ) from None
         self._error = psycopg.Error
+        if _is_ambiguous(url):
+            raise _refuse_url(url)
         try:
             self.connection: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True)
         except psycopg.ProgrammingError:
             # The driver's own words would quote the URL, password and all.
-            raise SourceError(
-                "source",
-                problem="{url} is not the URL of a PostgreSQL database",
-                hint="Write postgresql://user:password@host:port/name, with %25 for a % in a "
-                "password",
-                url=without_password(url),
-            ) from None
+            raise _refuse_url(url) from None
         except psycopg.Error as error:
             words = str(error).strip().splitlines()[0]
             raise SourceError(
                 "source",
                 problem="Cannot connect to {url}: {message}",
                 hint="Check host, port, user and name",
-                url=without_password(url),
+                url=hide_passwords(url),
                 message=words,
             ) from None
         self.execute(_BEGIN)
@@ -86,7 +82,7 @@ class Postgres(Database):
                 problem="{argument} requires write access, and this session of {url} is read-only",
                 hint="Connect to a primary as a user who may write, or write to a file with "
                 "{output}",
-                url=without_password(url),
+                url=hide_passwords(url),
             )
         self.keeps = may_write and may_keep
         self.execute(_READ_ONLY)
@@ -244,7 +240,19 @@ def _as_declared(schema: pa.Schema, types: list[Any]) -> pa.Schema:
     return pa.schema(fields)
 
 
-def without_password(url: str) -> str:
-    """Return a URL that may be shown."""
-    shown = re.sub(r"(://[^/:@?]*):.*@", r"\1:***@", url)
-    return re.sub(r"(password=)[^&\s]*", r"\1***", shown, flags=re.IGNORECASE)
+def _is_ambiguous(url: str) -> bool:
+    """Whether a part of the password may be taken for another part of the URL, and be shown."""
+    authority, rest = re.split(r"(?=[/?#])|$", url.partition("://")[2], maxsplit=1)
+    port = authority.rpartition(":")[2] if ":" in authority else ""
+    in_rest = "@" in rest and "@" not in authority and bool(port) and not port.isdigit()
+    return authority.count("@") > 1 or in_rest
+
+
+def _refuse_url(url: str) -> SourceError:
+    return SourceError(
+        "source",
+        problem="{url} is not the URL of a PostgreSQL database",
+        hint="Write postgresql://user:password@host:port/name, with %25 for a % in a password, %40 "
+        "for @, %2F for / and %23 for #",
+        url=hide_passwords(url),
+    )

@@ -23,6 +23,7 @@ from unheard.errors import (
     OptionError,
     QueryError,
     SourceError,
+    hide_passwords,
     write_list,
 )
 from unheard.tables.engines.base import Engine
@@ -226,7 +227,7 @@ def _refuse_to_table(where: Where) -> None:
 
 
 def _open_url(text: str, scheme: str, where: Where) -> Opened:
-    from unheard.tables.engines.postgres import Postgres, without_password
+    from unheard.tables.engines.postgres import Postgres
 
     engine: Engine
     if scheme in ("postgresql", "postgres"):
@@ -249,10 +250,10 @@ def _open_url(text: str, scheme: str, where: Where) -> Opened:
             problem="{url} cannot be read: {scheme} is not supported",
             hint="Use postgresql://, sqlite:/// or duckdb:///, or run the SQL that `unheard sql` "
             "writes",
-            url=without_password(text),
+            url=hide_passwords(text),
             scheme=scheme,
         )
-    return _open_database(engine, without_password(text), where)
+    return _open_database(engine, hide_passwords(text), where)
 
 
 def _open_database(engine: Any, text: str, where: Where) -> Opened:
