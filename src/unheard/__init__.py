@@ -68,7 +68,9 @@ if _typing.TYPE_CHECKING:
     from unheard.game.regret_table import Regret, Regrets
     from unheard.report import make_report
     from unheard.tables import (
+        AddedCounts,
         DroppedRowsWarning,
+        add_counts,
         count_ratings,
         plan_table,
         rank,
@@ -104,7 +106,9 @@ _LATER = {
         "unheard.game.minimax": ("Minimax",),
         "unheard.report": ("make_report",),
         "unheard.tables": (
+            "AddedCounts",
             "DroppedRowsWarning",
+            "add_counts",
             "count_ratings",
             "plan_table",
             "rank",
@@ -120,6 +124,7 @@ __all__ = [
     "METHODS",
     "NOTE_TEXTS",
     "PRESETS",
+    "AddedCounts",
     "Alternative",
     "Assumption",
     "AssumptionError",
@@ -165,6 +170,7 @@ __all__ = [
     "UnheardError",
     "Waves",
     "__version__",
+    "add_counts",
     "bea_a_star",
     "bea_lambda",
     "build_question",

@@ -15,6 +15,7 @@ from unheard._interrupt import INTERRUPTED, is_importing
 from unheard._version import __version__
 from unheard.cli.calibrate import calibrate
 from unheard.cli.compare import compare
+from unheard.cli.counts import counts
 from unheard.cli.demo import demo
 from unheard.cli.estimate import estimate
 from unheard.cli.minimax import minimax
@@ -84,6 +85,7 @@ def completion(shell: str) -> None:
 for command in (
     calibrate,
     compare,
+    counts,
     demo,
     estimate,
     minimax,

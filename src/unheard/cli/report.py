@@ -53,7 +53,7 @@ def report(values: Values, source: str) -> None:
             examples=("-o page.html",),
         )
     where, shared = read_where(values), values.pop("shared")
-    request = choose_participation(read_order(values), shared)
+    request = choose_participation(read_order(source, values), shared)
     job = prepare(source, request, where, lambda words, at: show_progress(words, at.fraction))
     try:
         with show_progress("rating", job.opened.engine.fraction):

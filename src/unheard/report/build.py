@@ -25,7 +25,7 @@ PAGE_ENDINGS = (".html", ".htm")
 
 def make_report(
     source: Table,
-    item: Columns,
+    item: Columns | None = None,
     rating: Columns | None = None,
     *,
     output: str | os.PathLike[str] | None = None,
@@ -78,7 +78,7 @@ def make_report(
     if target is not None:
         inputs = files_of(source, options.get("n_table"), options.get("q_table"))
         check_target(target, inputs, PAGE_ENDINGS)
-    request, where = split_options(**asked)
+    request, where = split_options(source, **asked)
     request = add_order(request, k, above, below, method=options.get("method"))
     job = prepare(source, choose_participation(request, shared), where)
     try:

@@ -56,6 +56,7 @@ class Postgres(Database):
                 "Reading a PostgreSQL database", "psycopg", "postgres"
             ) from None
         self._error = psycopg.Error
+        self._writes = False
         if _is_ambiguous(url):
             raise _refuse_url(url)
         try:
@@ -89,7 +90,14 @@ class Postgres(Database):
 
     def _make(self, sql: str) -> None:
         """Run a statement that makes a table, then be read-only again."""
-        self.execute(f"release savepoint reading; {sql}; {_READ_ONLY}")
+        self.execute(sql if self._writes else f"release savepoint reading; {sql}; {_READ_ONLY}")
+
+    def begin_writing(self) -> None:
+        """Begin a transaction once no other of ours is under way, in the state that it left."""
+        self._writes = True
+        # What is seen is settled by the first look, which the wait for a lock would be.
+        self.execute("rollback; begin isolation level read committed")
+        self.execute("select pg_advisory_xact_lock(hashtextextended('unheard', 0))")
 
     def execute(self, sql: str) -> psycopg.Cursor[Any]:
         """Run a statement; an error comes back with it."""
@@ -178,6 +186,8 @@ class Postgres(Database):
                 kind = "double precision"
             elif pa.types.is_date(field.type):
                 kind = "date"
+            elif pa.types.is_timestamp(field.type):
+                kind = "timestamp"
             kinds.append('"' + field.name.replace('"', '""') + f'" {kind}')
         self._make(f"create temp table {stored} ({', '.join(kinds)})")
         with self.connection.cursor() as cursor, cursor.copy(f"copy {stored} from stdin") as copy:
@@ -200,6 +210,12 @@ class Postgres(Database):
             "and s.nspname not in ('pg_catalog', 'information_schema') order by 1"
         )
         return [row[0] for row in found.fetchall()]
+
+    def has_table(self, name: str) -> bool:
+        """Whether the database has a table of this name, which may begin with a schema."""
+        target = self.lookup("table", name).sql("postgres", identify=True)
+        query = exp.select(exp.alias_(exp.func("to_regclass", exp.Literal.string(target)), "oid"))
+        return self.rows(query)[0]["oid"] is not None
 
     def create(self, name: str, query: exp.Query) -> None:
         """Write a result into a new table of the database, all of it or nothing."""
