@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from unheard.present.layout import Page
-from unheard.tables.kept.add import AddedCounts, Batch
+from unheard.tables.kept.add import AddedBatch, AddedCounts
 from unheard.text import name_of, plural
 
 
@@ -37,7 +37,7 @@ def list_cells(added: AddedCounts) -> list[list[str]]:
     return [["batch", "rows", "state"], *(_cells(one) for one in added.batches)]
 
 
-def _cells(batch: Batch) -> list[str]:
+def _cells(batch: AddedBatch) -> list[str]:
     rows = f"{batch.rows:,}" if batch.added else "–"
     return [name_of(batch.name), rows, "added" if batch.added else "was added before"]
 

@@ -222,7 +222,8 @@ class Postgres(Database):
         target = self.lookup("to_table", name).sql("postgres", identify=True)
         made = self.keep("made", query)
         self._make(f"create table {target} as {self.text(exp.select('*').from_(made))}")
-        self.execute(f"commit; {_BEGIN}; {_READ_ONLY}")
+        self.commit()
+        self.execute(f"{_BEGIN}; {_READ_ONLY}")
 
     def close(self) -> None:
         """Close the connection."""

@@ -15,7 +15,7 @@ from unheard.model.results import Result
 from unheard.model.scale import ScaleLike
 from unheard.options.choices import Engine, Nulls, OffScale
 from unheard.options.unknown import suggests_names
-from unheard.tables.kept.batches import Source, conform, list_batches
+from unheard.tables.kept.batches import Batch, Source, conform, list_batches
 from unheard.tables.kept.in_file import ENDINGS, CountsFile
 from unheard.tables.kept.in_table import DEFAULT_TABLE, CountsTable
 from unheard.tables.kept.recall import recall_options
@@ -34,7 +34,7 @@ Target: TypeAlias = CountsFile | CountsTable
 
 
 @dataclass(frozen=True)
-class Batch:
+class AddedBatch:
     """A batch of rows that was to be added.
 
     Attributes
@@ -78,7 +78,7 @@ class AddedCounts(Result):
     """
 
     into: str
-    batches: tuple[Batch, ...]
+    batches: tuple[AddedBatch, ...]
     n_batches: int
     n_rows: int
     n_ratings: int
@@ -185,18 +185,20 @@ def add_batches(
         state.settings.check_same(settings, target.words)
     known = {} if state is None else state.batches
     sources = list_batches(source, batch, vars(where), known, target.words)
-    counted: dict[str, pa.Table] = {}
+    counted: list[Batch] = []
     messages: list[str] = []
     for one in sources:
         if one.batch not in known:
-            counted[one.batch], told = _count(one, request, where, watch)
+            counts, told = _count(one, request, where, watch)
+            counted.append(Batch(one.batch, one.name, counts))
             messages += told
     added, totals = target.add(request, counted, where.memory)
-    rows = {name: sum(counted[name]["n_rows"].to_pylist()) for name in added}
+    rows = {one.batch: one.rows for one in added}
     return AddedCounts(
         target.words,
         tuple(
-            Batch(one.batch, one.name, rows.get(one.batch, 0), one.batch in rows) for one in sources
+            AddedBatch(one.batch, one.name, rows.get(one.batch, 0), one.batch in rows)
+            for one in sources
         ),
         totals.batches,
         totals.rows,

@@ -65,15 +65,39 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Batch:
+    """The counts of a batch.
+
+    Attributes
+    ----------
+    batch
+        What it is called.
+    name
+        What messages call it.
+    counts
+        Its counts, as :func:`conform` writes them.
+    """
+
+    batch: str
+    name: str
+    counts: pa.Table
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that were read for it."""
+        return sum(self.counts["n_rows"].to_pylist())
+
+
+@dataclass(frozen=True)
 class State:
     """Counts that are kept: how they were made, and the rows read for each batch."""
 
     settings: CountSettings
     batches: Mapping[str, int]
 
-    def choose_new(self, batches: Iterable[str]) -> list[str]:
+    def choose_new(self, batches: Iterable[Batch]) -> list[Batch]:
         """Return the batches that were not added yet."""
-        return [batch for batch in batches if batch not in self.batches]
+        return [one for one in batches if one.batch not in self.batches]
 
 
 @dataclass(frozen=True)
@@ -199,13 +223,11 @@ def kind_of(kind: pa.DataType) -> Kind:
     return "time" if types.is_date(kind) or types.is_timestamp(kind) else "other"
 
 
-def check_kinds(
-    batch: pa.Table, kept: Mapping[str, Kind], request: Request, name: str, into: str
-) -> None:
+def check_kinds(batch: Batch, kept: Mapping[str, Kind], request: Request, into: str) -> None:
     """Raise if a column that names items holds something else than it did in earlier batches."""
     for key in request.groups:
-        ours = kind_of(batch.schema.field(key).type)
-        if ours != kept[key] and batch.num_rows:
+        ours = kind_of(batch.counts.schema.field(key).type)
+        if ours != kept[key] and batch.counts.num_rows:
             raise ColumnError(
                 "item",
                 problem="Column {column} of {batch} contains {ours}, and {theirs} in the counts in "
@@ -213,7 +235,7 @@ def check_kinds(
                 hint="Convert it",
                 code="wrong_column_type",
                 column=repr(key),
-                batch=name,
+                batch=batch.name,
                 ours=_WORDS[ours],
                 theirs=_WORDS[kept[key]],
                 kept=into,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -13,14 +12,11 @@ from unheard.errors import SourceError
 from unheard.files import check_replaceable, follow_link, locked
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.engines.duckdb import DuckDB, quote_name, quote_text
-from unheard.tables.kept.batches import State, Totals, check_kinds, kind_of, refuse_large
+from unheard.tables.kept.batches import Batch, State, Totals, check_kinds, kind_of, refuse_large
 from unheard.tables.kept.settings import CountSettings
 from unheard.tables.output.write import copy_to_file
 from unheard.tables.request import Request
 from unheard.tables.sources.files import read_file
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ENDINGS = (".parquet", ".pq")
 
@@ -57,8 +53,8 @@ class CountsFile:
         return found
 
     def add(
-        self, request: Request, batches: Mapping[str, pa.Table], memory: str | None
-    ) -> tuple[list[str], Totals]:
+        self, request: Request, batches: Sequence[Batch], memory: str | None
+    ) -> tuple[list[Batch], Totals]:
         """Add the batches that are new, all of them or none; return them, and what is kept."""
         settings = CountSettings.of(request)
         with locked(self.path, "into"):
@@ -67,17 +63,17 @@ class CountsFile:
             new = state.choose_new(batches)
             engine = DuckDB(memory)
             try:
-                self._merge(engine, request, {batch: batches[batch] for batch in new})
+                self._merge(engine, request, new)
                 query = _TOTALS.format(_sum_of(request))
                 ((items, rows, ratings),) = engine.execute(query).fetchall()
                 if new:
-                    known = {**state.batches, **{one: _count_rows(batches[one]) for one in new}}
+                    known = {**state.batches, **{one.batch: one.rows for one in new}}
                     self._write(engine, request, State(settings, known))
             finally:
                 engine.close()
         return new, Totals(items, rows or 0, ratings or 0, len(state.batches) + len(new))
 
-    def _merge(self, engine: DuckDB, request: Request, batches: Mapping[str, pa.Table]) -> None:
+    def _merge(self, engine: DuckDB, request: Request, batches: Sequence[Batch]) -> None:
         """Put what is kept and what is new together, in a table of the engine."""
         parts: list[exp.Expr] = []
         if self.path.exists():
@@ -85,9 +81,9 @@ class CountsFile:
             from pyarrow.parquet import read_schema
 
             kept = {one.name: kind_of(one.type) for one in read_schema(self.path)}
-            for name, batch in batches.items():
-                check_kinds(batch, kept, request, name, self.words)
-        parts += [engine.register(batch) for batch in batches.values()]
+            for batch in batches:
+                check_kinds(batch, kept, request, self.words)
+        parts += [engine.register(batch.counts) for batch in batches]
         keys = [quote_name(key) for key in request.groups]
         counted = [*map(quote_name, request.count_names), *map(quote_name, request.row_names)]
         sums = [f"cast(sum({name}) as bigint) as {name}" for name in counted]
@@ -117,10 +113,6 @@ _TOTALS = "select count(*), sum(n_rows), sum({}) from merged"
 
 def _sum_of(request: Request) -> str:
     return " + ".join(map(quote_name, request.count_names))
-
-
-def _count_rows(batch: pa.Table) -> int:
-    return sum(batch["n_rows"].to_pylist())
 
 
 def read_state(path: Path) -> State | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +16,9 @@ from unheard.files import beside, locked
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.engines.base import Database, literal
 from unheard.tables.engines.duckdb import quote_name
-from unheard.tables.kept.batches import State, Totals, check_kinds, kind_of, refuse_large
+from unheard.tables.kept.batches import Batch, State, Totals, check_kinds, kind_of, refuse_large
 from unheard.tables.kept.settings import CountSettings
+from unheard.tables.output.write import write_errors
 from unheard.tables.request import Request, check_table_name
 from unheard.tables.sources.databases import (
     DUCKDB_ENDINGS,
@@ -56,16 +57,17 @@ class CountsTable:
         """Return what is kept; None if nothing is kept yet."""
         if self._path is not None and not _is_there(self._path):
             return None
-        with self._connected(writable=False) as engine:
+        # While somebody adds to it, a DuckDB file cannot even be read.
+        with self._locked(), self._connected(writable=False) as engine:
             return self._read(engine)
 
     def add(
-        self, request: Request, batches: Mapping[str, pa.Table], memory: str | None
-    ) -> tuple[list[str], Totals]:
+        self, request: Request, batches: Sequence[Batch], memory: str | None
+    ) -> tuple[list[Batch], Totals]:
         """Add the batches that are new, all of them or none; return them, and what is kept."""
         with contextlib.ExitStack() as stack:
+            stack.enter_context(self._locked())
             if self._path is not None:
-                stack.enter_context(locked(self._path, "into"))
                 stack.enter_context(_made(self._path, self._database))
             engine = stack.enter_context(self._connected(writable=True, memory=memory))
             engine.begin_writing()
@@ -74,12 +76,15 @@ class CountsTable:
             state.settings.check_same(settings, self.words)
             new = state.choose_new(batches)
             if new and not state.batches:
-                self._create(engine, request, batches[new[0]])
+                self._create(engine, request, new[0].counts)
             for batch in new:
-                self._add_one(engine, request, batch, batches[batch])
+                self._add_one(engine, request, batch)
             totals = self._total(engine, request, len(state.batches) + len(new))
             engine.commit()
         return new, totals
+
+    def _locked(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext() if self._path is None else locked(self._path, "into")
 
     @contextmanager
     def _connected(self, *, writable: bool, memory: str | None = None) -> Iterator[Database]:
@@ -143,21 +148,21 @@ class CountsTable:
             )
         return declared
 
-    def _add_one(self, engine: Database, request: Request, batch: str, counts: pa.Table) -> None:
+    def _add_one(self, engine: Database, request: Request, batch: Batch) -> None:
         """Add the counts of a batch to those of the same items."""
         target, keys = self._name(engine), list(map(quote_name, request.groups))
         kept = engine.columns(engine.lookup("into", self._table))
-        check_kinds(counts, kept, request, batch, self.words)
+        check_kinds(batch, kept, request, self.words)
         names = [*request.count_names, *request.row_names]
         added = [f"{name} = kept.{name} + excluded.{name}" for name in map(quote_name, names)]
         columns = ", ".join([*keys, *map(quote_name, names)])
-        uploaded = engine.text(exp.select("*").from_(engine.upload("batch", counts)))
+        uploaded = engine.text(exp.select("*").from_(engine.upload("batch", batch.counts)))
         engine.execute(
             f"insert into {target} as kept ({columns}) select {columns} from ({uploaded}) as batch "
             f"where true on conflict ({', '.join(keys)}) do update set {', '.join(added)}"
         )
         settings = CountSettings.of(request).write()
-        values = [batch, sum(counts["n_rows"].to_pylist()), settings]
+        values = [batch.batch, batch.rows, settings]
         written = ", ".join(engine.text(literal(value)) for value in values)
         ledger = self._name(engine, ledger_of(self._table))
         engine.execute(f"insert into {ledger} values ({written})")
@@ -212,7 +217,7 @@ def _made(path: Path, named: str) -> Iterator[None]:
     if path.suffix.lower() in SQLITE_ENDINGS or named.lower().startswith("sqlite:"):
         path.touch()
     elif path.suffix.lower() in DUCKDB_ENDINGS or named.lower().startswith("duckdb:"):
-        with beside(path, "into") as partial:
+        with beside(path, "into") as partial, write_errors(partial, path, "into"):
             partial.unlink()
             duckdb.connect(str(partial)).close()
     else:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import duckdb
 from sqlglot import exp
 
 from unheard.errors import OptionError, QueryError, write_list
@@ -131,18 +132,19 @@ def copy_to_file(
     engine: DuckDB, text: str, path: Path, form: str, argument: str = "output"
 ) -> None:
     """Let DuckDB write a query's rows to a file, in a format described in its own words."""
-    with beside(path, argument) as partial, _disk_errors(partial, path, argument):
+    with beside(path, argument) as partial, write_errors(partial, path, argument):
         place = quote_text(str(partial))
         engine.execute(f"copy ({text}) to {place} ({form}, use_tmp_file false)")
 
 
 @contextmanager
-def _disk_errors(partial: Path, path: Path, argument: str) -> Iterator[None]:
-    """Tell a file that cannot be written from other failures of a query."""
+def write_errors(partial: Path, path: Path, argument: str) -> Iterator[None]:
+    """Tell a file that DuckDB cannot write from its other failures."""
     try:
         yield
-    except QueryError as error:
-        found = re.search(r'file \\?"(.+?)\\?": ([^"\n]+)', str(error.__cause__))
+    except (QueryError, duckdb.Error) as error:
+        message = str(error.__cause__ or error)
+        found = re.search(r'file \\?"(.+?)\\?": ([^"\n]+)', message)
         if found is None or Path(found[1]).name != partial.name:
             raise
         raise refuse_to_write(path, found[2], argument) from error
