@@ -68,6 +68,7 @@ if _typing.TYPE_CHECKING:
     from unheard.game.regret_table import Regret, Regrets
     from unheard.report import make_report
     from unheard.tables import (
+        AddedBatch,
         AddedCounts,
         DroppedRowsWarning,
         add_counts,
@@ -106,6 +107,7 @@ _LATER = {
         "unheard.game.minimax": ("Minimax",),
         "unheard.report": ("make_report",),
         "unheard.tables": (
+            "AddedBatch",
             "AddedCounts",
             "DroppedRowsWarning",
             "add_counts",
@@ -124,6 +126,7 @@ __all__ = [
     "METHODS",
     "NOTE_TEXTS",
     "PRESETS",
+    "AddedBatch",
     "AddedCounts",
     "Alternative",
     "Assumption",

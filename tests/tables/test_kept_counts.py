@@ -60,7 +60,7 @@ def table_for(name: str, seed: int, size: int) -> pa.Table:
 
 
 @pytest.mark.filterwarnings("ignore::unheard.tables.DroppedRowsWarning")
-@settings(max_examples=7, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(
     name=st.sampled_from(sorted(SETTINGS)),
     seed=st.integers(0, 10**6),

@@ -55,7 +55,7 @@ class AddedBatch:
     added: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AddedCounts(Result):
     """What was added to kept counts, and what is kept now.
 

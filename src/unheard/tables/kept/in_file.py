@@ -131,4 +131,4 @@ def read_state(path: Path) -> State | None:
     if text is None:
         return None
     about = json.loads(text)
-    return State(CountSettings.read(json.dumps(about["settings"])), about["batches"])
+    return State(CountSettings.read(json.dumps(about.get("settings"))), about.get("batches", {}))

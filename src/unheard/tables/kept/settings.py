@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from unheard.errors import OptionError
+from unheard.errors import OptionError, SourceError
 from unheard.model.scale import Scale
 from unheard.tables.request import Request, read_names
 
@@ -55,9 +55,16 @@ class CountSettings:
     @classmethod
     def read(cls, text: str) -> CountSettings:
         """Read what :meth:`write` has written."""
-        found = json.loads(text)
-        lists = {name: tuple(value) for name, value in found.items() if isinstance(value, list)}
-        return cls(**found | lists)
+        try:
+            found = json.loads(text)
+            lists = {name: tuple(value) for name, value in found.items() if isinstance(value, list)}
+            return cls(**found | lists)
+        except (AttributeError, TypeError, ValueError):
+            raise SourceError(
+                "source",
+                problem="These kept counts were not written by this version of unheard",
+                hint="Use the version that made them, or count the tables again",
+            ) from None
 
     def write(self) -> str:
         """Write the settings as JSON."""
