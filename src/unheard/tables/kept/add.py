@@ -214,7 +214,7 @@ def open_target(into: FilePath) -> Target:
     if text.lower().endswith(ENDINGS):
         return CountsFile(Path(text))
     database, _, table = text.rpartition("#") if "#" in text else (text, "", DEFAULT_TABLE)
-    if is_url(database) or database.lower().endswith(DATABASE_ENDINGS):
+    if table and (is_url(database) or database.lower().endswith(DATABASE_ENDINGS)):
         return CountsTable(database, table)
     raise OptionError(
         "into",
