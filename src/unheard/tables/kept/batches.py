@@ -139,7 +139,7 @@ def list_batches(
         raise OptionError(
             "batch",
             problem="{argument} is missing: only files are known by their contents",
-            hint="Name the batch, so that it is added once",
+            hint="So that these rows are added once, use a name",
             examples=("2024-05-13",),
         )
     files = matching(text)

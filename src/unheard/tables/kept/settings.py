@@ -123,7 +123,9 @@ class CountSettings:
                     name,
                     problem="{argument} cannot be chosen for kept counts, which were made "
                     + ("with {window:{kept}}" if self.window else "without windows"),
-                    hint="To group them anew, name their columns with {counts}",
+                    hint="To group them anew, name their columns with {counts}"
+                    if self.window
+                    else "Count the tables again with {window}",
                     kept=self.window or "",
                 )
         scale = Scale(self.scale)
