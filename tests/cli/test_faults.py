@@ -12,11 +12,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import duckdb
 import numpy as np
@@ -270,17 +272,25 @@ def test_a_new_database_is_whole_or_not_there(processes: Forking, folder: Path, 
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of its own, full but for some bytes."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
+def small_disk() -> Iterator[Path]:
+    """A disk of its own, of 3 MB."""
+    disk = Path(tempfile.mkdtemp(prefix="unheard-disk-"))
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)], check=False
     )
     if mounted.returncode:
         pytest.skip("only an administrator can mount a disk; a limit on files stands in for it")
+    disk.chmod(0o755)  # for the server of PostgreSQL
     yield disk
-    subprocess.run(["umount", str(disk)], check=True)
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+    disk.rmdir()
+
+
+def fill(disk: Path) -> None:
+    """Leave no more than some bytes on a disk."""
+    with (disk / "filler").open("wb", buffering=0) as file:
+        while shutil.disk_usage(disk).free > 4096:
+            file.write(b"\0" * 4096)
 
 
 def test_a_disk_that_is_full(processes: Forking, folder: Path, small_disk: Path) -> None:
@@ -288,9 +298,7 @@ def test_a_disk_that_is_full(processes: Forking, folder: Path, small_disk: Path)
     for name in names[1:]:
         uh.add_counts(BATCHES[1], small_disk / name, "hotel", "stars", batch="1")
     (small_disk / "rated.csv").write_text("old")
-    with (small_disk / "filler").open("wb", buffering=0) as file:
-        while file.write(b"\0" * 4096) == 4096 and shutil.disk_usage(small_disk).free > 4096:
-            pass
+    fill(small_disk)
     before = {name: uh.count_ratings(small_disk / name) for name in names[1:]}
     ended = processes.run(
         Child((*RATE, small_disk / "rated.csv")),
@@ -306,6 +314,43 @@ def test_a_disk_that_is_full(processes: Forking, folder: Path, small_disk: Path)
         assert uh.count_ratings(small_disk / name).equals(before[name])
     # DuckDB's log of what it could not write is its own to remove, by whoever writes next.
     assert {*listed(small_disk)} - {"kept.duckdb.wal"} == {*names, "filler"}
+
+
+def test_a_full_disk_of_postgres(processes: Forking, folder: Path, small_disk: Path) -> None:
+    found = bench("postgres")
+    assert isinstance(found, PostgresBench)
+    _, stays = found.load(BATCHES[0])
+    space, place = f"small_{uuid.uuid4().hex[:8]}", small_disk / "postgres"
+    place.mkdir()
+    if found.server.system_user is not None:
+        shutil.chown(place, found.server.system_user)
+    with psycopg.connect(found.url, autocommit=True) as connection:
+        connection.execute(f"create tablespace {space} location '{place}'".encode())
+        settings = f"-c default_tablespace={space} -c temp_tablespaces=pg_default"
+        url = f"{found.url}&options={quote(settings)}"
+        uh.add_counts(BATCHES[1], f"{url}#{space}", "hotel", "stars", batch="1")
+        before = uh.count_ratings(url, table=space)
+        fill(small_disk)
+        rated = (
+            "--table",
+            stays["table"],
+            *RATED,
+            *Q,
+            "--no-ranks",
+            "--to-table",
+            f"{space}_rated",
+        )
+        for ended in processes.run(
+            Child((*COUNT, "--into", f"{url}#{space}")),
+            Child(("rate", url, *rated, f"{space}_rated")),
+            folder=folder,
+        ):
+            assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+            assert "No space left on device" in ended.err
+        assert uh.count_ratings(url, table=space).equals(before)
+        assert not is_there(found.url, f"{space}_rated")
+        connection.execute(f"drop table {space}, {space}_batches".encode())
+        connection.execute(f"drop tablespace {space}".encode())
 
 
 # Several at once.
