@@ -340,13 +340,14 @@ def test_a_full_disk_of_postgres(processes: Forking, folder: Path, small_disk: P
             "--to-table",
             f"{space}_rated",
         )
-        for ended in processes.run(
+        ended = processes.run(
             Child((*COUNT, "--into", f"{url}#{space}")),
-            Child(("rate", url, *rated, f"{space}_rated")),
+            Child(("rate", url, *rated)),
             folder=folder,
-        ):
-            assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
-            assert "No space left on device" in ended.err
+        )
+        for one in ended:
+            assert (one.code, one.out, one.err.count("\n")) == (2, "", 1), ended
+            assert "No space left on device" in one.err
         assert uh.count_ratings(url, table=space).equals(before)
         assert not is_there(found.url, f"{space}_rated")
         connection.execute(f"drop table {space}, {space}_batches".encode())
