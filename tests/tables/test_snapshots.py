@@ -237,17 +237,8 @@ def test_sessions_that_can_make_no_tables(
         found, wanted = (ask(url, "hotel", "stars", **settings) for url in (limited, owner))
         assert found.equals(wanted)
     typed = typing(monkeypatch, capsys, "rate")
-    options: tuple[str, ...] = (
-        "--table",
-        f"{prefix}stays",
-        "--item",
-        "hotel",
-        "--rating",
-        "stars",
-        "--q",
-        "0.3",
-    )
-    options += ("--level", "none")
+    options = ["--table", f"{prefix}stays", "--item", "hotel", "--rating", "stars", "--q", "0.3"]
+    options += ["--level", "none"]
     shown = typed(limited, *options)
     assert shown.code == 0
     assert "6 ratings, 2 items" in shown.text

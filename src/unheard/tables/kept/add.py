@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unheard.errors import OptionError
-from unheard.model.arguments import Columns, Table
+from unheard.model.arguments import Columns, ReadingOptions, Table
 from unheard.model.arguments import Path as FilePath
 from unheard.model.results import Result
 from unheard.model.scale import ScaleLike
@@ -102,6 +102,9 @@ def add_counts(
     nulls: Nulls | None = None,
     off_scale: OffScale | None = None,
     rater: str | None = None,
+    sheet: str | int | None = None,
+    encoding: str | None = None,
+    header: str | int | None = None,
     table: str | None = None,
     query: str | None = None,
     engine: Engine | None = None,
@@ -131,8 +134,8 @@ def add_counts(
     every, rater
         Refused if the counts of batches would not add up: where windows overlap, and where a
         rater's ratings are to be told apart.
-    table, query, engine, spark_master, memory
-        As in :func:`rate`.
+    sheet, encoding, header, table, query, engine, spark_master, memory
+        As in :func:`rate`. A sheet that is named is a batch of its own.
 
     Returns
     -------
@@ -153,13 +156,12 @@ def add_counts(
     (3, 5, 5)
     """
     given = dict(locals())
-    reading = ("table", "query", "engine", "spark_master", "memory")
-    where = Where(**{name: given[name] for name in reading})
+    where = Where(**{name: given[name] for name in ReadingOptions.__annotations__})
     options = {name: given[name] for name in REQUEST_OPTIONS if name in given}
     found = add_batches(source, into, batch, options, where)
-    from unheard.tables.public_functions import warn_of_dropped_rows
+    from unheard.tables.public_functions import warn_of
 
-    warn_of_dropped_rows(found.messages)
+    warn_of(found.messages)
     return found
 
 

@@ -17,6 +17,7 @@ from unheard.tables.kept.settings import CountSettings
 from unheard.tables.output.write import copy_to_file
 from unheard.tables.request import Request
 from unheard.tables.sources.files import read_file
+from unheard.tables.sources.reading import Reading, Roles
 
 ENDINGS = (".parquet", ".pq")
 
@@ -77,7 +78,7 @@ class CountsFile:
         """Put what is kept and what is new together, in a table of the engine."""
         parts: list[exp.Expr] = []
         if self.path.exists():
-            parts.append(read_file(engine, self.words, (), self.words))
+            parts.append(read_file(engine, self.words, self.words, Roles(), Reading())[0])
             from pyarrow.parquet import read_schema
 
             kept = {one.name: kind_of(one.type) for one in read_schema(self.path)}

@@ -15,7 +15,7 @@ from unheard.tables.engines.base import Database
 from unheard.tables.engines.duckdb import DuckDB, is_duckdb
 from unheard.tables.engines.sqlite import SQLite, is_sqlite
 from unheard.tables.request import check_table_name
-from unheard.tables.sources.files import head_of
+from unheard.tables.sources.parts import read_head
 from unheard.text import plural
 
 DUCKDB_ENDINGS, SQLITE_ENDINGS = (".duckdb", ".ddb"), (".sqlite", ".sqlite3")
@@ -86,7 +86,7 @@ def connect(text: str, *, writable: bool = False, memory: str | None = None) -> 
 
 def _tell_kind(text: str) -> str:
     """Tell the kind of a database from what its file begins with."""
-    head = head_of(text, text)
+    head = read_head(text, text)
     if not head and text.lower().endswith(SQLITE_ENDINGS):
         return "sqlite"  # nothing was written to it yet
     if not is_sqlite(head) and not is_duckdb(head):
