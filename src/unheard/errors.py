@@ -156,9 +156,7 @@ class InputError(UnheardError, ValueError):
         if self.hint:
             parts += [" ", *self._fill(self.hint)]
             if self.examples:
-                listed = _list_parts(self.examples)
-                shown = (hide_passwords(one) if isinstance(one, str) else one for one in listed)
-                parts += [" such as ", *shown]
+                parts += [" such as ", *_list_parts(self.examples)]
             if not str(parts[-1]).endswith("?"):
                 parts.append(".")
         return parts
@@ -227,7 +225,7 @@ def _list_parts(examples: Sequence[object]) -> Iterator[Part]:
     for at, example in enumerate(examples):
         if at:
             yield " or " if at == len(examples) - 1 else ", "
-        yield example if isinstance(example, Reference) else str(example)
+        yield example if isinstance(example, Reference) else hide_passwords(str(example))
 
 
 def write_list(values: Sequence[object], last: str = "or") -> str:

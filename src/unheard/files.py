@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import stat
@@ -17,6 +18,9 @@ if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
+
+_NO_ROOM = {os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)}
+"""What the system says where there is no room left."""
 
 
 @contextmanager
@@ -60,7 +64,9 @@ def refuse_to_write(path: Path, reason: str, argument: str = "output") -> Option
     return OptionError(
         argument,
         problem="{path} cannot be written: {reason}",
-        hint="Make room there, or write to another place",
+        hint="Make room there, or write to another place"
+        if reason in _NO_ROOM
+        else "Check its folder, or write to another place",
         code="unwritable_file",
         path=str(path),
         reason=reason,

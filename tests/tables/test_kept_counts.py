@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
+import zipfile
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -140,7 +141,7 @@ def test_counts_that_are_kept_answer_every_question(tmp_path: Path) -> None:
         ({"scale": "1:6"}, "scale differs from the scale of the kept counts, 1 to 5"),
         ({"window": "month", "time": "day"}, "which were made without windows"),
         ({"n_column": "n_rows"}, "n_column requires n_table for kept counts"),
-        ({"item": "motel"}, "has no column 'motel'"),
+        ({"item": "room"}, "has no column 'room'"),
     ):
         with pytest.raises(uh.InputError, match=words):
             ask_anything(into, q=0.3, **wrong)
@@ -176,6 +177,16 @@ def test_a_file_is_a_batch_known_by_its_contents(tmp_path: Path) -> None:
         uh.add_counts(tmp_path / "day-*.csv", into)
     named = uh.add_counts(tmp_path / "day-1.csv", into, batch="day 1 again")
     assert named.n_rows == STAYS.num_rows + 41
+
+
+def test_every_sheet_that_is_named_is_a_batch(tmp_path: Path) -> None:
+    text, into = as_csv(STAYS).splitlines(keepends=True), tmp_path / "counts.parquet"
+    with zipfile.ZipFile(tmp_path / "stays.zip", "w") as archive:
+        archive.writestr("first.csv", b"".join(text[:60]))
+        archive.writestr("second.csv", b"".join([text[0], *text[60:]]))
+    for sheet in ("first.csv", "second.csv", "first.csv"):
+        uh.add_counts(tmp_path / "stays.zip", into, "hotel", "stars", sheet=sheet)
+    assert uh.rate(into, q=0.3).equals(uh.rate(STAYS, "hotel", "stars", q=0.3))
 
 
 def test_what_is_no_file_must_be_named(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def add_counts(
         Refused if the counts of batches would not add up: where windows overlap, and where a
         rater's ratings are to be told apart.
     sheet, encoding, header, table, query, engine, spark_master, memory
-        As in :func:`rate`.
+        As in :func:`rate`. A sheet that is named is a batch of its own.
 
     Returns
     -------

@@ -149,6 +149,8 @@ def list_batches(
     for file in files:
         stamp = _stamp(file)
         name = _digest(file, known, into)
+        if where["sheet"] is not None:
+            name += f"#{where['sheet']}"
         found.setdefault(name, Source(name, file, file, stamp))
     return list(found.values())
 

@@ -78,8 +78,7 @@ class CountsFile:
         """Put what is kept and what is new together, in a table of the engine."""
         parts: list[exp.Expr] = []
         if self.path.exists():
-            kept_rows, _ = read_file(engine, self.words, self.words, Roles(), Reading())
-            parts.append(kept_rows)
+            parts.append(read_file(engine, self.words, self.words, Roles(), Reading())[0])
             from pyarrow.parquet import read_schema
 
             kept = {one.name: kind_of(one.type) for one in read_schema(self.path)}
