@@ -131,7 +131,8 @@ QUESTIONS: dict[str, Options] = {
         one.only("python")
         for one in (
             o.INTO,
-            *COLUMNS,
+            # Kept counts remember numbers, and not what words stood for.
+            *(one for one in COLUMNS if one is not o.LABELS),
             o.BATCH,
             _TABLE_SCALE,
             *TIME,
