@@ -343,7 +343,7 @@ def test_a_stated_encoding_must_fit(tmp_path: Path) -> None:
     assert names(path, encoding="cp850") == ["M³ller"]  # it fits, too: whoever states it knows
     for encoding in ("utf-8", "ascii"):
         refused(path, f"is not in {encoding.upper()}. Leave encoding out", encoding=encoding)
-    for unknown in ("utf9", "zip", "rot13"):
+    for unknown in ("utf9", "zip", "rot13", "utf-8\0"):
         refused(path, "encoding is not known", uh.OptionError, encoding=unknown)
 
 
