@@ -348,7 +348,7 @@ _AUDIT = {"anyOf": [CalibrateQuestion.model_json_schema(), _ROWS]}
     openapi_extra=_describe_table("calibrate", schema=_AUDIT),
 )
 async def calibrate(request: Request) -> Response:
-    """Estimate participation from an audit: counts, or a table, in which the truth is known."""
+    """Estimate participation: from an audit, or from a table with reminders or response rates."""
     return await _table(request, "calibrate", given=_read(request, "calibrate"))
 
 

@@ -266,12 +266,17 @@ class InspectionDocument(BaseModel):
 
 
 class AuditDocument(BaseModel):
-    """The document of ``unheard calibrate --json``; with segments, one for each."""
+    """The document of ``unheard calibrate --json``; with segments or windows, one for each."""
 
     model_config = ConfigDict(extra="allow")
 
     segments: dict[str, dict[str, Any]] | None = None
+    windows: dict[str, dict[str, Any]] | None = None
+    source: str | None = None
     g: list[float | None] | None = None
     q: float | None = None
+    q_lower: float | None = None
     quiet: str | None = None
     words: str | None = None
+    sentences: list[str] | None = None
+    warnings: list[str] | None = None

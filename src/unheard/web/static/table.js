@@ -10,6 +10,7 @@ import { makeExampleFile } from "./example.js";
 import { acceptDrops, readFile, readPasted } from "./files.js";
 import { answerLatest, debounce } from "./latest.js";
 import { layOutColumns } from "./layout.js";
+import { addLearning } from "./learn.js";
 import { Mistake, writePlural, readOptional, writeScale, writeWhole } from "./numbers.js";
 import { makeRankingTable, writeName } from "./ranking.js";
 import { EXAMPLE, state } from "./state.js";
@@ -56,6 +57,7 @@ export function initTable(changed, goTo) {
     byId("source-problem").textContent = alert.textContent = "";
     byId("table-layout").hidden = byId("table-answer").hidden = true;
     byId("table-layout").replaceChildren();
+    byId("table-learning").replaceChildren();
   }
 
   /** There is no answer about a table: keep the table, unless it cannot be read. */
@@ -87,6 +89,7 @@ export function initTable(changed, goTo) {
         if (table !== chosen) return;
         table.layout = layOutColumns(byId("table-layout"), { source, found, options }, changed);
         addQuestions(options);
+        addLearning(byId("table-learning"), { source, found, options, layout: table.layout }, changed);
       }
       progress.start("Ranking the items");
       const query = question(table.layout.read());
