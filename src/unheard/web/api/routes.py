@@ -276,11 +276,11 @@ async def regret_chart(request: Request) -> Response:
     "/inspect",
     tags=["tables"],
     responses={200: {"model": InspectionDocument}},
-    openapi_extra=_describe_table(),
+    openapi_extra=_describe_table("inspect"),
 )
 async def inspect(request: Request) -> Response:
     """Say what is in a table, and what its columns may be."""
-    return await _table(request, "inspect")
+    return await _table(request, "inspect", given=_read(request, "inspect"))
 
 
 @router.post("/counts", tags=["tables"], responses=_LISTED, openapi_extra=_describe_table("counts"))

@@ -262,7 +262,13 @@ class InspectionDocument(BaseModel):
 
     rows: int
     columns: list[ColumnDocument]
+    head: list[list[str | None]] = Field(description="A few rows, as text.")
     guess: GuessDocument
+    sheet: str | None = Field(description="The sheet or file that was read, if there are any.")
+    sheets: list[str] = Field(description="The sheets to choose from.")
+    encoding: str | None = Field(description="Of a text file.")
+    has_header: bool = Field(description="Whether columns have names, or are called 1, 2, 3, ...")
+    notes: list[str] = Field(description="How the file was read.")
 
 
 class AuditDocument(BaseModel):
