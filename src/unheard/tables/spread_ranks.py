@@ -31,7 +31,7 @@ from unheard.tables.sql.rate_query import (
 )
 
 MOST_LOOKED_UP = 2**22
-"""Items whose ends fit into the memory of each worker: 128 MiB, with confidence limits."""
+"""Items whose ends fit into the memory of each worker: 32 MiB for each end, and for averages."""
 
 MOST_RANGES = 2**12
 """Ranges of values, in all groups of items that are compared with each other."""
