@@ -19,6 +19,7 @@ from unheard.tables.engines.arrow_batches import Source
 from unheard.tables.request import Request
 from unheard.tables.sql.count_query import LARGEST_WEIGHT
 from unheard.tables.sql.expressions import Operand
+from unheard.tables.sql.rank_query import rank_limits
 from unheard.tables.sql.reserved_names import BALANCE, N_NULL, N_ROWS, N_WRONG, N, Q, reserve
 
 NOTE = reserve("note_")
@@ -47,6 +48,16 @@ def rate_items(request: Request, unchecked: bool, source: Source) -> dict[str, O
         outputs = _result_columns(request, items, answer, source)
     outputs["n_ratings"] = seen
     return outputs | {note_column(name): notes[name] for name in NOTE_TEXTS if name in notes}
+
+
+def rate_and_limit_items(
+    request: Request, unchecked: bool, level: float, source: Source
+) -> dict[str, Operand]:
+    """Work out what :func:`rate_items` does, and confidence limits at a second level."""
+    alone = replace(request, level=level, order=None)
+    limits = rate_items(alone, unchecked, source)
+    again = dict(zip(rank_limits(), (limits["ci_lower"], limits["ci_upper"]), strict=True))
+    return rate_items(request, unchecked, source) | again
 
 
 def _read_items(request: Request, source: Source) -> Items:

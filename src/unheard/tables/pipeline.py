@@ -50,6 +50,7 @@ from unheard.tables.request import (
     read_window,
 )
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
+from unheard.tables.spread_ranks import rank_spread_items
 from unheard.tables.sql.count_query import (
     add_experience,
     find_unsettled,
@@ -356,8 +357,8 @@ def prepare(
         if request.ranks:
             ranking = RankingProgress(opened.engine)
             with watch("ranking", ranking):
-                made = _ranks(request, opened, given, together, Work(ranking.tell, effort))
-            request, given = made.request, replace(given, ranks=made.kept)
+                made = _ranks(request, opened, given, together, found, Work(ranking.tell, effort))
+            request, given = made.request, made.given
             crowd, messages = made.crowd, messages + made.messages
         return Job(
             request, opened, write_rate_query(request, given), together, messages, found, crowd
@@ -535,31 +536,36 @@ class _Ranks:
     """Ranks that the engine keeps, the request that they answer, and what must be known of them."""
 
     request: Request
-    kept: exp.Expr | None = None
+    given: Prepared
     crowd: CrowdRanks | None = None
     messages: list[str] = field(default_factory=list)
 
 
 def _ranks(
-    request: Request, opened: Opened, given: Prepared, together: exp.Query, work: Work
+    request: Request,
+    opened: Opened,
+    given: Prepared,
+    together: exp.Query,
+    found: check_rows.Tally,
+    work: Work,
 ) -> _Ranks:
     """Work ranks out first, so that their memory is free again when the result is made.
 
     Too many items for one participation are ranked with separate ones: then the request says so.
     """
     engine, messages = opened.engine, list[str]()
-    compared = _compared(request, engine, together)
+    compared, groups = _compared(request, engine, together, found)
     if request.order is not None and request.order.k is not None and compared:
         check_k(request.order.k, compared)
     if request.shared and compared:
         from unheard.tables.shared_ranks import shared_ranks
 
         try:
-            found = _Ranks(request, *shared_ranks(request, engine, together, work))
-            if found.crowd is not None and found.crowd.with_error is None:
+            kept, crowd, told = shared_ranks(request, engine, together, work)
+            if crowd.with_error is None:
                 # Too much work: then nothing is said about sampling error.
-                found = replace(found, request=replace(request, sampling_error=False))
-            return found
+                request = replace(request, sampling_error=False)
+            return _Ranks(request, replace(given, ranks=kept), crowd, told)
         except OptionError as error:
             if error.code != "too_many_items":
                 raise
@@ -569,13 +575,15 @@ def _ranks(
                 "compare pair by pair under one participation."
             )
     if not (request.ranks_allow_for_error or engine.keeps or request.order):
-        return _Ranks(request, messages=messages)
+        return _Ranks(request, given, messages=messages)
     level = None
     if request.ranks_allow_for_error and request.level is not None:
         level = adjust_level_for_items(request.level, compared)
-    keep = engine.keep if engine.repeats_steps else None
-    kept = engine.keep("ranks", write_rank_query(request, given, level, keep))
-    return _Ranks(request, kept, messages=messages)
+    if engine.repeats_steps:
+        given = rank_spread_items(engine, request, given, level, compared, groups)
+    else:
+        given = replace(given, ranks=engine.keep("ranks", write_rank_query(request, given, level)))
+    return _Ranks(request, given, messages=messages)
 
 
 def items_query(request: Request, together: exp.Query) -> exp.Select:
@@ -605,16 +613,22 @@ def _left_out(request: Request, engine: Engine, together: exp.Query) -> tuple[in
     return int(found[MANY]), int(found[SEEN])
 
 
-def _compared(request: Request, engine: Engine, together: exp.Query) -> int:
-    """Count the items that are compared with each other, at the most."""
+def _compared(
+    request: Request, engine: Engine, together: exp.Query, found: check_rows.Tally
+) -> tuple[int, int]:
+    """Count the items that are compared with each other, at the most, and the groups of these."""
+    more = request.n_table is not None  # it may list items without ratings
+    if not (more or request.compared_within or request.strata or request.min_ratings):
+        return found.items, 1  # each has one row of counts
     within = [column(name) for name in request.compared_within]
     items = items_query(request, together)
     many = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
     many = many.from_(items.subquery(reserve("items")))
-    groups = many.group_by(*within) if within else many
-    most = exp.select(exp.alias_(exp.Max(this=column(MANY)), MANY))
-    (found,) = engine.rows(most.from_(groups.subquery(reserve("groups"))))
-    return int(found[MANY] or 0)
+    grouped = many.group_by(*within) if within else many
+    most = exp.alias_(exp.Max(this=column(MANY)), MANY)
+    groups = exp.alias_(exp.Count(this=exp.Star()), reserve("groups"))
+    (row,) = engine.rows(exp.select(most, groups).from_(grouped.subquery(reserve("grouped"))))
+    return int(row[MANY] or 0), int(row[reserve("groups")])
 
 
 def _describe_rows(
