@@ -6,6 +6,7 @@ rating respond with a probability between lo and hi.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import sub
 from typing import get_args
@@ -28,12 +29,12 @@ class Box:
         Which upper sides grow as q falls.
     """
 
-    fewest: tuple[Column, ...]
-    most: tuple[Column, ...]
+    fewest: Sequence[Column]
+    most: Sequence[Column]
     gives: tuple[bool, ...]
 
     @classmethod
-    def elastic(cls, fewest: tuple[Column, ...], most: tuple[Column, ...]) -> Box:
+    def elastic(cls, fewest: Sequence[Column], most: Sequence[Column]) -> Box:
         """Build a box whose upper sides all grow as q falls."""
         return cls(fewest, most, (True,) * len(most))
 
@@ -41,18 +42,24 @@ class Box:
     def rigid(self) -> bool:
         """Whether the number of people that each rating stands for is known."""
         return all(
-            isinstance(few, float) and isinstance(many, float) and few == many
+            few is many or (isinstance(few, float) and isinstance(many, float) and few == many)
             for few, many in zip(self.fewest, self.most, strict=True)
         )
 
     @property
-    def room(self) -> tuple[Column, ...]:
+    def room(self) -> Sequence[Column]:
         """How many more people than the fewest each rating may stand for."""
         return map_distinct(sub, self.most, self.fewest)
 
     def reversed(self) -> Box:
         """Return the same box seen from the other end of the scale."""
         return Box(self.fewest[::-1], self.most[::-1], self.gives[::-1])
+
+
+def plain_box(m: int) -> Box:
+    """Return the box that lets every rating stand for one person."""
+    ones = (1.0,) * m
+    return Box.elastic(ones, ones)
 
 
 def build_boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, Box | None]:

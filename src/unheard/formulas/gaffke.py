@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,11 @@ from unheard.formulas.operations import (
     Column,
     Floats,
     Operations,
+    along,
     are_identical,
+    find_neighbours,
+    leave_out,
+    name,
     row_maximum,
     total,
     weighted_sum,
@@ -146,54 +151,59 @@ class _Test:
         """Return by how much A exp(-h) exceeds B; where it does, t is rejected."""
         above, below, more = self._above(t), *self._below(t)
         all_below = _Side(below.first + more, below.second + more * more)
-        found = self._compare(above, all_below)
+        found = name("excess", self._compare(above, all_below))
         if self.quantile.z < _HIGH:
             return found
         # Far out in the tail the extra y decides if the others are many and near t, and two
         # moments hide it among them. So t must also be rejected with the extra y on its own.
         ops, gap, second = self.ops, above.first - below.first, above.second + below.second
-        error = ops.sqrt(second)
+        error = name("error", ops.sqrt(second))
         alone = self._compare(_Side(ops.greatest(gap, error), second), _Side(more, more * more))
         return ops.least(found, ops.where(gap > error, alone, -more))
 
     def _compare(self, above: _Side, below: _Side) -> Column:
         ops = self.ops
         # One over the shapes, each times the squares of both means.
-        u = above.second * (below.first * below.first)
-        v = below.second * (above.first * above.first)
+        u = name("u", above.second * (below.first * below.first))
+        v = name("v", below.second * (above.first * above.first))
         # Above the last rating given there is nothing, and t is not rejected.
         both = ops.greatest(u + v, _LEAST)
         spread = ops.sqrt(both) / ops.greatest(above.first * below.first, _LEAST)
-        spread = ops.least(spread, _WIDEST)
-        lean = (u - v) / both
+        spread = name("spread", ops.least(spread, _WIDEST))
+        lean = name("lean", (u - v) / both)
         return above.first * ops.exp(-self.quantile.at(spread, lean)) - below.first
 
     def _above(self, t: Column) -> _Side:
-        ops = self.ops
-        apart = [ops.greatest(d - t, 0.0) for d in self.distances[1:]]
-        return self._side(self.box.fewest[1:], self.counts[1:], apart)
+        weights, counts, distances = leave_out(0, self.box.fewest, self.counts, self.distances)
+        apart = along(lambda d: self.ops.greatest(d - t, 0.0), distances)
+        return self._side("above", weights, counts, apart)
 
     def _below(self, t: Column) -> tuple[_Side, Column]:
         """Return the part of those seen, and the extra y."""
-        ops, weights = self.ops, self.box.most[:-1]
-        apart = [t, *(ops.greatest(t - d, 0.0) for d in self.distances[1:-1])]
+        ops = self.ops
+        weights, counts, distances = leave_out(-1, self.box.most, self.counts, self.distances)
+        apart = along(lambda d: ops.greatest(t - d, 0.0), distances)
         # The smallest y is at the near end, unless a rating above it has a larger weight.
-        more = _times(weights[0], t)
-        if not are_identical(weights):
-            more = row_maximum([w * d for w, d in zip(weights, apart, strict=True)], ops)
-        return self._side(weights, self.counts[:-1], apart), more
+        if are_identical(weights):
+            more = _times(weights[0], t)
+        else:
+            more = name("extra", row_maximum(along(mul, weights, apart), ops))
+        return self._side("below", weights, counts, apart), more
 
     def _side(
-        self, weights: Sequence[Column], counts: Sequence[Column], apart: Sequence[Column]
+        self,
+        side: str,
+        weights: Sequence[Column],
+        counts: Sequence[Column],
+        apart: Sequence[Column],
     ) -> _Side:
         if are_identical(weights):
-            weight = weights[0]
-            sums = [c * d for c, d in zip(counts, apart, strict=True)]
-            first, second = total(sums), weighted_sum(apart, sums)
-            return _Side(_times(weight, first), _times(weight * weight, second))
-        reach = [w * d for w, d in zip(weights, apart, strict=True)]
-        sums = [c * y for c, y in zip(counts, reach, strict=True)]
-        return _Side(total(sums), weighted_sum(reach, sums))
+            weight, reach = weights[0], apart
+        else:
+            weight, reach = 1.0, along(mul, weights, apart)
+        sums = along(mul, counts, reach)
+        first, second = name(side, total(sums)), name(f"{side}_2", weighted_sum(reach, sums))
+        return _Side(_times(weight, first), _times(weight * weight, second))
 
 
 def _times(factor: Column, column: Column) -> Column:
@@ -223,15 +233,16 @@ def find_lower_limit(
         The engine's operations.
     """
     # Without the extra y, both sides balance at the bound; with it, they balance below:
-    bound = find_extreme_mean(counts, distances, box, ops.least, ops)
-    mass = count_people_at(counts, [bound > d for d in distances], box, ops)
+    bound = find_extreme_mean(counts, distances, box, ops)
+    bound = name("bound", bound)
+    mass = name("mass", count_people_at(counts, along(lambda d: bound > d, distances), box, ops))
     slope = mass + box.most[0]
     top = ops.divide(bound * mass, slope)
-    longest = ops.divide(1.0 / _FLATTEST, weighted_sum(box.fewest, counts))
+    longest = name("longest", ops.divide(1.0 / _FLATTEST, weighted_sum(box.fewest, counts)))
     test = _Test(distances, counts, box, fit_log_quantile(z), ops)
     limit = _secant(test, *_bracket(test, top), slope, longest)
     # If all ratings are at the near end, so is the limit.
-    return ops.where(total(counts[1:]) > 0.0, limit, 0.0)
+    return ops.where(weighted_sum(distances, counts) > 0.0, limit, 0.0)
 
 
 def _bracket(test: _Test, top: Column) -> tuple[Column, Column]:
@@ -241,17 +252,8 @@ def _bracket(test: _Test, top: Column) -> tuple[Column, Column]:
     describe many people just below t and one far below. At the rating itself these people are
     neither above nor below, so the excess there decides on which side the limit is.
     """
-    ops = test.ops
-    low: Column = 0.0
-    high, places = test.distances[-1], list(test.distances[1:-1])
-    while places:
-        middle = len(places) // 2
-        place, lower, upper = places[middle], places[:middle], places[middle + 1 :]
-        rejected = test.excess(place) > 0.0
-        low, high = ops.where(rejected, place, low), ops.where(rejected, high, place)
-        upper = [place] * (len(lower) - len(upper)) + upper
-        places = [ops.where(rejected, *pair) for pair in zip(upper, lower, strict=True)]
-    return low, ops.least(high, top)
+    low, high = find_neighbours(test.distances, lambda place: test.excess(place) > 0.0, test.ops)
+    return low, name("high", test.ops.least(high, top))
 
 
 def _secant(test: _Test, low: Column, high: Column, slope: Column, longest: Column) -> Column:
@@ -259,12 +261,13 @@ def _secant(test: _Test, low: Column, high: Column, slope: Column, longest: Colu
     ops = test.ops
     before, excess_before = high, test.excess(high)
     t = high + ops.divide(excess_before, slope)
-    t = ops.greatest(t, low + _SHORTEST * (high - low))
+    t = name("t", ops.greatest(t, low + _SHORTEST * (high - low)))
     for _ in range(_STEPS):
         excess = test.excess(t)
         run, fall = t - before, excess_before - excess
         pace = ops.where(run * fall > 0.0, ops.least(ops.divide(run, fall), longest), 0.0)
+        pace = name("pace", pace)
         before, excess_before = t, excess
         least = low + _SHORTEST * (t - low)
-        t = ops.least(ops.greatest(t + excess * pace, least), high)
+        t = name("t", ops.least(ops.greatest(t + excess * pace, least), high))
     return t
