@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import sub
 from typing import get_args
 
-from unheard.formulas.operations import Column, map_distinct
+from unheard.formulas.operations import Column, map_distinct, name
 from unheard.options.choices import Quiet
 
 QUIET: tuple[Quiet, ...] = get_args(Quiet)
@@ -49,7 +48,7 @@ class Box:
     @property
     def room(self) -> Sequence[Column]:
         """How many more people than the fewest each rating may stand for."""
-        return map_distinct(sub, self.most, self.fewest)
+        return map_distinct(lambda many, few: name("room", many - few), self.most, self.fewest)
 
     def reversed(self) -> Box:
         """Return the same box seen from the other end of the scale."""
@@ -87,7 +86,7 @@ def build_boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | 
         if q is not None:
             fixed = Box.elastic(fixed.fewest, map_distinct(lambda w: w / q, fixed.most))
         return fixed, fixed
-    ones, inverse = (1.0,) * m, 1.0 / q
+    ones, inverse = (1.0,) * m, name("most", 1.0 / q)
     if kind == "middle":
         inner = Box(ones, (1.0, *((inverse,) * (m - 2)), 1.0), (False, *((True,) * (m - 2)), False))
         return inner, inner

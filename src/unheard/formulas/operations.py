@@ -67,6 +67,9 @@ class Operations(Protocol):
     ) -> tuple[Column, Column]:
         """Apply a function to what is seen from the low end of the scale, and from the high end."""
 
+    def constant(self, what: str, value: float) -> Column:
+        """Give a number a name."""
+
 
 class NumpyOperations:
     """:class:`Operations` on NumPy arrays."""
@@ -108,6 +111,10 @@ class NumpyOperations:
     ) -> tuple[Column, Column]:
         """Apply a function to what is seen from either end, one after the other."""
         return function(*low), function(*high)
+
+    def constant(self, what: str, value: float) -> Column:
+        """Return the number."""
+        return value
 
 
 NUMPY = NumpyOperations()
@@ -155,6 +162,10 @@ class PlainOperations:
     ) -> tuple[Column, Column]:
         """Apply a function to what is seen from either end, one after the other."""
         return function(*low), function(*high)
+
+    def constant(self, what: str, value: float) -> Column:
+        """Return the number."""
+        return value
 
 
 PLAIN = PlainOperations()
@@ -335,7 +346,7 @@ def find_neighbours(
     while inner:
         middle = len(inner) // 2
         place, lower, upper = inner[middle], inner[:middle], inner[middle + 1 :]
-        beyond = is_beyond(place)
+        beyond = is_beyond(name("place", place))
         low, high = ops.where(beyond, place, low), ops.where(beyond, high, place)
         upper = [place] * (len(lower) - len(upper)) + upper
         inner = [ops.where(beyond, *pair) for pair in zip(upper, lower, strict=True)]

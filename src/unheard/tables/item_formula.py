@@ -122,14 +122,15 @@ def _breakdown(request: Request, claim: Claim, items: Items, source: Source) -> 
 def _read_q(request: Request, source: Source) -> Any:
     if request.q_column is not None:
         return source.column(Q)
-    return None if request.assumption.q is None else float(request.assumption.q)
+    q = request.assumption.q
+    return None if q is None else source.constant("q", float(q))
 
 
 def _read_balance(request: Request, source: Source, counts: Sequence[Any], n: Any, q: Any) -> Any:
     if request.method != "bea":
         return None
     if not request.balance_keys:
-        return float(bea_lambda(float(n), q))
+        return float(bea_lambda(float(n), request.assumption.q))
     small = source.column(BALANCE)
     if request.n is not None and n < LARGE_N:
         return small
@@ -161,7 +162,7 @@ def combine_item_strata(
 ) -> dict[str, Operand]:
     """Combine the strata of each item, from the sums over them."""
     setting = read_setting(request)
-    q = None if request.q_column is not None else _read_q(request, source)
+    q = None if request.q_column is not None else request.assumption.q
     sums = {name: source.column(sum_column(name)) for name in stratum_term_names(setting)}
     answer = combine_strata(sums, setting, q, source)
     ratings, seen = source.column(sum_column("ratings")), source.column("n_ratings")

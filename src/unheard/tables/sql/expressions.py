@@ -149,6 +149,10 @@ class Sheet:
             return yes if condition else no
         return yes if yes is no else self.cell("where", condition, yes, no)
 
+    def constant(self, what: str, value: float) -> Cell:
+        """Return a number that is stated once, under its name."""
+        return self.cell("constant", value).called(what)
+
     def ratings(self, columns: Sequence[Operand]) -> Sequence[Operand]:
         """Return columns along the scale, or numbers: on a long scale a row for each."""
         if len(columns) < self._long:
@@ -186,7 +190,7 @@ class Sheet:
         if isinstance(low, RatingRows):
             return low.merge(high)
         if isinstance(low, tuple | list):
-            return tuple(self._merge(*both) for both in zip(low, high, strict=True))
+            return self._merge_lists(low, high)
         if is_dataclass(low):
             kept = {f.name: (getattr(low, f.name), getattr(high, f.name)) for f in fields(low)}
             asked = {f.name for f in fields(low) if f.init}
@@ -202,6 +206,15 @@ class Sheet:
         if isinstance(a, Cell) or isinstance(b, Cell):
             return a if a is b else self.cell(operation, a, b)
         return known(a, b)
+
+    def _merge_lists(self, low: Sequence[Any], high: Sequence[Any]) -> Sequence[Any]:
+        if all(isinstance(one, Cell) and one.operation == "column" for one in low):
+            # Counts: each gets a name of its own, also that in the middle, which is the same.
+            return [
+                self.cell("by_end", *both).called(f"seen_{place}")
+                for place, both in enumerate(zip(low, high, strict=True), start=1)
+            ]
+        return tuple(self._merge(*both) for both in zip(low, high, strict=True))
 
 
 def _are_alike(low: Any, high: Any) -> bool:

@@ -27,6 +27,8 @@ class Chain:
 
     Attributes
     ----------
+    constants
+        Numbers that are stated once.
     listed
         A query without a table: the ends and ratings that every row is combined with, and the
         numbers that go with them; None if every row stays one.
@@ -40,6 +42,7 @@ class Chain:
         Which rows of the last step to return; None for all.
     """
 
+    constants: Layer
     listed: exp.Query | None
     spread: Layer
     steps: list[Layer]
@@ -86,7 +89,7 @@ def _divide(a: exp.Expr, b: exp.Expr) -> exp.Expr:
 
 
 def _by_end(low: exp.Expr, high: exp.Expr) -> exp.Expr:
-    return _where(_is_low(), low, high)
+    return low if low == high else _where(_is_low(), low, high)
 
 
 def _is_low() -> exp.Expr:
@@ -210,7 +213,7 @@ class _Layout:
     def _place(self, cell: Cell) -> None:
         """Settle whether a cell gets a name, and after how many steps."""
         below = max((self.level.get(id(a), 0) for a in _cells_in(cell)), default=0)
-        if cell.operation == "column" or self.is_base(cell):
+        if cell.operation in ("column", "constant") or self.is_base(cell):
             self.depth[id(cell)] = self.level[id(cell)] = 0
             self.length[id(cell)] = 1
             self.names[id(cell)] = (
@@ -223,7 +226,8 @@ class _Layout:
         length = sum(self.length[id(a)] for a in _cells_in(cell)) or 1
         again = self.uses[id(cell)] - 1
         repeated = again * length > (_LONGEST if cell.operation in _SIGNS else 0)
-        shared = plain and (repeated or nested >= _DEEPEST or cell.operation in _WINDOWS)
+        known = cell.name is not None and again > 0 and length > 2
+        shared = plain and (repeated or known or nested >= _DEEPEST or cell.operation in _WINDOWS)
         self.depth[id(cell)] = 0 if shared else nested
         self.length[id(cell)] = 1 if shared else length
         self.level[id(cell)] = below + shared
@@ -349,18 +353,21 @@ def lay_out(outputs: Mapping[str, Operand], keys: Sequence[str]) -> Chain:
     spread += [(name, column(name)) for name in plan.kept if name not in keys]
     conditions: list[exp.Expr] = []
     if layout.has_ends:
-        spread.append((END, column(END)))
         conditions.append(_is_low())
     if layout.has_ratings:
-        spread += [(PLACE, column(PLACE)), (RATING, column(RATING))]
         conditions.append(exp.EQ(this=column(PLACE), expression=exp.Literal.number(1)))
+    constants: Layer = [
+        (layout.names[id(c)], exp.cast(number(c.arguments[0]), "double"))
+        for c in layout.order
+        if c.operation == "constant"
+    ]
     if not conditions:
-        return Chain(None, [], steps, results, None)
+        return Chain(constants, None, spread, steps, results, None)
     base = {layout.names[id(c)]: c for c in layout.order if layout.is_base(c)}
     for name, cell in base.items():
-        made = column(name) if cell.operation == "listed" else layout.write(cell, top=True)
-        spread.append((name, made))
-    return Chain(_list_rows(layout, base), spread, steps, results, exp.and_(*conditions))
+        if cell.operation != "listed":
+            spread.append((name, layout.write(cell, top=True)))
+    return Chain(constants, _list_rows(layout, base), spread, steps, results, exp.and_(*conditions))
 
 
 def _list_rows(layout: _Layout, base: Mapping[str, Cell]) -> exp.Query:
@@ -405,7 +412,7 @@ class _Plan:
 
     def __init__(self, layout: _Layout, outputs: Mapping[str, Operand]) -> None:
         named = {layout.names[id(c)]: c for c in layout.order if id(c) in layout.names}
-        base = {name for name, c in named.items() if layout.is_base(c)}
+        base = {name for name, c in named.items() if c.operation == "constant" or layout.is_base(c)}
         given = {name for name, c in named.items() if c.operation == "column"}
         self.made = {name: c for name, c in named.items() if name not in base | given}
         self.needs = {name: layout.needs(c, top=True) for name, c in self.made.items()}

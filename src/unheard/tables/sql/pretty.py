@@ -15,9 +15,6 @@ _CLAUSES = (
     "UNION ALL", "LIMIT", "OFFSET",
 )  # fmt: skip
 _CLAUSE = re.compile(r"(WITH|SELECT|FROM|CROSS|LEFT|JOIN|WHERE|GROUP|ORDER|UNION|LIMIT|OFFSET)\Z")
-_BREAKS = frozenset(("+", "-", "*", "/", "||", "AND", "OR", "WHEN", "ELSE", "END", "ON"))
-"""A line may end before these, and behind a comma."""
-
 Token: TypeAlias = "str | list[Token]"
 """A word, or what stands in brackets."""
 
@@ -105,7 +102,8 @@ def _clause(tokens: Sequence[Token], indent: int) -> list[str]:
     if not is_query and len(pad + _flat(tokens)) <= _WIDTH:
         return [pad + _flat(tokens)]
     if tokens[0] == "SELECT":
-        return [f"{pad}SELECT", *_items(tokens[1:], indent + 2)]
+        first, *rest = _items(tokens[1:], indent + 4)
+        return [f"{pad}SELECT {first.strip()}", *rest]
     if not is_query:
         return _wrapped(tokens, indent)
     lines, before = [pad], []
@@ -116,7 +114,6 @@ def _clause(tokens: Sequence[Token], indent: int) -> list[str]:
             before = []
         elif token == "," and not before:
             lines[-1] += ","
-            lines.append(pad)
         else:
             before.append(token)
     if before:
@@ -135,62 +132,61 @@ def _is_query(tokens: Sequence[Token]) -> bool:
 
 def _items(tokens: Sequence[Token], indent: int) -> list[str]:
     """Write a list, as many of its items side by side as fit."""
-    items: list[list[Token]] = [[]]
+    # The first line begins with SELECT.
+    return _filled(_parts(tokens, ","), indent, " " * (indent + 3))
+
+
+def _parts(tokens: Sequence[Token], sign: str) -> list[list[Token]]:
+    """Split tokens behind commas, or before signs that bind loosest."""
+    parts: list[list[Token]] = [[]]
     for token in tokens:
-        items[-1].append(token)
-        if token == ",":
-            items.append([])
-    return _filled(items, indent)
+        before = sign != "," and isinstance(token, str) and token in _LEVELS[sign]
+        if before and parts[-1]:
+            parts.append([])
+        parts[-1].append(token)
+        if token == sign == ",":
+            parts.append([])
+    return [part for part in parts if part]
 
 
-def _filled(items: Iterable[Sequence[Token]], indent: int) -> list[str]:
+_LEVELS: dict[str, frozenset[str]] = {
+    "case": frozenset(("AS", "WHEN", "ELSE", "END", "AND", "OR", "ON", "||")),
+    "sum": frozenset(("+", "-", "<", ">", "<=", ">=")),
+    "product": frozenset(("*", "/", "THEN")),
+}
+"""Lines end before these, before those that bind loosest first."""
+
+
+def _filled(parts: Sequence[Sequence[Token]], indent: int, line: str = "") -> list[str]:
+    """Put parts side by side as long as they fit, behind the beginning of a line."""
+    pad = " " * indent
     lines: list[str] = []
-    line = ""
-    for item in items:
-        text = _flat(item)
-        if line and indent + len(line) + 1 + len(text) <= _WIDTH:
-            line = f"{line} {text}"
-            continue
-        if line:
-            lines.append(" " * indent + line)
-        line = text
-        if indent + len(text) > _WIDTH:
-            *broken, last = _wrapped(item, indent)
-            lines += broken
-            line = last[indent:]
-    return [*lines, " " * indent + line]
+    for part in parts:
+        text = _flat(part)
+        if line.strip() and len(line) + 1 + len(text) > _WIDTH:
+            lines.append(line)
+            line = ""
+        if not line.strip():
+            line = line or pad
+            if len(line) + len(text) > _WIDTH:
+                *broken, line = _wrapped(part, indent)
+                lines += broken
+            else:
+                line += text
+        else:
+            line += f" {text}"
+    return [*lines, line]
 
 
 def _wrapped(tokens: Sequence[Token], indent: int) -> list[str]:
-    """Break what is too long for a line before operators, the outermost first."""
-    pieces: list[list[Token]] = [[]]
-    for token in tokens:
-        if isinstance(token, str) and token in _BREAKS and pieces[-1]:
-            pieces.append([])
-        pieces[-1].append(token)
-        if token == ",":
-            pieces.append([])
-    pieces = [piece for piece in pieces if piece]
-    if len(pieces) > 1:
-        first, *rest = pieces
-        lines = _filled([first], indent)
-        more = _filled(rest, indent + 2)
-        if len(lines[-1]) + len(more[0].strip()) + 1 <= _WIDTH:
-            # Fill the first line too.
-            return _filled_on(lines, rest, indent + 2)
-        return lines + more
+    """Break what is too long for a line, at what binds loosest."""
+    for sign in (",", *_LEVELS):
+        parts = _parts(tokens, sign)
+        if len(parts) > 1:
+            first, *rest = parts
+            *broken, line = _filled([first], indent)
+            return [*broken, *_filled(rest, indent + 2, line)]
     return _opened(tokens, indent)
-
-
-def _filled_on(lines: list[str], pieces: Sequence[Sequence[Token]], indent: int) -> list[str]:
-    """Go on behind the last line."""
-    lines = list(lines)
-    for place, piece in enumerate(pieces):
-        text = _flat(piece)
-        if len(lines[-1]) + 1 + len(text) > _WIDTH:
-            return lines + _filled(pieces[place:], indent)
-        lines[-1] = f"{lines[-1]} {text}"
-    return lines
 
 
 def _opened(tokens: Sequence[Token], indent: int) -> list[str]:

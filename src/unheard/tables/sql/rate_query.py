@@ -280,15 +280,24 @@ def _apply_formula(
 
 
 def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
+    tables = []
+    if chain.constants:
+        words = "The numbers of the assumption and of the confidence level."
+        tables.append(steps.add(f"{name}_numbers", _select(chain.constants), words))
     if chain.listed is not None:
-        listed = steps.add(f"{name}_at", chain.listed, "The ends of an interval.")
+        words = "Everything is seen from both ends of the scale."
+        tables.append(steps.add(f"{name}_ends", chain.listed, words))
+    if tables:
         query = _select(chain.spread).from_(latest, copy=False)
-        latest = steps.add(f"{name}_0", query.join(listed, join_type="cross", copy=False))
+        for table in tables:
+            everything = exp.Column(this=exp.Star(), table=identifier(table))
+            query = query.select(everything, copy=False).join(table, join_type="cross", copy=False)
+        latest = steps.add(f"{name}_0", query)
     for index, step in enumerate(chain.steps, start=1):
         words = "The closed forms, step by step." if index == 1 else ""
-        query = _select(step)
-        query.args["expressions"].insert(0, exp.Star())
-        latest = steps.add(f"{name}_{index}", query.from_(latest, copy=False), words)
+        made = _select(step)
+        made.args["expressions"].insert(0, exp.Star())
+        latest = steps.add(f"{name}_{index}", made.from_(latest, copy=False), words)
     query = _select(chain.results).from_(latest, copy=False)
     if chain.condition is not None:
         query = query.where(chain.condition, copy=False)
