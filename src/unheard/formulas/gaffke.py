@@ -100,7 +100,7 @@ class LogQuantile:
     def named(self, ops: Operations) -> LogQuantile:
         """Give the numbers names where columns have names: each is then stated once."""
         series = [
-            [ops.constant(f"c_{order}{power}", one) for power, one in enumerate(coefficients)]
+            [ops.constant(f"c{order}{power}", one) for power, one in enumerate(coefficients)]
             for order, coefficients in enumerate(self.series, start=1)
         ]
         return LogQuantile(ops.constant("z", self.z), series)
@@ -271,9 +271,9 @@ def _sum_moments(
         squares, sums = along(mul, counts, weights), along(mul, counts, apart)
         square_sums = along(mul, squares, apart)
     first, square_2 = total(sums), weighted_sum(apart, square_sums)
-    first, square_2 = name(f"{side}_sum", first), name(f"{side}_squares", square_2)
     if last_below is None:
         return _Moments(weight, 0.0, first, 0.0, 0.0, square_2)
+    first, square_2 = name(f"{side}_sum", first), name(f"{side}_squares", square_2)
 
     def count_here(d: Column, count: Column) -> Column:
         here = (count, 0.0) if side == "above" else (0.0, count)

@@ -154,7 +154,7 @@ _WINDOWS: dict[str, type[exp.Func]] = {
 _BASE = ("listed", "gathered", "by_end")
 """What is made when rows are combined with ends and ratings, if it is made of nothing else."""
 
-_DEEPEST = 8
+_DEEPEST = 16
 """An expression this deep gets a name: for readers, and for engines whose parsers give up."""
 
 _LONGEST = 8
@@ -226,7 +226,7 @@ class _Layout:
         length = sum(self.length[id(a)] for a in _cells_in(cell)) or 1
         again = self.uses[id(cell)] - 1
         repeated = again * length > (_LONGEST if cell.operation in _SIGNS else 0)
-        known = cell.name is not None and again > 0 and length > 2
+        known = cell.name is not None and length > 2
         shared = plain and (repeated or known or nested >= _DEEPEST or cell.operation in _WINDOWS)
         self.depth[id(cell)] = 0 if shared else nested
         self.length[id(cell)] = 1 if shared else length
@@ -357,7 +357,7 @@ def lay_out(outputs: Mapping[str, Operand], keys: Sequence[str]) -> Chain:
     if layout.has_ratings:
         conditions.append(exp.EQ(this=column(PLACE), expression=exp.Literal.number(1)))
     constants: Layer = [
-        (layout.names[id(c)], exp.cast(number(c.arguments[0]), "double"))
+        (layout.names[id(c)], exp.cast(_decimal(c.arguments[0]), "double"))
         for c in layout.order
         if c.operation == "constant"
     ]
@@ -368,6 +368,17 @@ def lay_out(outputs: Mapping[str, Operand], keys: Sequence[str]) -> Chain:
         if cell.operation != "listed":
             spread.append((name, layout.write(cell, top=True)))
     return Chain(constants, _list_rows(layout, base), spread, steps, results, exp.and_(*conditions))
+
+
+def _decimal(value: float) -> exp.Expr:
+    """Write a number that is cast: with few digits no engine rounds it on the way."""
+    text = repr(value)
+    short = len(text) <= _EXACT and "e" not in text and value > 0
+    return exp.Literal.number(text) if short else number(value)
+
+
+_EXACT = 12
+"""So many characters of a decimal number are exact in double precision, in every engine."""
 
 
 def _list_rows(layout: _Layout, base: Mapping[str, Cell]) -> exp.Query:

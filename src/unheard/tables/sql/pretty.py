@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from sqlglot import Dialect
@@ -105,7 +105,7 @@ def _clause(tokens: Sequence[Token], indent: int) -> list[str]:
         first, *rest = _items(tokens[1:], indent + 4)
         return [f"{pad}SELECT {first.strip()}", *rest]
     if not is_query:
-        return _wrapped(tokens, indent)
+        return _wrapped(tokens, pad, indent + 2)
     lines, before = [pad], []
     for token in tokens:
         if isinstance(token, list) and _is_query(token):
@@ -132,83 +132,86 @@ def _is_query(tokens: Sequence[Token]) -> bool:
 
 def _items(tokens: Sequence[Token], indent: int) -> list[str]:
     """Write a list, as many of its items side by side as fit."""
-    # The first line begins with SELECT.
-    return _filled(_parts(tokens, ","), indent, " " * (indent + 3))
-
-
-def _parts(tokens: Sequence[Token], sign: str) -> list[list[Token]]:
-    """Split tokens behind commas, or before signs that bind loosest."""
-    parts: list[list[Token]] = [[]]
+    items: list[list[Token]] = [[]]
     for token in tokens:
-        before = sign != "," and isinstance(token, str) and token in _LEVELS[sign]
-        if before and parts[-1]:
-            parts.append([])
-        parts[-1].append(token)
-        if token == sign == ",":
-            parts.append([])
-    return [part for part in parts if part]
+        items[-1].append(token)
+        if token == ",":
+            items.append([])
+    # The first line begins with SELECT.
+    lines = [" " * (indent + 3)]
+    for item in items:
+        lines += _wrapped(item, lines.pop(), indent + 2)
+        if len(lines[-1]) > _WIDTH - _SHORT:
+            lines.append(" " * indent)
+    return [line for line in lines if line.strip()]
 
 
-_LEVELS: dict[str, frozenset[str]] = {
-    "case": frozenset(("AS", "WHEN", "ELSE", "END", "AND", "OR", "ON", "||")),
-    "sum": frozenset(("+", "-", "<", ">", "<=", ">=")),
-    "product": frozenset(("*", "/", "THEN")),
+_SHORT = 30
+"""A column begins on the line of the one before if so much is left of it."""
+
+_LOOSE = {
+    **dict.fromkeys(("AS", "WHEN", "ELSE", "END", "AND", "OR", "ON", "||"), 0),
+    **dict.fromkeys(("<", ">", "<=", ">="), 1),
+    **dict.fromkeys(("+", "-"), 2),
+    **dict.fromkeys(("*", "/"), 3),
 }
-"""Lines end before these, before those that bind loosest first."""
+"""What lines end before, and how tightly it binds."""
+
+_DEPTH = 2
+"""Brackets count for so many steps of tightness."""
 
 
-def _filled(parts: Sequence[Sequence[Token]], indent: int, line: str = "") -> list[str]:
-    """Put parts side by side as long as they fit, behind the beginning of a line."""
-    pad = " " * indent
+def _wrapped(tokens: Sequence[Token], line: str, indent: int) -> list[str]:
+    """Write behind the beginning of a line; break before what binds loosest in its last third."""
+    words = list(_words(tokens, 0))
     lines: list[str] = []
-    for part in parts:
-        text = _flat(part)
-        if line.strip() and len(line) + 1 + len(text) > _WIDTH:
-            lines.append(line)
-            line = ""
-        if not line.strip():
-            line = line or pad
-            if len(line) + len(text) > _WIDTH:
-                *broken, line = _wrapped(part, indent)
-                lines += broken
-            else:
-                line += text
+    while words:
+        ends: list[tuple[int, int]] = []
+        text = line
+        for place, (word, glued, tightness) in enumerate(words):
+            joined = text if glued or not text.strip() else f"{text} "
+            if len(joined) + len(word) > _WIDTH and ends:
+                late = [end for end in ends if end[1] >= ends[-1][1] - 4] or ends
+                break
+            if place and tightness is not None:
+                ends.append((tightness, place))
+            text = joined + word
         else:
-            line += f" {text}"
-    return [*lines, line]
+            return [*lines, text]
+        _, place = min(late, key=lambda end: (end[0], -end[1]))
+        lines.append(_written(line, words[:place]))
+        words, line = words[place:], " " * indent
+    return [*lines, line] if line.strip() else lines
 
 
-def _wrapped(tokens: Sequence[Token], indent: int) -> list[str]:
-    """Break what is too long for a line, at what binds loosest."""
-    for sign in (",", *_LEVELS):
-        parts = _parts(tokens, sign)
-        if len(parts) > 1:
-            first, *rest = parts
-            *broken, line = _filled([first], indent)
-            return [*broken, *_filled(rest, indent + 2, line)]
-    return _opened(tokens, indent)
+def _written(line: str, words: Iterable[tuple[str, bool, int | None]]) -> str:
+    for word, glued, _ in words:
+        line += word if glued or not line.strip() else f" {word}"
+    return line
 
 
-def _opened(tokens: Sequence[Token], indent: int) -> list[str]:
-    """Break inside the longest brackets of what has no operators outside of them."""
-    pad = " " * indent
-    groups = [token for token in tokens if isinstance(token, list)]
-    if not groups:
-        return [pad + _flat(tokens)]
-    longest = max(groups, key=lambda group: len(_flat(group)))
-    place = next(i for i, token in enumerate(tokens) if token is longest)
-    head, tail = _flat(tokens[:place]), _flat(tokens[place + 1 :])
-    gap = "" if place == 0 or _is_call(tokens[place - 1]) else " "
-    inner = _wrapped(longest, indent + 2)
-    first = f"{pad}{head}{gap}({inner[0].strip()}"
-    if len(first) > _WIDTH:
-        return [f"{pad}{head}{gap}(", *inner, _closed(pad, tail)]
-    last = f"{inner[-1]})" if len(inner) > 1 else f"{first})"
-    lines = [first, *inner[1:-1], last] if len(inner) > 1 else [last]
-    if tail:
-        lines[-1] += tail if tail.startswith(",") else f" {tail}"
-    return lines
-
-
-def _closed(pad: str, tail: str) -> str:
-    return f"{pad})" + (tail if not tail or tail.startswith(",") else f" {tail}")
+def _words(tokens: Sequence[Token], depth: int) -> Iterator[tuple[str, bool, int | None]]:
+    """List words, whether they touch the one before, and how tightly they are bound to it."""
+    before: Token = ""
+    after_comma = False
+    for place, token in enumerate(tokens):
+        first = place == 0 and depth > 0
+        if isinstance(token, list):
+            glued = first or _is_call(before)
+            yield "(", glued, depth * _DEPTH if after_comma else None
+            yield from _words(token, depth + 1)
+            yield ")", True, None
+        else:
+            binds = _LOOSE.get(token)
+            if (
+                first
+                or not before
+                or (token == "-" and isinstance(before, str) and before in _LOOSE)
+            ):
+                binds = None
+            if after_comma:
+                binds = 0
+            tightness = None if binds is None else binds + depth * _DEPTH
+            yield token, first or token == ",", tightness
+        after_comma = token == ","
+        before = token
