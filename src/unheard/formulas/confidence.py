@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from unheard.formulas.bounds import find_misfits
+from unheard.formulas.bounds import find_misfits, measure_distances
 from unheard.formulas.boxes import Box, plain_box
 from unheard.formulas.gaffke import find_lower_limit
 from unheard.formulas.moments import WeightedMoments, accumulate_moments_below
@@ -199,8 +199,7 @@ def _view_from_both_ends(
     """View the scale from either end, so that one formula serves both limits."""
     flat = plain_box(len(values))
     low, high = (flat if end is None else end for end in ends)
-    up = along(lambda v: v - values[0], values)
-    down = along(lambda v: values[-1] - v, values[::-1])
+    up, down = measure_distances(values)
     back = counts[::-1]
     below = WeightedMoments(accumulate_moments_below, up, counts, 2)
     above = WeightedMoments(accumulate_moments_below, down, back, 2)

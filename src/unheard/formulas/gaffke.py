@@ -129,9 +129,9 @@ def fit_log_quantile(z: float) -> LogQuantile:
     r, s = np.sqrt(u + v), (u - v) / (u + v)
     degrees = [(k, j) for k in range(1, _DEGREE + 1) for j in range(k + 2)]
     terms = np.stack([r**k * s**j for k, j in degrees], axis=1)
-    found = np.linalg.lstsq(terms, _exact_quantile(u, v, z) / r - z, rcond=None)[0]
+    fitted: Floats = np.linalg.lstsq(terms, _exact_quantile(u, v, z) / r - z, rcond=None)[0]
     # More digits would say nothing, and only make queries longer.
-    found = np.round(found, _DIGITS)
+    found = fitted.round(_DIGITS)
     series = [found[[k == order for k, _ in degrees]] for order in range(1, _DEGREE + 1)]
     return LogQuantile(z, tuple(tuple(map(float, one)) for one in series))
 
@@ -174,7 +174,9 @@ class _Moments(NamedTuple):
         """Return the sums of y as seen from t, so far away from the rating."""
         first = self.first + away * self.mass
         second = self.square_2 + away * (2.0 * self.square_1 + away * self.square_0)
-        return _Side(_times(self.weight, first), _times(self.weight * self.weight, second))
+        return _Side(
+            _times(self.weight, first), _times(name("weight_sq", self.weight * self.weight), second)
+        )
 
 
 @dataclass(frozen=True)
@@ -208,10 +210,10 @@ class _Test:
         greatest = self.ops.greatest
         if side == "above":
             weights, counts, distances = leave_out(0, self.box.fewest, self.counts, self.distances)
-            apart = along(lambda d: greatest(d - place, 0.0), distances)
+            apart = name("further", along(lambda d: greatest(d - place, 0.0), distances))
         else:
             weights, counts, distances = leave_out(-1, self.box.most, self.counts, self.distances)
-            apart = along(lambda d: greatest(place - d, 0.0), distances)
+            apart = name("nearer", along(lambda d: greatest(place - d, 0.0), distances))
         return weights, counts, distances, apart
 
     def extra(self, t: Column) -> Column:
@@ -224,10 +226,10 @@ class _Test:
 
     def compare(self, above: _Side, below: _Side, extra: Column) -> Column:
         """Return by how much A exp(-h) exceeds B; where it does, t is rejected."""
-        above = _Side(name("above", above.first), name("above_squared", above.second))
+        above = _Side(name("above", above.first), name("above_sq", above.second))
         all_below = _Side(
             name("below", below.first + extra),
-            name("below_squared", below.second + extra * extra),
+            name("below_sq", below.second + extra * extra),
         )
         found = name("excess", self._compare(above, all_below))
         if not self.is_far:
@@ -247,8 +249,8 @@ class _Test:
         # Above the last rating given there is nothing, and t is not rejected.
         both = ops.greatest(u + v, _LEAST)
         spread = ops.sqrt(both) / ops.greatest(above.first * below.first, _LEAST)
-        spread = name("spread", ops.least(spread, _WIDEST))
-        lean = name("lean", (u - v) / both)
+        spread = name("spread", ops.least(spread, ops.constant("widest", _WIDEST)))
+        lean = name("lean", 1.0 - 2.0 * v / both)
         return above.first * ops.exp(-self.quantile.at(spread, lean)) - below.first
 
 
@@ -282,8 +284,8 @@ def _sum_moments(
     mass = name(f"{side}_count", total(along(count_here, distances, counts)))
     if squares is counts:
         return _Moments(weight, mass, first, mass, first, square_2)
-    square_0 = name(f"{side}_squared_weights", total(along(count_here, distances, squares)))
-    square_1 = name(f"{side}_squared_sum", total(square_sums))
+    square_0 = name(f"{side}_sq_weights", total(along(count_here, distances, squares)))
+    square_1 = name(f"{side}_sq_sum", total(square_sums))
     return _Moments(weight, mass, first, square_0, square_1, square_2)
 
 
@@ -315,7 +317,6 @@ def find_lower_limit(
     """
     # Without the extra y, both sides balance at the bound; with it, they balance below:
     bound = find_extreme_mean(counts, distances, box, ops)
-    bound = name("bound", bound)
     mass = name("mass", count_people_at(counts, along(lambda d: bound > d, distances), box, ops))
     slope = mass + box.most[0]
     top = ops.divide(bound * mass, slope)
@@ -324,7 +325,7 @@ def find_lower_limit(
     test = _Test(distances, counts, box, quantile, z >= _HIGH, ops)
     limit = _find_crossing(test, top, slope, longest)
     # If all ratings are at the near end, so is the limit.
-    return ops.where(weighted_sum(distances, counts) > 0.0, limit, 0.0)
+    return name("limit", ops.where(weighted_sum(distances, counts) > 0.0, limit, 0.0))
 
 
 def _find_crossing(test: _Test, top: Column, slope: Column, longest: Column) -> Column:
@@ -337,7 +338,7 @@ def _find_crossing(test: _Test, top: Column, slope: Column, longest: Column) -> 
     """
     ops = test.ops
     low, following = find_neighbours(test.distances, test.rejects, ops)
-    low, following = name("low", low), name("following", following)
+    low, following = name("low", low), name("next", following)
     above, below = test.between(low, following)
     high = name("high", ops.greatest(ops.least(following, top), low))
 
@@ -347,12 +348,13 @@ def _find_crossing(test: _Test, top: Column, slope: Column, longest: Column) -> 
 
     before, excess_before = high, excess_at(high)
     t = high + ops.divide(excess_before, slope)
-    t = name("t", ops.greatest(t, low + _SHORTEST * (high - low)))
+    t = ops.greatest(t, low + _SHORTEST * (high - low))
     for _ in range(_STEPS):
+        t = name("t", t)
         excess = excess_at(t)
         run, fall = t - before, excess_before - excess
         pace = ops.where(run * fall > 0.0, ops.least(ops.divide(run, fall), longest), 0.0)
         before, excess_before = t, excess
         least = low + _SHORTEST * (t - low)
-        t = name("t", ops.least(ops.greatest(t + excess * pace, least), high))
+        t = ops.least(ops.greatest(t + excess * pace, least), high)
     return t
