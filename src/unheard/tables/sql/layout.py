@@ -446,7 +446,7 @@ class _Plan:
         steps: list[list[str]] = [[] for _ in range(self._level[""] - 1)]
         for name in self.made:
             steps[self._level[name] - 1].append(name)
-        return steps
+        return [sorted(step) for step in steps]
 
     def _delay(self) -> None:
         """Make a column only when it is needed, unless more would then have to wait for it."""

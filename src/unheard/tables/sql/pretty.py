@@ -10,7 +10,7 @@ from sqlglot import Dialect
 
 _WIDTH = 100
 
-_CLAUSE = re.compile(r"(WITH|SELECT|FROM|CROSS|LEFT|JOIN|WHERE|GROUP|ORDER|UNION|LIMIT|OFFSET)\Z")
+_CLAUSE = re.compile(r"(WITH|SELECT|FROM|CROSS|LEFT|JOIN|WHERE|GROUP|ORDER|UNION|LIMIT)\Z")
 Token: TypeAlias = "str | list[Token]"
 """A word, or what stands in brackets."""
 
@@ -79,9 +79,8 @@ def _query(tokens: Sequence[Token], indent: int) -> list[str]:
     clauses = _clauses(tokens)
     for place, clause in enumerate(clauses, start=1):
         more = _clause(clause, indent)
-        last = place == len(clauses) or clauses[place][0] == "OFFSET"
-        short = clause[0] == "FROM" and last
-        short = short or clause[0] in ("UNION", "CROSS", "LEFT", "WHERE", "GROUP", "OFFSET")
+        short = clause[0] == "FROM" and place == len(clauses)
+        short = short or clause[0] in ("UNION", "CROSS", "LEFT", "WHERE", "GROUP")
         short = short or before[:1] == ["UNION"]
         if lines and short and not _is_comment(before) and len(more) == 1:
             together = f"{lines[-1]} {more[0].strip()}"

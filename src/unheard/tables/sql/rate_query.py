@@ -293,9 +293,9 @@ def _apply_formula(
     """
     if given.compute is None:
         outputs = formula(Sheet())
-        kept: Layer = [(key, column(key)) for key in keys]
         chain = lay_out(outputs, keys)
-        chain = replace(chain, results=[*kept, *chain.results])
+        named: Layer = [(key, column(key)) for key in keys]
+        chain = replace(chain, results=[*named, *chain.results])
         last = _write_chain(chain, steps, latest, name)
         return steps, last, list(outputs)
     query = steps.closing(exp.select("*").from_(latest))
@@ -319,9 +319,9 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
             spread = spread.select(everything, copy=False)
             spread = spread.join(table, join_type="cross", copy=False)
         latest = steps.add(f"{name}_0", spread)
-    for index, step in enumerate(chain.steps, start=1):
+    for index, layer in enumerate(chain.steps, start=1):
         words = "The closed forms, step by step." if index == 1 else ""
-        following = _select(step)
+        following = _select(layer)
         following.args["expressions"].insert(0, exp.Star())
         latest = steps.add(f"{name}_{index}", following.from_(latest, copy=False), words)
     results = _select(chain.results).from_(latest, copy=False)
