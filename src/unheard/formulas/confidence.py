@@ -113,7 +113,7 @@ def find_limits_with_n(
     """
 
     def find_limit(box: Box | None, *end: Any) -> Column:
-        return _limit_with_n(_End(*end), box, n, z, people, ratio, ops)
+        return name("limit", _limit_with_n(_End(*end), box, n, z, people, ratio, ops))
 
     low, high = _view_from_both_ends(counts, values, ends)
     low, high = ops.both_ends(find_limit, (ends[0], *low), (ends[1], *high))
@@ -216,9 +216,10 @@ def _smallest_not_rejected(sums: _Sums, otherwise: Column, z: float, ops: Operat
     mass**2/square_0 is at most z**2, no t is rejected and the result is ``otherwise``.
     """
     center = ops.divide(sums.first, sums.mass)
-    tilt = sums.square_1 - sums.square_0 * center
+    center = name("center", center)
+    tilt = name("tilt", sums.square_1 - sums.square_0 * center)
     spread = sums.square_2 - (sums.square_1 + tilt) * center
-    leading = sums.mass * sums.mass - z * z * sums.square_0
+    leading = name("leading", sums.mass * sums.mass - z * z * sums.square_0)
     inner = ops.greatest(z * z * tilt * tilt + leading * spread, 0.0)
     root = center - ops.divide(z * (z * tilt + ops.sqrt(inner)), leading)
     return ops.where(leading > 0.0, root, otherwise)
@@ -316,7 +317,7 @@ def _try_thresholds(
     ) -> Column:
         first = name("first", above[0] * more - below[0] * less)
         second = name("second", squares_above[0] * more_squares + squares_below[0] * less_squares)
-        return name("limit_here", find_limit(_Threshold(place, far, near, top, first, second)))
+        return name("limit_at", find_limit(_Threshold(place, far, near, top, first, second)))
 
     return along(
         try_threshold,

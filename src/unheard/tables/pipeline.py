@@ -48,7 +48,7 @@ from unheard.tables.sql.count_query import (
     write_count_query,
     write_window_query,
 )
-from unheard.tables.sql.dialects import column
+from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, column
 from unheard.tables.sql.rate_query import (
     Prepared,
     SecondTable,
@@ -354,7 +354,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally
     if request.window is not None:
         check_rows.check_windows(request, request.window, opened, counts)
         counts = engine.keep("windows", write_window_query(request, request.window, counts))
-    return Prepared(counts), found
+    return Prepared(counts, in_rows=engine.dialect not in ANALYSED_IN_ROUNDS), found
 
 
 def number_of_rows(engine: Engine, relation: exp.Expr) -> int:
@@ -391,7 +391,7 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
         found = SecondTable(second.relation, keys, value, everything, as_text)
         check_rows.check_second(request, opened, given.counts, found, name, second.words)
         made[name] = found
-    return Prepared(given.counts, made["n"], made["q"])
+    return replace(given, n_table=made["n"], q_table=made["q"])
 
 
 def _check_value(value: str, place: str, second: Opened) -> None:

@@ -11,6 +11,7 @@ from typing import TypeVar
 from sqlglot import Dialect, exp
 
 from unheard.errors import OptionError
+from unheard.tables.sql.explicit_columns import list_columns
 from unheard.tables.sql.pretty import write_lines
 from unheard.tables.sql.reserved_names import reserve
 
@@ -29,6 +30,9 @@ DIALECTS = (
     "tsql",
 )
 """The dialects that text is written in."""
+
+ANALYSED_IN_ROUNDS = ("spark", "databricks")
+"""Engines that go over a query a hundred times at most, and over every step at least once."""
 
 _EXPONENT_IS_DOUBLE = (
     "bigquery",
@@ -112,6 +116,8 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
         for cast in nodes.get(exp.Cast, ()):
             _write_double(cast)
     steps = nodes.get(exp.CTE, [])
+    if dialect in ANALYSED_IN_ROUNDS:
+        list_columns(tree)
     if dialect == "duckdb":
         # It divides by zero as IEEE 754 says; a guard would cost a tenth of the time.
         for guard in nodes.get(exp.Nullif, ()):

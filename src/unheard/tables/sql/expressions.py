@@ -95,7 +95,7 @@ class Cell:
 class Sheet:
     """All cells of one computation; implements :class:`unheard.formulas.operations.Operations`."""
 
-    def __init__(self, long: int = LONG_SCALE) -> None:
+    def __init__(self, long: int | None = LONG_SCALE) -> None:
         self._cells: dict[tuple[Any, ...], Cell] = {}
         self._long = long
 
@@ -159,7 +159,7 @@ class Sheet:
 
     def ratings(self, columns: Sequence[Operand]) -> Sequence[Operand]:
         """Return columns along the scale, or numbers: on a long scale a row for each."""
-        if len(columns) < self._long:
+        if self._long is None or len(columns) < self._long:
             return columns
         return RatingRows(self, "rating", lambda: list(columns))
 
@@ -267,10 +267,11 @@ class RatingRows(Along):
         self._summed: RatingRows | None = None
 
     def called(self, name: str) -> RatingRows:
-        """Say what the column is called if it gets a name; what is said first counts."""
-        self.name = self.name or name
-        if isinstance(self._row, Cell):
-            self._row.called(name)
+        """Say what the column is called, if it is not worked out from others."""
+        if self.is_listed:
+            self.name = self.name or name
+            if isinstance(self._row, Cell):
+                self._row.called(name)
         return self
 
     def _named(self, name: str | None) -> RatingRows:
@@ -428,7 +429,7 @@ class RatingRows(Along):
         high: Operand = float(len(self))
         for _ in range(math.ceil(math.log2(len(self) - 1))):
             middle = name("middle", sheet.floor((low + high) / 2.0))
-            beyond = is_beyond(name("place", self._at(middle)))
+            beyond = is_beyond(self._at(middle))
             low, high = sheet.where(beyond, middle, low), sheet.where(beyond, high, middle)
         return self._at(low), self._at(high)
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from unheard.tables.sql.dialects import column, identifier
 from unheard.tables.sql.expressions import HIGH, LOW, Cell, Operand, Order, number
-from unheard.tables.sql.reserved_names import END, PLACE, RATING, reserve
+from unheard.tables.sql.reserved_names import END, PLACE, RATING, plain, reserve
 
 Layer: TypeAlias = list[tuple[str, exp.Expr]]
 """The columns that a step adds to those of the step before."""
@@ -197,7 +197,7 @@ class _Layout:
 
     def _find_words(self, outputs: Mapping[str, Operand]) -> dict[int, str]:
         """Find a name for every cell: its own, or that of what it is part of."""
-        words = {id(cell): name for name, cell in reversed(list(outputs.items()))}
+        words = {id(cell): plain(name) for name, cell in reversed(list(outputs.items()))}
         for cell in reversed(self.order):
             if cell.name is not None:
                 words[id(cell)] = cell.name

@@ -153,9 +153,13 @@ def _items(tokens: Sequence[Token], indent: int) -> list[str]:
     lines = [" " * (indent + 3)]
     for item in items:
         text, room = _flat(item), _WIDTH - len(lines[-1])
-        if room <= len(text) <= _WIDTH - indent or room < _SHORT:
+        if room <= len(text) and (len(text) <= _WIDTH - indent or room < _SHORT):
             lines.append(" " * indent)
-        lines += _wrapped(item, lines.pop(), indent + 2)
+        wrapped = _wrapped(item, lines[-1], indent + 2)
+        if len(wrapped[0]) > _WIDTH:
+            lines.append("")
+            wrapped = _wrapped(item, " " * indent, indent + 2)
+        lines[-1:] = wrapped
     return [line for line in lines if line.strip()]
 
 

@@ -20,7 +20,7 @@ from unheard.tables.item_formula import (
 from unheard.tables.request import Request
 from unheard.tables.sql.count_query import LARGEST_WEIGHT
 from unheard.tables.sql.dialects import column, identifier
-from unheard.tables.sql.expressions import Sheet, number
+from unheard.tables.sql.expressions import LONG_SCALE, Sheet, number
 from unheard.tables.sql.layout import Chain, Layer, lay_out
 from unheard.tables.sql.rank_query import (
     add_columns,
@@ -101,6 +101,8 @@ class Prepared:
         Applies formulas outside the engine; otherwise they are written into the query.
     unchecked
         Whether the rows were not validated, so that notes must report what contradicts the request.
+    in_rows
+        Whether the ratings of a long scale may have a row each, which takes more steps.
     """
 
     counts: exp.Expr
@@ -110,6 +112,7 @@ class Prepared:
     ranks: exp.Expr | None = None
     compute: Compute | None = None
     unchecked: bool = False
+    in_rows: bool = True
 
 
 def write_rate_query(request: Request, given: Prepared) -> exp.Select:
@@ -292,7 +295,7 @@ def _apply_formula(
     Returns the steps, the name of the last, and the names of the columns that the formula returns.
     """
     if given.compute is None:
-        outputs = formula(Sheet())
+        outputs = formula(Sheet(LONG_SCALE if given.in_rows else None))
         chain = lay_out(outputs, keys)
         named: Layer = [(key, column(key)) for key in keys]
         chain = replace(chain, results=[*named, *chain.results])
