@@ -17,9 +17,9 @@ from unheard.formulas.operations import (
     Column,
     Operations,
     along,
+    extreme_along,
     last_total,
     name,
-    row_minimum,
     shifted,
     total,
     weighted_sum,
@@ -172,14 +172,12 @@ def find_extreme_mean(
     mass = name("people", factor * last_total(masses))
     first = name("sum", factor * last_total(firsts))
     factor, (masses, firsts) = people.by(box.room, 1)
-    means = along(
-        lambda more_mass, more_first: ops.divide(
-            first + factor * more_first, mass + factor * more_mass
-        ),
-        masses,
-        firsts,
-    )
-    return name("bound", ops.least(ops.divide(first, mass), row_minimum(means, ops)))
+
+    def find_mean(more_mass: Column, more_first: Column) -> Column:
+        return ops.divide(first + factor * more_first, mass + factor * more_mass)
+
+    smallest = extreme_along(find_mean, (masses, firsts), ops, largest=False)
+    return name("bound", ops.least(ops.divide(first, mass), smallest))
 
 
 def _fill(

@@ -36,10 +36,9 @@ from unheard.formulas.moments import WeightedMoments, accumulate_moments_below
 from unheard.formulas.operations import (
     Column,
     Operations,
-    along,
+    extreme_along,
     map_distinct,
     name,
-    row_maximum,
     running_maximum,
     shifted,
     total,
@@ -291,13 +290,13 @@ def _known_limit(
         limit = test.limit(at, n, z, ops)
         return ops.where(limit >= at.place, limit, 0.0) if ratio else limit
 
-    return ops.greatest(row_maximum(_try_thresholds(find_limit, end, test, ops), ops), 0.0)
+    return ops.greatest(_try_thresholds(find_limit, end, test, ops), 0.0)
 
 
 def _try_thresholds(
     find_limit: Callable[[_Threshold], Column], end: _End, test: _Test, ops: Operations
-) -> Sequence[Column]:
-    """Return the limit that each threshold gives."""
+) -> Column:
+    """Return the largest of the limits that the thresholds give."""
     fewest, most = end.box.fewest, end.box.most
     spread = [
         map_distinct(lambda w: w * test.second_factor(w, ops), one) for one in (most, fewest[::-1])
@@ -319,8 +318,7 @@ def _try_thresholds(
         second = name("second", squares_above[0] * more_squares + squares_below[0] * less_squares)
         return name("limit_at", find_limit(_Threshold(place, far, near, top, first, second)))
 
-    return along(
-        try_threshold,
+    lists = (
         end.distances,
         shifted(running_maximum(most, ops), most[0]),
         running_maximum(fewest[::-1], ops)[::-1],
@@ -329,6 +327,7 @@ def _try_thresholds(
         squares_above[1][2][::-1],
         squares_below[1][2],
     )
+    return extreme_along(try_threshold, lists, ops, largest=True)
 
 
 def _mean_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Column:
