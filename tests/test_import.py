@@ -28,6 +28,14 @@ def test_import_loads_nothing_heavy() -> None:
     code = "import sys, unheard; print(*sys.modules, sep='\\n')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
+    assert "unheard.errors" in loaded
+    assert not loaded & {*HEAVY, "numpy"}
+
+
+def test_first_estimate_loads_nothing_heavy() -> None:
+    code = "import sys, unheard as uh; uh.estimate([1, 2], q=0.5); print(*sys.modules, sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
     assert "unheard.model.question" in loaded
     assert not loaded & HEAVY
 

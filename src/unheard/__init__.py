@@ -30,22 +30,7 @@ from unheard.errors import (
     SourceError,
     UnheardError,
 )
-from unheard.formulas.bea import bea_a_star, bea_lambda, regret_lower_bound
-from unheard.formulas.estimators import ESTIMATORS as _ESTIMATORS
-from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
-from unheard.model.assumption import Assumption
-from unheard.model.estimate import estimate
-from unheard.model.histograms import Histograms
-from unheard.model.notes import NOTE_TEXTS
-from unheard.model.question import Question, build_question
-from unheard.model.response_rate import Response
-from unheard.model.results import Chart, Estimate, Estimates, Result
-from unheard.model.results import Drawer as _Drawer
-from unheard.model.results import Presenter as _Presenter
-from unheard.model.results import install as _install
-from unheard.model.scale import Scale
-from unheard.model.studies import PRESETS
-from unheard.model.tally import tally
+from unheard.later import provide as _provide
 
 if _typing.TYPE_CHECKING:
     from unheard import charts as charts
@@ -64,20 +49,33 @@ if _typing.TYPE_CHECKING:
     from unheard.analysis.suggest import Alternative, Suggestion, suggest_participation
     from unheard.analysis.sweep import Sweep, sweep
     from unheard.analysis.waves import Waves, calibrate_from_waves
+    from unheard.formulas.bea import bea_a_star, bea_lambda, regret_lower_bound
     from unheard.game.minimax import Minimax
     from unheard.game.regret_table import Regret, Regrets
+    from unheard.model.assumption import Assumption
+    from unheard.model.estimate import estimate
+    from unheard.model.histograms import Histograms
+    from unheard.model.notes import NOTE_TEXTS
+    from unheard.model.question import Question, build_question
+    from unheard.model.response_rate import Response
+    from unheard.model.results import Chart, Estimate, Estimates, Result
+    from unheard.model.scale import Scale
+    from unheard.model.studies import PRESETS
+    from unheard.model.tally import tally
+    from unheard.options.choices import METHODS
     from unheard.report import make_report
     from unheard.tables import (
+        AddedBatch,
+        AddedCounts,
         DroppedRowsWarning,
+        ReadingWarning,
+        add_counts,
         count_ratings,
         plan_table,
         rank,
         rate,
         write_sql,
     )
-
-METHODS = tuple(_ESTIMATORS)
-"""Names of the methods that :func:`estimate` knows."""
 
 _LATER = {
     name: module
@@ -100,11 +98,27 @@ _LATER = {
         "unheard.analysis.shared_ranking": ("SharedRanking", "rank_shared"),
         "unheard.analysis.assumption_file": ("read_assumption", "write_assumption"),
         "unheard.analysis.sweep": ("Sweep", "sweep"),
+        "unheard.formulas.bea": ("bea_a_star", "bea_lambda", "regret_lower_bound"),
         "unheard.game.regret_table": ("Regret", "Regrets"),
         "unheard.game.minimax": ("Minimax",),
+        "unheard.model.assumption": ("Assumption",),
+        "unheard.model.estimate": ("estimate",),
+        "unheard.model.histograms": ("Histograms",),
+        "unheard.model.notes": ("NOTE_TEXTS",),
+        "unheard.model.question": ("Question", "build_question"),
+        "unheard.model.response_rate": ("Response",),
+        "unheard.model.results": ("Chart", "Estimate", "Estimates", "Result"),
+        "unheard.model.scale": ("Scale",),
+        "unheard.model.studies": ("PRESETS",),
+        "unheard.model.tally": ("tally",),
+        "unheard.options.choices": ("METHODS",),
         "unheard.report": ("make_report",),
         "unheard.tables": (
+            "AddedBatch",
+            "AddedCounts",
             "DroppedRowsWarning",
+            "ReadingWarning",
+            "add_counts",
             "count_ratings",
             "plan_table",
             "rank",
@@ -114,12 +128,14 @@ _LATER = {
     }.items()
     for name in names
 }
-"""Names that are fetched when first used, so that importing the package stays fast."""
+"""Where the public names are. They are fetched when first used, so that importing stays fast."""
 
 __all__ = [
     "METHODS",
     "NOTE_TEXTS",
     "PRESETS",
+    "AddedBatch",
+    "AddedCounts",
     "Alternative",
     "Assumption",
     "AssumptionError",
@@ -150,6 +166,7 @@ __all__ = [
     "QueryError",
     "Question",
     "Ranking",
+    "ReadingWarning",
     "Regret",
     "Regrets",
     "Response",
@@ -165,6 +182,7 @@ __all__ = [
     "UnheardError",
     "Waves",
     "__version__",
+    "add_counts",
     "bea_a_star",
     "bea_lambda",
     "build_question",
@@ -197,20 +215,11 @@ __all__ = [
 ]
 
 
-def _fetch_presenter() -> _Presenter:
-    from unheard.present import results
-
-    return results
-
-
-def _fetch_drawer() -> _Drawer:
-    from unheard.charts import notebook
-
-    return notebook
-
-
-# Text and drawing are above the results that they present; only here are they put together.
-_install(_fetch_presenter, _fetch_drawer)
+_provide(
+    presenter="unheard.present.results",
+    drawer="unheard.charts.notebook",
+    game="unheard.game.minimax_method",
+)
 
 
 def __getattr__(name: str) -> object:

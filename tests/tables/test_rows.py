@@ -410,7 +410,7 @@ def test_a_million_items() -> None:
     rng = np.random.default_rng(1)
     stars = rng.integers(1, 6, size)
     table = pa.table({"hotel": rng.permutation(size), "stars": stars})
-    result = uh.rate(table, "hotel", "stars", q=0.3, sort="item")
+    result = uh.rate(table, "hotel", "stars", q=0.3, level=None, sort="item")
     assert result.num_rows == size
     ordered = np.empty(size)
     ordered[table["hotel"].to_numpy()] = stars

@@ -46,7 +46,8 @@ def rated(source: Any, change: Callable[[], None], prefix: str = "") -> list[Any
         change()
         return nullcontext()
 
-    request = read_request(item="hotel", rating="stars", q=0.3, n_table=f"{prefix}people")
+    people = f"{prefix}people"
+    request = read_request(item="hotel", rating="stars", q=0.3, n_table=people, level=None)
     job = prepare(source, request, Where(table=f"{prefix}stays"), watch)
     try:
         change()
@@ -176,7 +177,8 @@ def test_postgres_runs_what_it_reads_without_writing(owner: str, url: str, prefi
 
 def test_postgres_leaves_nothing_behind(owner: str, url: str, prefix: str) -> None:
     made = "select count(*) from pg_class where relname like 'unheard%'"
-    uh.rate(url, "hotel", "stars", q=0.3, table=f"{prefix}stays", n_table=f"{prefix}people")
+    stays, people = f"{prefix}stays", f"{prefix}people"
+    uh.rate(url, "hotel", "stars", q=0.3, level=None, table=stays, n_table=people)
     assert run(owner, made) == [(0,)]
 
 
@@ -225,16 +227,18 @@ def test_sessions_that_can_make_no_tables(
     engine.close()
     stays, people = f"{prefix}stays", f"{prefix}people"
     q_table = pa.table({"hotel": ["A", "B"], "q": [0.3, 0.5]})
+    bare = {"level": None}  # Planning confidence limits takes a second, and shows nothing new.
     for ask, settings in (
         (uh.rate, {"q": 0.3, "table": stays}),
-        (uh.rate, {"q_table": q_table, "n_table": people, "method": "bea", "table": stays}),
-        (uh.rank, {"q": 0.3, "k": 1, "table": stays}),
+        (uh.rate, {"q_table": q_table, "n_table": people, "method": "bea", "table": stays, **bare}),
+        (uh.rank, {"q": 0.3, "k": 1, "table": stays, **bare}),
         (uh.count_ratings, {"query": f"table {stays}; -- all of it"}),
     ):
         found, wanted = (ask(url, "hotel", "stars", **settings) for url in (limited, owner))
         assert found.equals(wanted)
     typed = typing(monkeypatch, capsys, "rate")
-    options = ("--table", f"{prefix}stays", "--item", "hotel", "--rating", "stars", "--q", "0.3")
+    options = ["--table", f"{prefix}stays", "--item", "hotel", "--rating", "stars", "--q", "0.3"]
+    options += ["--level", "none"]
     shown = typed(limited, *options)
     assert shown.code == 0
     assert "6 ratings, 2 items" in shown.text
@@ -296,9 +300,13 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Any, str]:
 
 def test_one_query(database: tuple[Any, str]) -> None:
     source, table = database
-    wanted = uh.rate(source, "hotel", "stars", q=0.3, table=table)
+
+    def rate(**where: Any) -> Any:
+        return uh.rate(source, "hotel", "stars", q=0.3, level=None, **where)
+
+    wanted = rate(table=table)
     for query in GOOD:
-        assert uh.rate(source, "hotel", "stars", q=0.3, query=query.format(table)).equals(wanted)
+        assert rate(query=query.format(table)).equals(wanted)
     for query in BAD:
         # Asked so that the database is open for writing, where that makes a difference.
         where = Where(query=query.format(table), to_table="made")
@@ -307,4 +315,4 @@ def test_one_query(database: tuple[Any, str]) -> None:
             uh.OptionError, match=r"^query (cannot be run; .+\. Use|must be) one SELECT statement"
         ):
             prepare(source, request, where)
-    assert uh.rate(source, "hotel", "stars", q=0.3, table=table).equals(wanted)
+    assert rate(table=table).equals(wanted)

@@ -18,6 +18,7 @@ from unheard.formulas.pooling import (
     predict_mean_with_n,
     predict_mean_without_n,
 )
+from unheard.later import fetch
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,15 @@ def bea(given: Situation) -> Column:
     return given.ops.divide(weighted_sum(given.values, given.counts) + their_sum, given.n)
 
 
+MINIMAX_REACH = 100
+"""Largest n for which estimates solve the game; it takes a few seconds there."""
+
+
+def minimax(given: Situation) -> Column:
+    """Estimate with the smallest worst-case regret; a layer above solves the game."""
+    return fetch("game").answer_by_minimax(given)
+
+
 @dataclass(frozen=True)
 class Estimator:
     """A method and what it requires.
@@ -193,6 +203,16 @@ ESTIMATORS: dict[str, Estimator] = {
             needs_people=True,
         ),
         Estimator("midpoint", "middle of the bounds given n", midpoint, needs_n=True),
+        Estimator(
+            "minimax",
+            "smallest worst-case regret",
+            minimax,
+            needs_n=True,
+            kinds=("any", "floor"),
+            needs_people=True,
+            most_n=MINIMAX_REACH,
+            closed_form=False,
+        ),
     )
 }
 

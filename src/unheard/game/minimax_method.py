@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from unheard.formulas.estimators import ESTIMATORS, Estimator, Situation
+from unheard.formulas.estimators import Situation
 from unheard.formulas.operations import Column
 from unheard.model.scale import Scale
 
-REACH = 100
-"""Largest n for which estimates solve the game; it takes a few seconds there."""
 
-
-def minimax(given: Situation) -> Column:
+def answer_by_minimax(given: Situation) -> Column:
     """Return the estimate with the smallest worst-case regret, solving one game per n and floor."""
     # The solver loads optimisers, which would slow down the import of the package.
     from unheard.game.minimax import solve_minimax
@@ -26,15 +23,3 @@ def minimax(given: Situation) -> Column:
             game = solve_minimax(int(people), least, Scale(given.values), tolerance=1e-3)
             answers[rows] = game.answer(seen[rows])
     return answers
-
-
-ESTIMATORS["minimax"] = Estimator(
-    "minimax",
-    "smallest worst-case regret",
-    minimax,
-    needs_n=True,
-    kinds=("any", "floor"),
-    needs_people=True,
-    most_n=REACH,
-    closed_form=False,
-)

@@ -1,18 +1,19 @@
 """Results: numbers that summarize, tabulate and draw themselves.
 
-The layers that compute results know nothing of text, frames and drawing. The package installs what
-does (see :func:`install`); it is imported when a result is first shown.
+The layers that compute results know nothing of text, frames and drawing. What does is fetched when
+a result is first shown (see :mod:`unheard.later`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unheard.later import fetch
 from unheard.options.choices import Method
 
 if TYPE_CHECKING:
@@ -100,13 +101,12 @@ class Drawer(Protocol):
         """Show a result in a notebook."""
 
 
-_presenters: list[Callable[[], Presenter]] = []
-_drawers: list[Callable[[], Drawer]] = []
+def _presenter() -> Presenter:
+    return cast(Presenter, fetch("presenter"))
 
 
-def install(presenter: Callable[[], Presenter], drawer: Callable[[], Drawer]) -> None:
-    """Set where to fetch what presents and draws results."""
-    _presenters[:], _drawers[:] = [presenter], [drawer]
+def _drawer() -> Drawer:
+    return cast(Drawer, fetch("drawer"))
 
 
 class Result:
@@ -114,11 +114,11 @@ class Result:
 
     def summary(self) -> str:
         """Return what the terminal shows: plain text, at most 80 columns wide."""
-        return _presenters[0]().summarize(self)
+        return _presenter().summarize(self)
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON document that the commands print and the REST interface sends."""
-        return _presenters[0]().write_document(self)
+        return _presenter().write_document(self)
 
     @overload
     def to_frame(self, backend: None = None) -> pd.DataFrame | pa.Table: ...
@@ -137,25 +137,25 @@ class Result:
             ``pandas``, ``polars`` or ``pyarrow``; by default pandas if it is installed, otherwise
             PyArrow.
         """
-        presenter = _presenters[0]()
+        presenter = _presenter()
         return presenter.build_frame(presenter.tabulate(self), backend)
 
     def chart(self) -> Chart:
         """Draw the result; the chart has ``save``, ``svg``, ``png``, ``html`` and ``spec``."""
-        return _drawers[0]().draw(self)
+        return _drawer().draw(self)
 
     def _summarize(self, **options: object) -> str:
-        return _presenters[0]().summarize(self, **options)
+        return _presenter().summarize(self, **options)
 
     def _draw(self, **options: object) -> Chart:
-        return _drawers[0]().draw(self, **options)
+        return _drawer().draw(self, **options)
 
     def __repr__(self) -> str:
         """Describe the result in a few lines."""
-        return _presenters[0]().describe(self)
+        return _presenter().describe(self)
 
     def _repr_html_(self) -> str:
-        return _drawers[0]().write_html(self)
+        return _drawer().write_html(self)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

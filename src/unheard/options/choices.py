@@ -16,5 +16,7 @@ Method: TypeAlias = Literal[
 Engine: TypeAlias = Literal["duckdb", "spark"]
 
 METHODS: tuple[Method, ...] = get_args(Method)
+"""Names of the methods that :func:`unheard.estimate` knows."""
+
 TABLE_METHODS = tuple(method for method in METHODS if method != "minimax")
 """Those in closed form, which every engine can compute."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unheard.charts.plots import plot_bars, plot_intervals
-
-# Importing it makes minimax one of the methods.
-from unheard.game import minimax_method as minimax
+from unheard.formulas.estimators import MINIMAX_REACH
 from unheard.model.example import HOTELS
 from unheard.model.question import build_question
 from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
@@ -129,5 +127,5 @@ def _found(histograms: Rows, answers: Rows) -> str:
         f"[{Q:g}, 1]. {said}Both true means lie within the bounds, and those of A are wider: "
         "nonresponse can hide more behind polarised ratings. It does not follow that A's rating is "
         "inflated, only that it may be: its bounds reach above the average as well. The minimax "
-        f"estimate is missing because it is available for up to {minimax.REACH} people."
+        f"estimate is missing because it is available for up to {MINIMAX_REACH} people."
     )

@@ -139,6 +139,8 @@ def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
         ),
     )
     names = dict.fromkeys(name for name, _ in request.columns_of_source())
+    if request.by_experience:
+        names[EXPERIENCE] = None  # added to the source before; see `add_experience`
     inner = exp.select(*map(column, names), exp.alias_(ranked, recency)).from_(relation)
     kept = exp.or_(column(recency).eq(1), time.copy().is_(exp.null()), rater.is_(exp.null()))
     latest = exp.select(*map(column, names)).from_(inner.subquery(reserve("ranked"))).where(kept)
@@ -262,6 +264,21 @@ def bad_count(name: str) -> exp.Expr:
     # What is not a number is larger than any number, in every engine that knows such a thing.
     huge = exp.GT(this=value.copy(), expression=number(LARGEST_COUNT))
     return exp.or_(value.copy().is_(exp.null()), value.copy() < 0, huge, fraction)
+
+
+def write_kept_query(request: Request, relation: exp.Expr) -> exp.Select:
+    """Write the query that reads kept counts, added up over the columns that are not asked for."""
+    sums: list[exp.Expr] = [
+        exp.alias_(exp.Sum(this=column(name)), ours)
+        for name, ours in zip(
+            (*request.count_names, *request.row_names),
+            (*request.count_columns, *request.row_columns),
+            strict=True,
+        )
+    ]
+    if request.counts:
+        sums.append(exp.alias_(exp.Literal.number(0), N_BAD))
+    return _grouped(relation, [(name, column(name)) for name in request.groups], sums)
 
 
 def _count_if(condition: exp.Expr) -> exp.Expr:

@@ -11,7 +11,6 @@ from pydantic import BaseModel
 
 from unheard.analysis.assumption_file import parse_participation_document
 from unheard.errors import OptionError
-from unheard.game import minimax_method as _minimax_joins_the_methods  # noqa: F401
 from unheard.model.parsing import parse_options
 from unheard.model.question import Question, build_question
 from unheard.model.scale import Scale
