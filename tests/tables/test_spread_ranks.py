@@ -127,6 +127,6 @@ def test_ranks_within_groups(engine: Bench, plans: list[str]) -> None:
             wanted[(*key, name)] = row
     wanted["tail 3", "clean"]["notes"] = "no_ratings rows_dropped"
     asked: dict[str, Any] = {"q": 0.6, "k": 2, "level": None, "nulls": "drop"}
-    with pytest.warns(uh.DroppedRowsWarning, match="rows without a rating were left out"):
+    with pytest.warns(uh.TableWarning, match="rows without a rating were left out"):
         check_order(engine, table, wanted, rating=["rating", "clean"], **asked)
     check_spread(plans)

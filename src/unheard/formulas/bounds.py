@@ -8,15 +8,32 @@ lines run on NumPy arrays and as SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import mul, sub
+from typing import TypeAlias
 
 from unheard.formulas.boxes import Box
 from unheard.formulas.moments import WeightedMoments, accumulate_moments
-from unheard.formulas.operations import Column, Operations, total, weighted_sum
+from unheard.formulas.operations import (
+    Column,
+    Operations,
+    along,
+    extreme_along,
+    last_total,
+    name,
+    shifted,
+    total,
+    weighted_sum,
+)
 
 
 def average(counts: Sequence[Column], values: Sequence[float], ops: Operations) -> Column:
     """Return the mean of the ratings seen."""
     return ops.divide(weighted_sum(values, counts), total(counts))
+
+
+Distances: TypeAlias = tuple[Column | None, Column | None]
+"""How far the lower bound is from the lowest rating and the upper one from the highest; None for a
+bound that is the plain average."""
 
 
 def find_bounds_without_n(
@@ -25,19 +42,34 @@ def find_bounds_without_n(
     ends: tuple[Box | None, Box | None],
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Return the bounds of the mean when the number of people is unknown.
+    """Return the bounds of the mean when the number of people is unknown."""
+    return place_bounds(find_distances(counts, values, ends, ops), counts, values, ops)
+
+
+def measure_distances(values: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
+    """Return the distances of the ratings from the lowest, and from the highest, nearest first."""
+    up = along(lambda v: v - values[0], values)
+    down = along(lambda v: values[-1] - v, values[::-1])
+    return name("distance", up), name("distance", down)
+
+
+def find_distances(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
+    ops: Operations,
+) -> Distances:
+    """Return the bounds when the number of people is unknown, as distances from the ends.
 
     A ratio of sums with one free weight per rating is smallest when all ratings below some
     threshold get their largest weight and all others their smallest. A scan over the m+1 thresholds
     needs no rule for ties; [GKL25, definition 4.1] gives the same bound by its index k_1, k_2.
     """
-    low, high = ends
-    lower = upper = None
-    if low is not None:
-        lower = find_extreme_mean(counts, values, low, ops.least, ops)
-    if high is not None:
-        upper = find_extreme_mean(counts[::-1], values[::-1], high.reversed(), ops.greatest, ops)
-    return _complete(lower, upper, counts, values, ops)
+
+    def find_distance(box: Box, counts: Sequence[Column], distances: Sequence[float]) -> Column:
+        return find_extreme_mean(counts, distances, box, ops)
+
+    return _find_both(find_distance, counts, values, ends, ops)
 
 
 def find_bounds_with_n(
@@ -45,7 +77,7 @@ def find_bounds_with_n(
     values: Sequence[float],
     ends: tuple[Box | None, Box | None],
     n: Column,
-    free: tuple[Column, Column],
+    free: Distances,
     ratio: bool,
     ops: Operations,
 ) -> tuple[Column, Column]:
@@ -63,29 +95,45 @@ def find_bounds_with_n(
     Parameters
     ----------
     counts, values, ends, ops
-        As in :func:`find_bounds_without_n`.
+        As in :func:`find_distances`.
     n
         Number of people.
     free
-        The bounds without n.
+        The distances of the bounds without n.
     ratio
         Whether the boxes state only ratios of participation.
     """
-    (low, high), (lower, upper) = ends, free
-    if low is not None:
-        used = count_people_at(counts, [lower > v for v in values], low, ops) if ratio else None
-        lower = _with_n(counts, values, low, n, lower, used, ops)
-    if high is not None:
-        used = count_people_at(counts, [upper < v for v in values], high, ops) if ratio else None
-        upper = _with_n(counts[::-1], values[::-1], high.reversed(), n, upper, used, ops)
-    return _complete(lower, upper, counts, values, ops)
+
+    def find_distance(
+        box: Box, counts: Sequence[Column], distances: Sequence[float], free: Column
+    ) -> Column:
+        used = None
+        if ratio:
+            used = count_people_at(counts, along(lambda d: free > d, distances), box, ops)
+        return name("bound_with_n", _with_n(counts, distances, box, n, free, used, ops))
+
+    low, high = ((one,) for one in free)
+    distances = _find_both(find_distance, counts, values, ends, ops, low, high)
+    return place_bounds(distances, counts, values, ops)
+
+
+def place_bounds(
+    distances: Distances, counts: Sequence[Column], values: Sequence[float], ops: Operations
+) -> tuple[Column, Column]:
+    """Return bounds on the scale from their distances, and undo crossings that rounding causes."""
+    low, high = distances
+    mean = average(counts, values, ops) if low is None or high is None else None
+    lower = mean if low is None else values[0] + low
+    upper = mean if high is None else values[-1] - high
+    lower, upper = (ops.greatest(ops.least(end, values[-1]), values[0]) for end in (lower, upper))
+    return ops.least(lower, upper), ops.greatest(lower, upper)
 
 
 def count_people_at(
     counts: Sequence[Column], beyond: Sequence[Column], box: Box, ops: Operations
 ) -> Column:
     """Return how many people the ratings stand for if those beyond an end have their top weight."""
-    moved = [ops.where(out, count, 0.0) for out, count in zip(beyond, counts, strict=True)]
+    moved = along(lambda out, count: ops.where(out, count, 0.0), beyond, counts)
     return weighted_sum(box.fewest, counts) + weighted_sum(box.room, moved)
 
 
@@ -116,18 +164,20 @@ def find_extreme_mean(
     counts: Sequence[Column],
     values: Sequence[float],
     box: Box,
-    pick: Callable[[Column, Column], Column],
     ops: Operations,
 ) -> Column:
-    """Return the extreme mean: the largest weights on a first part of the ratings, whichever."""
+    """Return the smallest mean: the largest weights on a first part of the ratings, whichever."""
     people = WeightedMoments(accumulate_moments, values, counts, 1)
     factor, (masses, firsts) = people.by(box.fewest, 1)
-    mass, first = factor * masses[-1], factor * firsts[-1]
-    best = ops.divide(first, mass)
+    mass = name("people", factor * last_total(masses))
+    first = name("sum", factor * last_total(firsts))
     factor, (masses, firsts) = people.by(box.room, 1)
-    for more_mass, more_first in zip(masses, firsts, strict=True):
-        best = pick(best, ops.divide(first + factor * more_first, mass + factor * more_mass))
-    return best
+
+    def find_mean(more_mass: Column, more_first: Column) -> Column:
+        return ops.divide(first + factor * more_first, mass + factor * more_mass)
+
+    smallest = extreme_along(find_mean, (masses, firsts), ops, largest=False)
+    return name("bound", ops.least(ops.divide(first, mass), smallest))
 
 
 def _fill(
@@ -141,25 +191,28 @@ def _fill(
     left = n - weighted_sum(box.fewest, counts)
     people = WeightedMoments(accumulate_moments, values, counts, 0)
     factor, (room,) = people.by(box.room, 0)
-    first = weighted_sum(box.fewest, [v * c for v, c in zip(values, counts, strict=True)])
-    first = first + values[0] * left
-    for so_far, here, following in zip(room[:-1], values[:-1], values[1:], strict=True):
-        remaining = ops.greatest(left - factor * so_far, 0.0)
-        first = first + (following - here) * remaining
-    return ops.divide(first, n)
+    first = weighted_sum(box.fewest, along(mul, values, counts)) + values[0] * left
+    # Of the last rating there is enough for everybody.
+    gaps = along(sub, shifted(values[::-1], values[-1])[::-1], values)
+    remaining = along(lambda so_far: ops.greatest(left - factor * so_far, 0.0), room)
+    return ops.divide(first + weighted_sum(gaps, remaining), n)
 
 
-def _complete(
-    lower: Column | None,
-    upper: Column | None,
+def _find_both(
+    find_distance: Callable[..., Column],
     counts: Sequence[Column],
     values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
     ops: Operations,
-) -> tuple[Column, Column]:
-    """Put the average at an end without a box, and undo crossings that rounding causes."""
-    if lower is None or upper is None:
-        mean = average(counts, values, ops)
-        lower = mean if lower is None else lower
-        upper = mean if upper is None else upper
-    lower, upper = (ops.greatest(ops.least(end, values[-1]), values[0]) for end in (lower, upper))
-    return ops.least(lower, upper), ops.greatest(lower, upper)
+    low: tuple[Column, ...] = (),
+    high: tuple[Column, ...] = (),
+) -> Distances:
+    """Find the distance of a bound from either end that has a box."""
+    up, down = measure_distances(values)
+    from_low = (ends[0], counts, up, *low)
+    from_high = (ends[1] and ends[1].reversed(), counts[::-1], down, *high)
+    if ends[0] is not None and ends[1] is not None:
+        return ops.both_ends(find_distance, from_low, from_high)
+    return tuple(  # type: ignore[return-value]
+        None if end[0] is None else find_distance(*end) for end in (from_low, from_high)
+    )

@@ -59,7 +59,7 @@ from unheard.tables.sql.count_query import (
     write_kept_query,
     write_window_query,
 )
-from unheard.tables.sql.dialects import column
+from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, column
 from unheard.tables.sql.rate_query import (
     Prepared,
     SecondTable,
@@ -402,7 +402,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally
     if request.window is not None:
         check_rows.check_windows(request, request.window, opened, counts)
         counts = engine.keep("windows", write_window_query(request, request.window, counts))
-    return Prepared(counts), found
+    return Prepared(counts, in_rows=engine.dialect not in ANALYSED_IN_ROUNDS), found
 
 
 def _count_repeated(request: Request, opened: Opened, found: check_rows.Tally) -> int:
@@ -449,7 +449,7 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
         if everything and request.bad_n == "drop":
             found = _list_everything(request, given.counts, found)
         made[name] = found
-    return Prepared(given.counts, made["n"], made["q"])
+    return replace(given, n_table=made["n"], q_table=made["q"])
 
 
 def _list_everything(request: Request, counts: exp.Expr, second: SecondTable) -> SecondTable:

@@ -55,7 +55,7 @@ from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
 from unheard.tables.sources.reading import ReadingNote
 from unheard.tables.sql.count_query import write_count_query, write_window_query
-from unheard.tables.sql.dialects import read_dialect, render
+from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, read_dialect, render
 from unheard.tables.sql.rate_query import Prepared, SecondTable, write_rate_query
 from unheard.tables.sql.reserved_names import BALANCE, N, reserve
 from unheard.tables.sql.sort import sort_column, sort_rows
@@ -526,6 +526,7 @@ def write_sql(
         _second_by_name(request, "q_table", q_table, request.q_column, everything=False),
         _all_balances(request),
         unchecked=True,
+        in_rows=dialect not in ANALYSED_IN_ROUNDS,
     )
     text = render(write_rate_query(request, given), dialect, pretty=True)
     head = _header(request)

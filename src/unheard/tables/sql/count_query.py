@@ -82,9 +82,25 @@ def write_count_query(
         lean = lean and most is not None and not request.attributes
         rows = [] if lean else _rows(request)
         weighed = _weighed(request, kinds)
-        query = _grouped(source, keys, [*inner, *rows, *_per_item(request), *weighed])
-        query = _unfolded(request, query, outer, lean=lean)
+        kept = [*_per_item(request), *weighed]
+        if most is None and not request.attributes:
+            query = _grouped(source, keys, [*_named_counts(request, inner), *kept])
+        else:
+            query = _grouped(source, keys, [*inner, *rows, *kept])
+            query = _unfolded(request, query, outer, lean=lean)
     return Counting(query, most)
+
+
+def _named_counts(request: Request, counts: Sequence[exp.Expr]) -> list[exp.Expr]:
+    """Name the counts of one rating, and count all rows, and those without a rating."""
+    (rating,) = request.rating
+    everything, rated = exp.Count(this=exp.Star()), exp.Count(this=column(rating))
+    named = [
+        exp.alias_(count.this.copy(), name)
+        for count, name in zip(counts, request.count_columns, strict=True)
+    ]
+    missing = exp.alias_(everything.copy() - rated, N_NULL)
+    return [*named, exp.alias_(everything, N_ROWS), missing]
 
 
 def _rows(request: Request) -> list[exp.Expr]:
