@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 LOWEST := build/lowest
 
 # Extras that the tests need.
-TEST_EXTRAS := charts postgres spark web
+TEST_EXTRAS := charts mysql postgres spark web
 
 # One more than there are processors: tests of servers and pages mostly wait.
 WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)

@@ -11,12 +11,14 @@ from typing import TypeVar
 from sqlglot import Dialect, exp
 
 from unheard.errors import OptionError
+from unheard.tables.sql.adapt import adapt, separate
 from unheard.tables.sql.reserved_names import reserve
 
 DIALECTS = (
     "bigquery",
     "clickhouse",
     "databricks",
+    "datafusion",
     "duckdb",
     "mysql",
     "postgres",
@@ -29,14 +31,20 @@ DIALECTS = (
 )
 """The dialects that text is written in."""
 
-FENCED = ("postgres", "sqlite")
-"""Engines that would merge the steps of a query again, and repeat every shared expression."""
-
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 Tree = TypeVar("Tree", bound=exp.Expr)
 
 
-_ALSO = {"postgresql": "postgres", "mssql": "tsql", "sqlserver": "tsql", "pyspark": "spark"}
+_ALSO = {
+    "postgresql": "postgres",
+    "mariadb": "mysql",
+    "mssql": "tsql",
+    "sqlserver": "tsql",
+    "pyspark": "spark",
+}
+
+_SPELLED_AS = {"datafusion": "postgres"}
+"""Dialects that are spelled as another is."""
 
 
 def read_dialect(name: str | None) -> str:
@@ -79,18 +87,17 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     of a query that somebody else wrote. The query is the dialect's from then on: to copy a long one
     takes longer than to write it.
     """
-    tree = _for_sqlite(query) if dialect == "sqlite" else query
-    # A long scale has a hundred thousand nodes: they are gone through once.
-    nodes: dict[type[exp.Expr], list[exp.Expr]] = {}
-    for node in tree.walk():
-        nodes.setdefault(type(node), []).append(node)
+    # A long scale has a hundred thousand nodes: they are gone through once, if that is enough.
+    nodes = _by_kind(query)
+    if adapt(nodes, dialect):
+        nodes = _by_kind(query)
     reserved = _reserved(dialect)
     for node in nodes.get(exp.Identifier, ()):
         name = node.name
         # A name in plain lower case means the same with and without quotes, or, where engines
         # fold names to upper case, what people mean who never quote.
         node.set("quoted", not _PLAIN.fullmatch(name) or name.upper() in reserved)
-    ordering = Dialect.get_or_raise(dialect).NULL_ORDERING
+    ordering = _spelling(dialect).NULL_ORDERING
     for key in nodes.get(exp.Ordered, ()):
         # Nothing sorted here is null: whatever the engine does of itself is right.
         down = bool(key.args.get("desc"))
@@ -105,10 +112,19 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
             guarded = guard.this
             guard.replace(exp.paren(guarded) if isinstance(guarded, exp.Binary) else guarded)
         _keep_some_steps(steps)
-    if dialect in FENCED:
-        for step in steps:
-            step.set("materialized", True)
-    return tree.sql(dialect, pretty=pretty, copy=False)
+    separate(steps, dialect)
+    return query.sql(_spelling(dialect), pretty=pretty, copy=False)
+
+
+def _by_kind(tree: exp.Expr) -> dict[type[exp.Expr], list[exp.Expr]]:
+    nodes: dict[type[exp.Expr], list[exp.Expr]] = {}
+    for node in tree.walk():
+        nodes.setdefault(type(node), []).append(node)
+    return nodes
+
+
+def _spelling(dialect: str) -> Dialect:
+    return Dialect.get_or_raise(_SPELLED_AS.get(dialect, dialect))
 
 
 def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:
@@ -126,28 +142,5 @@ def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:
 @cache
 def _reserved(dialect: str) -> frozenset[str]:
     """Words that mean something to an engine, and are quoted as names."""
-    keywords = Dialect.get_or_raise(dialect).tokenizer_class.KEYWORDS
+    keywords = _spelling(dialect).tokenizer_class.KEYWORDS
     return frozenset(word for keyword in keywords for word in keyword.split())
-
-
-def _for_sqlite(tree: exp.Expr) -> exp.Expr:
-    """Say what SQLite has no words for: parts of dates, and names for listed rows."""
-
-    def said(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Extract):
-            sign = {"YEAR": "%Y", "MONTH": "%m"}[node.name.upper()]
-            text = exp.Anonymous(
-                this="STRFTIME", expressions=[exp.Literal.string(sign), node.expression]
-            )
-            return exp.cast(text, "int")
-        if isinstance(node, exp.Values) and node.args.get("alias") is not None:
-            alias = node.args["alias"]
-            named = [
-                exp.alias_(exp.column(f"column{index}"), name.copy())
-                for index, name in enumerate(alias.columns, start=1)
-            ]
-            rows = exp.Values(expressions=node.expressions)
-            return exp.select(*named).from_(rows.copy()).subquery(alias.this.copy())
-        return node
-
-    return tree.transform(said)
