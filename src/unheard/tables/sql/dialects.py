@@ -12,7 +12,7 @@ from sqlglot import Dialect, exp
 
 from unheard.errors import OptionError
 from unheard.tables.sql.adapt import adapt, separate
-from unheard.tables.sql.reserved_names import reserve
+from unheard.tables.sql.reserved_names import is_reserved, reserve
 
 DIALECTS = (
     "bigquery",
@@ -95,8 +95,10 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     for node in nodes.get(exp.Identifier, ()):
         name = node.name
         # A name in plain lower case means the same with and without quotes, or, where engines
-        # fold names to upper case, what people mean who never quote.
-        node.set("quoted", not _PLAIN.fullmatch(name) or name.upper() in reserved)
+        # fold names to upper case, what people mean who never quote. MySQL has more words of its
+        # own than are known here, and folds nothing.
+        plain = _PLAIN.fullmatch(name) and name.upper() not in reserved
+        node.set("quoted", not plain or (dialect == "mysql" and not is_reserved(name)))
     ordering = _spelling(dialect).NULL_ORDERING
     for key in nodes.get(exp.Ordered, ()):
         # Nothing sorted here is null: whatever the engine does of itself is right.
@@ -105,14 +107,13 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     for choice in (*nodes.get(exp.Least, ()), *nodes.get(exp.Greatest, ())):
         # Nothing compared here is ever null in a row that counts; take the plain function.
         choice.set("ignore_nulls", dialect == "duckdb")
-    steps = nodes.get(exp.CTE, [])
     if dialect == "duckdb":
         # It divides by zero as IEEE 754 says; a guard would cost a tenth of the time.
         for guard in nodes.get(exp.Nullif, ()):
             guarded = guard.this
             guard.replace(exp.paren(guarded) if isinstance(guarded, exp.Binary) else guarded)
-        _keep_some_steps(steps)
-    separate(steps, dialect)
+        _keep_some_steps(nodes.get(exp.CTE, ()))
+    separate(nodes, dialect)
     return query.sql(_spelling(dialect), pretty=pretty, copy=False)
 
 
