@@ -46,6 +46,7 @@ BODIES = {
 """The questions that are bodies in JSON, and their fields that are not options."""
 
 QUERIES = {
+    "/inspect": ("inspect",),
     "/counts": ("counts",),
     "/rate": ("rate",),
     "/rank": ("rank",),

@@ -66,6 +66,7 @@ if _typing.TYPE_CHECKING:
     from unheard.report import make_report
     from unheard.tables import (
         DroppedRowsWarning,
+        ReadingWarning,
         count_ratings,
         plan_table,
         rank,
@@ -111,6 +112,7 @@ _LATER = {
         "unheard.report": ("make_report",),
         "unheard.tables": (
             "DroppedRowsWarning",
+            "ReadingWarning",
             "count_ratings",
             "plan_table",
             "rank",
@@ -156,6 +158,7 @@ __all__ = [
     "QueryError",
     "Question",
     "Ranking",
+    "ReadingWarning",
     "Regret",
     "Regrets",
     "Response",

@@ -44,12 +44,13 @@ class Reference:
     index
         Which element of it: ``(2,)`` for ``counts[2]``.
     value
-        The value it is given in the message, as in ``off_scale='drop'``; None for none.
+        The value it is given in the message, as in ``off_scale='drop'``, or several names of
+        columns; None for none.
     """
 
     argument: str
     index: tuple[int, ...] = ()
-    value: str | None = None
+    value: str | tuple[str, ...] | None = None
 
 
 Part: TypeAlias = str | Reference
@@ -68,7 +69,8 @@ class PythonSurface:
     def write_reference(self, reference: Reference) -> str:
         """Write ``q``, ``counts[2]`` or ``nulls='drop'``."""
         index = f"[{', '.join(map(str, reference.index))}]" if reference.index else ""
-        value = "" if reference.value is None else f"={reference.value!r}"
+        given = [*reference.value] if isinstance(reference.value, tuple) else reference.value
+        value = "" if given is None else f"={given!r}"
         return f"{reference.argument}{index}{value}"
 
 
@@ -95,7 +97,8 @@ class InputError(UnheardError, ValueError):
     index
         Which element of the argument is at fault.
     examples
-        Values that would do; the hint then ends in "such as 0.3 or reviews".
+        Values that would do; the hint then ends in "such as 0.3 or reviews". An argument with a
+        value is written as the users of a surface would give it.
     code
         A name for programs to go by; by default that of the kind of error.
     **data
@@ -152,7 +155,7 @@ class InputError(UnheardError, ValueError):
         if self.hint:
             parts += [" ", *self._fill(self.hint)]
             if self.examples:
-                parts.append(f" such as {write_list(self.examples)}")
+                parts += [" such as ", *_list_parts(self.examples)]
             if not str(parts[-1]).endswith("?"):
                 parts.append(".")
         return parts
@@ -195,6 +198,14 @@ class Given(str):
     """What was given, already in words: "shape (0,)" instead of a value in quotes."""
 
     __slots__ = ()
+
+
+def _list_parts(examples: Sequence[object]) -> Iterator[Part]:
+    """Write examples as a sentence lists them, references left for a surface to write."""
+    for at, example in enumerate(examples):
+        if at:
+            yield " or " if at == len(examples) - 1 else ", "
+        yield example if isinstance(example, Reference) else str(example)
 
 
 def write_list(values: Sequence[object], last: str = "or") -> str:

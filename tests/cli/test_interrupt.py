@@ -83,4 +83,4 @@ def test_ignored_interrupts_stay_so(tmp_path: Path) -> None:
 
 def test_programs_are_left_alone(tmp_path: Path) -> None:
     program = "try:\n    import unheard\nexcept KeyboardInterrupt:\n    print('raised')"
-    assert interrupted(tmp_path, "numpy", "-c", program).stdout == "raised\n"
+    assert interrupted(tmp_path, "unheard.errors", "-c", program).stdout == "raised\n"

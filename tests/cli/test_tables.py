@@ -26,6 +26,7 @@ import sqlglot
 
 import unheard as uh
 from tests.cli.typed import typing
+from tests.tables.everyday import workbook
 from tests.tables.oracle import answers, expected, rows_by, same
 
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
@@ -726,8 +727,11 @@ def test_examples_of_rate(run: Any, stays: Path, monkeypatch: pytest.MonkeyPatch
     ]
     totals: list[list[Any]] = [["hotel", *(f"n{v}" for v in range(1, 6))], *counts]
     write_rows(stays.with_name("totals.csv"), totals)
+    with stays.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    workbook(**{"2023": rows[:9], "2024": rows})(stays.with_name("stays.xlsx"))
     found = examples(run, "rate")
-    assert len(found) == 3
+    assert len(found) == 4
     for line in found:
         done = run(*shlex.split(line))
         assert done.code == 0, done.err

@@ -267,7 +267,7 @@ class PostgresBench(Bench):
                 connection.execute(f'drop table if exists "{name}" cascade')
                 self._fill(connection, name, table)
             with connection.cursor(row_factory=dict_row) as cursor:
-                return _asked(cursor.execute, sql, view).fetchall()
+                return list(_asked(cursor.execute, sql, view).fetchall())
 
 
 class PostgresReaderBench(PostgresBench):

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 def rate(values: Values, source: str) -> None:
     """Rate every item of a table.
 
-    SOURCE is a CSV, TSV, Parquet or JSON lines file, a glob, a DuckDB or SQLite file (.db, .duckdb,
-    .sqlite), a database URL, or - for standard input.
+    SOURCE is a CSV, TSV, Excel, OpenDocument, Parquet or JSON lines file, also compressed, a glob,
+    a DuckDB or SQLite file (.db, .duckdb, .sqlite), a database URL, or - for standard input.
 
     \b
     Examples:
       unheard rate stays.csv --item hotel --rating stars --q 0.3
       unheard rate stays.csv --item hotel --rating stars --q 0.3 -o rated.parquet
+      unheard rate stays.xlsx --sheet 2024 --item hotel --rating stars --q 0.3
       unheard rate totals.csv --item hotel --counts n1,n2,n3,n4,n5 --q 0.3
       unheard rate postgresql://me@host/db --table stays --item hotel --rating stars --q 0.3
     """

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unheard.cli.options import Values, pick
+from unheard.options.questions import READING
 
 if TYPE_CHECKING:
     from unheard.tables.request import Request
     from unheard.tables.sources.open import Where
 
-_READING = ("engine", "table", "query", "memory", "spark_master", "to_table")
+_READING = (*(one.name for one in READING), "to_table")
 
 
 def read_where(values: Values) -> Where:

@@ -313,6 +313,28 @@ SORT = Option(
 
 # Where a table is read from, and where the result goes.
 
+SHEET = Option(
+    name="sheet",
+    kind="text",
+    metavar="SHEET",
+    label="Sheet",
+    help="Sheet of a workbook, or file of a zip archive, by name or number. By default the only "
+    "one with a table.",
+)
+ENCODING = Option(
+    name="encoding",
+    kind="text",
+    metavar="NAME",
+    label="Encoding",
+    help="Encoding of a text file, such as cp1252. By default it is detected.",
+)
+HEADER = Option(
+    name="header",
+    kind="text",
+    metavar="ROW",
+    help="Row of a text file or sheet with the names of the columns, counted from 1; none if there "
+    "is none, and columns are called 1, 2, 3, ... By default it is found.",
+)
 TABLE = Option(name="table", kind="text", metavar="NAME", help="Table of a database to read.").only(
     "python", "command"
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -187,6 +189,7 @@ REQUEST_OPTIONS = tuple(inspect.signature(read_request).parameters)
 
 def _read_scale(scale: ScaleLike | None, count_columns: tuple[str, ...]) -> Scale:
     """Read the scale, which the names of columns of counts may tell as well."""
+    _check_rising(count_columns)
     named = _scale_of(count_columns)
     if isinstance(scale, str):
         values = Scale.parse(scale)
@@ -227,6 +230,22 @@ def _scale_of(count_columns: tuple[str, ...]) -> Scale | None:
     except ValueError:
         return None
     return Scale(values) if len(values) > 1 else None
+
+
+def _check_rising(count_columns: tuple[str, ...]) -> None:
+    """Refuse columns named by ratings that fall: each count would go to another rating."""
+    numbers = [re.findall(r"\d+(?:\.\d+)?", name) for name in count_columns]
+    if len(numbers) < 2 or any(len(found) != 1 for found in numbers):
+        return
+    ratings = [float(found) for (found,) in numbers]
+    if all(after < before for before, after in pairwise(ratings)):
+        raise ColumnError(
+            "counts",
+            problem="{argument} names columns of falling ratings, highest first",
+            hint="Name the lowest rating first, as in {turned}",
+            code="falling_counts",
+            turned=Reference("counts", value=count_columns[::-1]),
+        )
 
 
 def _check_gaps(count_columns: tuple[str, ...], named: Scale) -> None:
@@ -281,7 +300,12 @@ def prepare(
     watch = watch or (lambda _words, _engine: nullcontext())
     opened = open_source(source, request, where)
     try:
-        check_columns(request.columns_of_source(), opened.kinds, opened.words)
+        check_columns(
+            request.columns_of_source(),
+            opened.kinds,
+            opened.words,
+            has_header=opened.findings.has_header,
+        )
         if request.by_experience:
             opened = _tell_experience(request, opened)
         check_rows.check_kinds(request, opened)
@@ -294,7 +318,7 @@ def prepare(
             given = _balances(request, opened, given, together)
             if opened.engine.computes():
                 given = replace(given, compute=opened.engine.compute)
-        crowd, messages = None, _messages(request, found)
+        crowd, messages = None, [*opened.findings.notes, *_messages(request, found)]
         if request.min_ratings:
             items, ratings = _left_out(request, opened.engine, together)
             if items:

@@ -19,7 +19,7 @@ from unheard.options.unknown import check_options
 from unheard.tables.named_items import counts_of
 from unheard.tables.pipeline import Job, in_order, prepare, read_request
 from unheard.tables.progress import Watch, WorkProgress
-from unheard.tables.public_functions import warn_of_dropped_rows
+from unheard.tables.public_functions import warn_of
 from unheard.tables.request import Request
 from unheard.tables.sources.open import Where
 from unheard.tables.sql.reserved_names import Q
@@ -88,7 +88,7 @@ def plan_table(
         budget,
     )
     plans, messages = task.run(source, Where(**reading))
-    warn_of_dropped_rows(messages)
+    warn_of(messages)
     return plans
 
 

@@ -49,6 +49,7 @@ from unheard.tables.pipeline import (
 )
 from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
+from unheard.tables.sources.reading import ReadingNote
 from unheard.tables.sql.count_query import write_count_query, write_window_query
 from unheard.tables.sql.dialects import read_dialect, render
 from unheard.tables.sql.rate_query import Prepared, SecondTable, write_rate_query
@@ -66,6 +67,10 @@ _READING = frozenset(ReadingOptions.__annotations__)
 
 class DroppedRowsWarning(UserWarning):
     """Rows were left out of a result, as asked."""
+
+
+class ReadingWarning(UserWarning):
+    """A file was read in a way that nobody had stated: its encoding, header, sheet or numbers."""
 
 
 @overload
@@ -108,6 +113,9 @@ def rate(
     duplicates: Duplicates = "refuse",
     by_experience: bool = False,
     off_scale: OffScale = "refuse",
+    sheet: str | int | None = None,
+    encoding: str | None = None,
+    header: str | int | None = None,
     table: str | None = None,
     query: str | None = None,
     engine: Engine | None = None,
@@ -124,8 +132,8 @@ def rate(
     ----------
     source
         A frame (pandas, Polars, PyArrow, DuckDB relation, ibis table, Spark frame), a path or
-        glob of CSV, TSV, Parquet or JSON lines files, a DuckDB or SQLite file (``.db``,
-        ``.duckdb``, ``.sqlite``), or a database URL.
+        glob of files (CSV, TSV, Excel, OpenDocument, Parquet or JSON lines, also compressed), a
+        DuckDB or SQLite file (``.db``, ``.duckdb``, ``.sqlite``), or a database URL.
     item
         The column that says what was rated, or several.
     rating
@@ -176,6 +184,14 @@ def rate(
         time), for ``strata`` or ``item``.
     off_scale
         What to do with a rating that is not on the scale: ``refuse`` it or ``drop`` it.
+    sheet
+        Which sheet of a workbook, or file of a zip archive, by name or by number from 1; by default
+        the only one with data.
+    encoding
+        The encoding of a text file, such as ``"cp1252"``; by default it is detected.
+    header
+        The row of a text file or sheet with the names of the columns, counted from 1; ``"none"`` if
+        there is none, and columns are called 1, 2, 3, ... By default it is found.
     table, query
         The table of a database to read, or a query whose rows are read.
     engine, spark_master
@@ -216,7 +232,7 @@ def rate(
     """
     given = dict(locals())
     request = read_request(**{name: given[name] for name in REQUEST_OPTIONS if name in given})
-    where = Where(engine, table, query, memory, spark_master)
+    where = Where(**{name: given[name] for name in _READING})
     return _fetch(source, request, where, _sort_rows(request, sort))
 
 
@@ -298,16 +314,17 @@ def _fetch(
     """Run a request and return what a query of the job gives, as the kind of frame that came in."""
     job = prepare(source, request, where)
     try:
-        warn_of_dropped_rows(job.messages)
+        warn_of(job.messages)
         return job.opened.back(query(job))
     finally:
         job.close()
 
 
-def warn_of_dropped_rows(messages: Iterable[str]) -> None:
-    """Warn of what was done to rows, naming the line that called the package."""
+def warn_of(messages: Iterable[str]) -> None:
+    """Warn of what was done to files and rows, naming the line that called the package."""
     for words in messages:
-        warnings.warn(words, DroppedRowsWarning, stacklevel=_count_own_frames())
+        kind = ReadingWarning if isinstance(words, ReadingNote) else DroppedRowsWarning
+        warnings.warn(str(words), kind, stacklevel=_count_own_frames())
 
 
 def _count_own_frames() -> int:
@@ -349,6 +366,9 @@ def count_ratings(
     off_scale: OffScale = "refuse",
     rater: str | None = None,
     duplicates: Duplicates = "refuse",
+    sheet: str | int | None = None,
+    encoding: str | None = None,
+    header: str | int | None = None,
     table: str | None = None,
     query: str | None = None,
     engine: Engine | None = None,
@@ -364,7 +384,7 @@ def count_ratings(
     ----------
     source, item, rating, counts, scale, rater, time, window, every, nulls, off_scale, duplicates
         As in :func:`rate`.
-    engine, table, query, memory, spark_master
+    sheet, encoding, header, engine, table, query, memory, spark_master
         As in :func:`rate`.
 
     Returns
@@ -384,7 +404,7 @@ def count_ratings(
     given = dict(locals())
     arguments = {name: given[name] for name in REQUEST_OPTIONS if name in given}
     request = read_request(**arguments, q=1.0, level=None, ranks=False, only_counts=True)
-    where = Where(engine, table, query, memory, spark_master)
+    where = Where(**{name: given[name] for name in _READING})
     return _fetch(source, request, where, lambda job: in_order(counts_query(job), job.request))
 
 

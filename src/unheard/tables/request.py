@@ -407,6 +407,14 @@ def check_table_name(argument: str, name: str) -> None:
 
 
 def _check_names(request: Request) -> None:
+    for name in (*request.rating, *request.counts):
+        if name in request.item:
+            raise ColumnError(
+                "rating" if request.rating else "counts",
+                problem="{argument} names the same column as {item}",
+                value=name,
+                hint="Name another column",
+            )
     for argument in ("n", "q"):
         named = getattr(request, f"{argument}_column")
         own = getattr(request, f"{argument}_table") is None
@@ -560,12 +568,28 @@ def read_names(given: Columns | None) -> tuple[str, ...]:
 
 
 def check_columns(
-    wanted: Sequence[tuple[str, str]], columns: Mapping[str, Kind], where: str
+    wanted: Sequence[tuple[str, str]],
+    columns: Mapping[str, Kind],
+    where: str,
+    *,
+    has_header: bool = True,
 ) -> None:
     """Raise if a column does not exist, and suggest the one that may be meant."""
     for name, argument in wanted:
         if name in columns:
             continue
+        if not has_header:
+            raise ColumnError(
+                argument,
+                problem="{where} has no column {name}, because it has no header: its columns are "
+                "numbered 1 to {many}",
+                hint="Name columns by number, as in {item:1}; if the first row does hold names, "
+                "state {header:1}",
+                code="no_header",
+                where=where,
+                name=repr(name),
+                many=len(columns),
+            )
         folded = {column.lower(): column for column in columns}
         near = difflib.get_close_matches(name.lower(), list(folded), n=1)
         there = ", ".join(list(columns)[:12]) + (", ..." if len(columns) > 12 else "")

@@ -9,7 +9,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -29,7 +29,10 @@ from unheard.tables.engines.base import Engine, without_password
 from unheard.tables.engines.duckdb import DuckDB, Relation, is_duckdb
 from unheard.tables.engines.sqlite import SQLite, is_sqlite
 from unheard.tables.request import Kind, Request, check_table_name
-from unheard.tables.sources.files import form_of, head_of, matching, not_found, read_file
+from unheard.tables.sources.files import matching, not_found, read_file
+from unheard.tables.sources.parts import form_of, is_named_like_file, read_head
+from unheard.tables.sources.reading import Findings, Reading, Roles
+from unheard.tables.sources.workbooks import sheet_names
 from unheard.tables.sql.dialects import DIALECTS
 from unheard.text import plural
 
@@ -59,6 +62,8 @@ class Opened:
         What messages call it.
     back
         Turns a result of the engine into the kind of frame that came in.
+    findings
+        What was found out about files.
     """
 
     engine: Engine
@@ -66,6 +71,7 @@ class Opened:
     kinds: dict[str, Kind]
     words: str
     back: Callable[[exp.Expr], Any]
+    findings: Findings = field(default_factory=Findings)
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,10 @@ class Where:
         The table of the database that the result is written to.
     confined
         The one folder that files may be read from; None for any.
+    sheet, encoding, header
+        How a file is to be read, see :class:`unheard.tables.sources.reading.Reading`.
+    most
+        How many bytes a file may have when it is unpacked; None for any number.
     """
 
     engine: str | None = None
@@ -95,6 +105,26 @@ class Where:
     spark_master: str | None = None
     to_table: str | None = None
     confined: Path | None = None
+    sheet: str | int | None = None
+    encoding: str | None = None
+    header: str | int | None = None
+    most: int | None = None
+
+    @property
+    def reading(self) -> Reading:
+        """How a file is to be read."""
+        return Reading.read(self.sheet, self.encoding, self.header, self.most)
+
+    def refuse_reading(self, what: str) -> None:
+        """Raise if something is said about reading a file, and there is none."""
+        for name in ("sheet", "encoding", "header"):
+            if getattr(self, name) is not None:
+                raise OptionError(
+                    name,
+                    problem="{argument} does not apply to {what}",
+                    hint="Leave it out",
+                    what=what,
+                )
 
     @property
     def writable(self) -> bool:
@@ -122,17 +152,23 @@ def second_table(source: Any, main: Opened, place: str, as_text: tuple[str, ...]
     if isinstance(source, str | os.PathLike):
         text = os.fspath(source)
         if not matching(text):
-            if form_of(text) is not None or text.startswith(("/", ".")):
+            workbook = main.findings.workbook
+            if (
+                workbook is not None
+                and isinstance(main.engine, DuckDB)
+                and text in sheet_names(workbook)
+            ):
+                return _second_file(main, workbook, Roles(as_text=as_text), Reading(text), text)
+            if is_named_like_file(text) or text.startswith(("/", ".")):
                 raise not_found(text)
             check_table_name(place, text)
             relation = main.engine.lookup(place, text)
             return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
         if isinstance(main.engine, DuckDB):
-            relation = read_file(main.engine, text, as_text, text)
-            return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
+            return _second_file(main, text, Roles(as_text=as_text), Reading(), text)
         with_duckdb = DuckDB()
         try:
-            relation = read_file(with_duckdb, text, as_text, text)
+            relation, _ = _read_second(with_duckdb, text, Roles(as_text=as_text), Reading(), text)
             rows = with_duckdb.native(exp.select("*").from_(relation))
         finally:
             with_duckdb.close()
@@ -145,6 +181,31 @@ def second_table(source: Any, main: Opened, place: str, as_text: tuple[str, ...]
         rows = _as_arrow(source, implementation)
     relation = main.engine.upload(place, rows)
     return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
+
+
+def _second_file(main: Opened, path: str, roles: Roles, reading: Reading, words: str) -> Opened:
+    assert isinstance(main.engine, DuckDB)
+    relation, findings = _read_second(main.engine, path, roles, reading, words)
+    kinds = main.engine.columns(relation)
+    return replace(main, relation=relation, kinds=kinds, words=words, findings=findings)
+
+
+def _read_second(
+    engine: DuckDB, path: str, roles: Roles, reading: Reading, words: str
+) -> tuple[exp.Expr, Findings]:
+    try:
+        return read_file(engine, path, words, roles, reading)
+    except SourceError as error:
+        if error.code != "several_sheets":
+            raise
+        raise SourceError(
+            "source",
+            problem=error.problem,
+            hint="Save the one that is needed as a file of its own",
+            path=words,
+            many=error.data["many"],
+            what=error.data["what"],
+        ) from None
 
 
 # Files, databases, standard input.
@@ -176,6 +237,7 @@ def _open_file(text: str, request: Request | None, where: Where) -> Opened:
     if text != "-" and not matching(text):
         raise not_found(text)
     _refuse_to_table(where)
+    reading = where.reading
     if where.table is not None or where.query is not None:
         raise OptionError(
             "table" if where.table else "query",
@@ -186,14 +248,13 @@ def _open_file(text: str, request: Request | None, where: Where) -> Opened:
     engine = DuckDB(where.memory, where.confined)
     with engine.closed_on_error():
         path = str(_save_input(engine)) if text == "-" else text
-        relation = read_file(
-            engine, path, _text_columns(request), text, _ratings(request), _wanted(request)
-        )
-        return _opened(engine, relation, words)
+        relation, findings = read_file(engine, path, words, Roles.of(request), reading)
+        return replace(_opened(engine, relation, words), findings=findings)
 
 
 def _open_database_file(text: str, where: Where) -> Opened:
-    head = head_of(text, text)
+    where.refuse_reading("a database")
+    head = read_head(text, text)
     if not is_sqlite(head) and not is_duckdb(head):
         raise SourceError(
             "source",
@@ -227,6 +288,7 @@ def _refuse_to_table(where: Where) -> None:
 
 
 def _open_url(text: str, scheme: str, where: Where) -> Opened:
+    where.refuse_reading("a database")
     engine: Engine
     if scheme in ("postgresql", "postgres"):
         from unheard.tables.engines.postgres import Postgres
@@ -323,6 +385,7 @@ def _of_database(engine: Any, text: str, where: Where) -> tuple[exp.Expr, str]:
 def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened:
     from unheard.tables.engines.spark import Spark, session
 
+    where.refuse_reading("files that Spark reads")
     if where.query is not None:
         raise OptionError(
             "query",
@@ -348,7 +411,7 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
             hint="Use a file that ends in .csv, .parquet or .jsonl",
             path=text,
         )
-    frame = engine.read(text, form, _text_columns(request))
+    frame = engine.read(text, form, Roles.of(request).as_text)
     opened = _opened(engine, engine.source(frame), text)
     return replace(opened, back=lambda query: engine.arrow(query).read_all())
 
@@ -364,26 +427,6 @@ def _save_input(engine: DuckDB) -> Path:
         while chunk := sys.stdin.buffer.read(1 << 20):
             file.write(chunk)
     return path
-
-
-def _text_columns(request: Request | None) -> tuple[str, ...]:
-    """Columns that no reader of text may guess about: names like 007, ratings like n/a."""
-    if request is None:
-        return ()
-    rater = () if request.rater is None else (request.rater,)
-    return (*request.item, *request.strata, *request.rating, *rater)
-
-
-def _wanted(request: Request | None) -> tuple[str, ...] | None:
-    """Columns that are read; None for all."""
-    if request is None:
-        return None
-    return tuple(dict.fromkeys(name for name, _place in request.columns_of_source()))
-
-
-def _ratings(request: Request | None) -> tuple[str, ...] | None:
-    """Columns of ratings; None if nobody has said which."""
-    return None if request is None else request.rating
 
 
 # Frames.
@@ -424,6 +467,7 @@ def _refuse_repeated(source: Any) -> None:
 
 def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:
     implementation = _implementation(source)
+    where.refuse_reading("a frame")
     words = f"the {implementation.value} frame"
     if implementation.is_pyspark() or implementation.is_pyspark_connect():
         from unheard.tables.engines.spark import Spark
@@ -435,7 +479,7 @@ def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:
         return _opened(relation, relation.source, "the DuckDB relation")
     engine = DuckDB(where.memory)
     with engine.closed_on_error():
-        relation_ = engine.register(_as_arrow(source, implementation, _wanted(request)))
+        relation_ = engine.register(_as_arrow(source, implementation, Roles.of(request).wanted))
         opened = _opened(engine, relation_, words)
     return replace(opened, back=lambda query: _same_kind(source, implementation, engine, query))
 

@@ -123,6 +123,8 @@ def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
         ),
     )
     names = dict.fromkeys(name for name, _ in request.columns_of_source())
+    if request.by_experience:
+        names[EXPERIENCE] = None  # added to the source before; see `add_experience`
     inner = exp.select(*map(column, names), exp.alias_(ranked, recency)).from_(relation)
     kept = exp.or_(column(recency).eq(1), time.copy().is_(exp.null()), rater.is_(exp.null()))
     latest = exp.select(*map(column, names)).from_(inner.subquery(reserve("ranked"))).where(kept)

@@ -11,6 +11,7 @@ from unheard.errors import (
     InputError,
     MissingLibraryError,
     QueryError,
+    Reference,
     UnheardError,
     write_value,
 )
@@ -81,7 +82,10 @@ def _describe(error: InputError) -> Problem:
         "argument": error.argument,
         "index": list(error.index),
         "value": None if error.value is None else write_value(error.value),
-        "examples": [str(example) for example in error.examples],
+        "examples": [
+            str(example.value if isinstance(example, Reference) else example)
+            for example in error.examples
+        ],
         "parts": [part if isinstance(part, str) else asdict(part) for part in error.parts()],
     }
 
