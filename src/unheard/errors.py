@@ -23,6 +23,7 @@ as its users know them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
@@ -147,7 +148,7 @@ class InputError(UnheardError, ValueError):
         )
 
     def parts(self) -> list[Part]:
-        """Return the message as text and references to arguments."""
+        """Return the message as text and references to arguments, without passwords."""
         parts = list(self._fill(self.problem))
         if self.value is not None:
             parts.append(f"; got {write_value(self.value)}")
@@ -169,7 +170,8 @@ class InputError(UnheardError, ValueError):
                 yield Reference(self.argument, self.index)
             elif name is not None and name in self.data:
                 datum = self.data[name]
-                yield datum if isinstance(datum, Reference) else format(datum, detail or "")
+                shown = datum if isinstance(datum, Reference) else format(datum, detail or "")
+                yield shown if isinstance(shown, Reference) else hide_passwords(shown)
             elif name is not None:
                 value = Formatter().vformat(detail, (), self.data) if detail else None
                 yield Reference(name, value=value)
@@ -186,11 +188,29 @@ def _rebuild(kind: type[InputError], fields: Mapping[str, object]) -> InputError
     return kind(**rest | data)  # type: ignore[arg-type]
 
 
+_USER_AND_PASSWORD = re.compile(
+    r"((?:[a-z][a-z0-9+.-]*:/{1,2}|//|postgres(?:ql)?:)[^\s/:@?#]*):.*@", re.IGNORECASE
+)
+_PASSWORD = re.compile(r"(password=)[^&\s]*", re.IGNORECASE)
+
+
+def hide_passwords(text: str) -> str:
+    """Return text in which no URL has a password, not even one that is misspelt.
+
+    Examples
+    --------
+    >>> hide_passwords("postgresql://me:secret@host/db is not there")
+    'postgresql://me:***@host/db is not there'
+    """
+    return _PASSWORD.sub(r"\1***", _USER_AND_PASSWORD.sub(r"\1:***@", text))
+
+
 def write_value(value: object) -> str:
     """Write what was given, briefly: text in quotes, numbers without noise."""
     if isinstance(value, float):
         return f"{value:.15g}"
-    text = value if isinstance(value, Given) else repr(value)
+    # Before it is cut short, when the end of a password might be missing.
+    text = hide_passwords(value if isinstance(value, Given) else repr(value))
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
 
 
@@ -205,7 +225,7 @@ def _list_parts(examples: Sequence[object]) -> Iterator[Part]:
     for at, example in enumerate(examples):
         if at:
             yield " or " if at == len(examples) - 1 else ", "
-        yield example if isinstance(example, Reference) else str(example)
+        yield example if isinstance(example, Reference) else hide_passwords(str(example))
 
 
 def write_list(values: Sequence[object], last: str = "or") -> str:
@@ -316,7 +336,7 @@ class QueryError(UnheardError):
         self.engine: str = engine
         self.message: str = message
         self.sql: str = sql
-        super().__init__(f"{engine} reports: {message}")
+        super().__init__(hide_passwords(f"{engine} reports: {message}"))
 
     def __reduce__(self) -> tuple[type[QueryError], tuple[str, str, str]]:
         """Survive the trip between processes."""

@@ -449,8 +449,11 @@ def test_half_written_output_never_stays(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_text", full)
         done = run("calibrate", *words)
-    assert (done.code, done.out) == (1, "")
-    assert done.err == "Error: The output cannot be written: No space left on device.\n"
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"Error: {target} cannot be written: No space left on device. Make room there, or write "
+        "to another place.\n"
+    )
     left = {path.name for path in Path().iterdir()} - {"stays.csv", "audit.csv"}
     assert left == ({target.name} if there else set())
     assert not there or target.read_text(encoding="utf-8") == "what was there"

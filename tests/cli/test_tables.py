@@ -311,8 +311,8 @@ def test_to_table_needs_a_database(run: Any, stays: Path) -> None:
 
 def test_counts_first(run: Any, stays: Path, tmp_path: Path) -> None:
     output = tmp_path / "counts.csv"
-    words = ["--item", "hotel", "--rating", "stars", "--q", "0.3"]
-    assert run("rate", stays, *words, "--counts-only", "-o", output).code == 0
+    words = ["--item", "hotel", "--rating", "stars"]
+    assert run("counts", stays, *words, "-o", output).code == 0
     rows = read(output)
     counts = [f"count_{v}" for v in range(1, 6)]
     assert {row["hotel"]: [row[name] for name in counts] for row in rows} == {
@@ -320,15 +320,11 @@ def test_counts_first(run: Any, stays: Path, tmp_path: Path) -> None:
     }
     rated = ["--item", "hotel", "--counts", ",".join(counts), "--q", "0.3", "--json"]
     same_rows(json.loads(run("rate", output, *rated).out))
-    listed = json.loads(run("rate", stays, *words, "--counts-only", "--json").out)
-    assert listed == rows
-    shown = run("rate", stays, *words, "--counts-only")
+    listed = run("counts", stays, *words, "--json")
+    assert (json.loads(listed.out), listed.err) == (rows, "")
+    shown = run("counts", stays, *words)
     assert names_on(shown.out) == sorted(STARS)
-
-
-def test_counts_need_no_assumption(run: Any, stays: Path) -> None:
-    done = run("rate", stays, "--item", "hotel", "--rating", "stars", "--counts-only", "--json")
-    assert (done.code, done.err) == (0, "")
+    assert run("counts", stays, *words, "--batch", "x").code == 2
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])

@@ -26,6 +26,7 @@ import pytest
 import xlsxwriter
 import xlwt
 
+from tests.tables.xlsb import write_xlsb
 from unheard.errors import PYTHON, Reference, Surface
 from unheard.options.surfaces import REST
 
@@ -475,6 +476,7 @@ EVERYDAY = (
     ),
     Everyday("workbook.csv", workbook(Data=TABLE)),
     Everyday("old.xls", old_excel, UMLAUTS_EXPECTED),
+    Everyday("binary.xlsb", lambda path: write_xlsb(path, UMLAUTS), UMLAUTS_EXPECTED),
     Everyday("web export.xls", text(page()), UMLAUTS_EXPECTED),
     Everyday("web page.html", text(page(charset="windows-1252"), "cp1252"), UMLAUTS_EXPECTED,
              note="CP1252|Windows-1252"),

@@ -15,6 +15,7 @@ from unheard.analysis.participation import Participation
 from unheard.analysis.suggest import Suggestion
 from unheard.analysis.waves import Waves
 from unheard.errors import Given, OptionError, SourceError
+from unheard.files import beside
 from unheard.formulas.pooling import NonrespondentPool, Pool, RespondentPool
 from unheard.model.assumption import Assumption, Learned
 from unheard.model.scale import Scale
@@ -110,22 +111,8 @@ def write_assumption(found: Participation, path: str | Path) -> None:
             value=Given(type(found).__name__),
             hint="Use what unheard.calibrate returns",
         )
-    target = Path(path)
-    partial = target.with_name(f".{target.name}.part")
-    try:
-        partial.write_text(
-            json.dumps(build_participation_document(found), indent=1), encoding="utf-8"
-        )
-        partial.replace(target)
-    except OSError as error:
-        raise OptionError(
-            "path",
-            problem="{path} cannot be written: {reason}",
-            path=str(path),
-            reason=error.strerror,
-        ) from None
-    finally:
-        partial.unlink(missing_ok=True)
+    with beside(Path(path), "path") as fresh:
+        fresh.write_text(json.dumps(build_participation_document(found), indent=1), "utf-8")
 
 
 def read_assumption(path: str | Path) -> Assumption:

@@ -104,8 +104,8 @@ def _choose_target(output: str | None, inputs: Any) -> Path | None:
 
 
 def _write(target: Path, document: dict[str, Any], found: Calibrated) -> None:
+    from unheard.files import beside
     from unheard.tables.output.safe_cells import safe_cell
-    from unheard.tables.output.write import beside
 
     text = json.dumps(document, ensure_ascii=False, indent=1)
     if target.suffix.lower() == ".csv":

@@ -21,12 +21,20 @@ def read_where(values: Values) -> Where:
     return Where(**pick(values, _READING))
 
 
-def read_order(values: Values) -> Request:
+def read_table_options(source: str, values: Values) -> Values:
+    """Return the options that make a request; kept counts know some of them."""
+    from unheard.tables.kept.recall import recall_options
+    from unheard.tables.pipeline import REQUEST_OPTIONS
+
+    return recall_options(source, read_where(values), pick(values, REQUEST_OPTIONS))
+
+
+def read_order(source: str, values: Values) -> Request:
     """Read options into a request about the order of items."""
-    from unheard.tables.pipeline import REQUEST_OPTIONS, read_request
+    from unheard.tables.pipeline import read_request
     from unheard.tables.request import add_order
 
-    request = read_request(**pick(values, REQUEST_OPTIONS))
+    request = read_request(**read_table_options(source, values))
     return add_order(
         request, values["k"], values["above"], values["below"], method=values["method"]
     )

@@ -110,14 +110,36 @@ QUESTIONS: dict[str, Options] = {
         o.WEIGHT,
         o.RANKS.only("python", "command"),
         o.SHARED,
-        o.COUNTS_ONLY,
         *_RESULT,
     ),
     "rank": (o.K, *CLAIM, o.WHO, *_TABLE, o.SHARED, o.SAMPLING_ERROR, *_RESULT),
     "chart": DRAWING,
     "rank_chart": (o.DRAWN,),
     "inspect": tuple(one.only("rest") for one in FILES),
-    "counts": (*COLUMNS, _TABLE_SCALE, *TIME, *ROWS, *READING),
+    "counts": (
+        *COLUMNS,
+        _TABLE_SCALE,
+        *TIME,
+        *ROWS,
+        o.INTO.only("command"),
+        o.BATCH.only("command"),
+        *READING,
+        *_RESULT[1:],
+    ),
+    "add_counts": tuple(
+        one.only("python")
+        for one in (
+            o.INTO,
+            *COLUMNS,
+            o.BATCH,
+            _TABLE_SCALE,
+            *TIME,
+            replace(o.NULLS, default=None),
+            replace(o.OFF_SCALE, default=None),
+            o.RATER,
+            *READING,
+        )
+    ),
     "sql": (
         o.DIALECT,
         o.SQL_TABLE,
@@ -281,7 +303,7 @@ QUESTIONS: dict[str, Options] = {
 """The options of each question."""
 
 GROUPS = (
-    Group("Estimate and rate", ("demo", "estimate", "rate", "sql")),
+    Group("Estimate and rate", ("demo", "estimate", "rate", "counts", "sql")),
     Group("Decide", ("sweep", "compare", "rank")),
     Group("Calibrate and plan", ("calibrate", "plan")),
     Group("Share", ("report", "serve")),

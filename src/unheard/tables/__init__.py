@@ -1,5 +1,6 @@
 """Tables: a row per rating in, a row per item out, inside the engine that holds them."""
 
+from unheard.tables.kept.add import AddedBatch, AddedCounts, add_counts
 from unheard.tables.plan_items import plan_table
 from unheard.tables.public_functions import (
     DroppedRowsWarning,
@@ -11,8 +12,11 @@ from unheard.tables.public_functions import (
 )
 
 __all__ = [
+    "AddedBatch",
+    "AddedCounts",
     "DroppedRowsWarning",
     "ReadingWarning",
+    "add_counts",
     "count_ratings",
     "plan_table",
     "rank",

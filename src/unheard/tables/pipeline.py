@@ -48,6 +48,7 @@ from unheard.tables.sql.count_query import (
     add_experience,
     rows_to_count,
     write_count_query,
+    write_kept_query,
     write_window_query,
 )
 from unheard.tables.sql.dialects import column
@@ -134,6 +135,7 @@ def read_request(
     shared: bool = False,
     min_ratings: int = 0,
     only_counts: bool = False,
+    kept: bool = False,
 ) -> Request:
     """Read the options of :func:`rate`, or of :func:`count_ratings`, whose result is the counts."""
     count_columns = read_names(counts)
@@ -176,6 +178,7 @@ def read_request(
         shared=shared,
         min_ratings=min_ratings,
         only_counts=only_counts,
+        kept=kept,
     )
     check(request)
     if shared:
@@ -356,6 +359,10 @@ def _tell_experience(request: Request, opened: Opened) -> Opened:
 
 def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally]:
     engine, relation = opened.engine, opened.relation
+    if request.kept:
+        # They were checked when they were added.
+        counts = engine.keep("counts", write_kept_query(request, relation))
+        return Prepared(counts), check_rows.tally(replace(request, window=None), engine, counts)
     check_rows.check_duplicates(request, opened, rows_to_count(request, relation))
     lean = (
         engine.counts_rows_for_nothing

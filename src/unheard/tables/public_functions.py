@@ -39,6 +39,7 @@ from unheard.options.choices import (
 from unheard.options.unknown import check_options, suggests_names
 from unheard.tables.engines.base import inline
 from unheard.tables.engines.base import table as table_named
+from unheard.tables.kept.recall import recall_options
 from unheard.tables.pipeline import (
     REQUEST_OPTIONS,
     Job,
@@ -75,16 +76,22 @@ class ReadingWarning(UserWarning):
 
 @overload
 def rate(
-    source: Path, item: Columns, rating: Columns | None = None, **options: Unpack[RateOptions]
+    source: Path,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    **options: Unpack[RateOptions],
 ) -> pa.Table: ...
 @overload
 def rate(
-    source: FrameT, item: Columns, rating: Columns | None = None, **options: Unpack[RateOptions]
+    source: FrameT,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    **options: Unpack[RateOptions],
 ) -> FrameT: ...
 @suggests_names
 def rate(
     source: FrameT | Path,
-    item: Columns,
+    item: Columns | None = None,
     rating: Columns | None = None,
     *,
     counts: Columns | None = None,
@@ -135,7 +142,8 @@ def rate(
         glob of files (CSV, TSV, Excel, OpenDocument, Parquet or JSON lines, also compressed), a
         DuckDB or SQLite file (``.db``, ``.duckdb``, ``.sqlite``), or a database URL.
     item
-        The column that says what was rated, or several.
+        The column that says what was rated, or several. Counts that :func:`add_counts` has kept
+        need neither this nor ``rating``.
     rating
         The column with ratings, of a table with a row per rating. Several columns are several
         attributes, each rated on its own; the result then has a column ``attribute``.
@@ -231,22 +239,29 @@ def rate(
     [3.69, 3.95]
     """
     given = dict(locals())
-    request = read_request(**{name: given[name] for name in REQUEST_OPTIONS if name in given})
     where = Where(**{name: given[name] for name in _READING})
+    options = {name: given[name] for name in REQUEST_OPTIONS if name in given}
+    request = read_request(**recall_options(source, where, options))
     return _fetch(source, request, where, _sort_rows(request, sort))
 
 
 @overload
 def rank(
-    source: Path, item: Columns, rating: Columns | None = None, **options: Unpack[RankOptions]
+    source: Path,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    **options: Unpack[RankOptions],
 ) -> pa.Table: ...
 @overload
 def rank(
-    source: FrameT, item: Columns, rating: Columns | None = None, **options: Unpack[RankOptions]
+    source: FrameT,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    **options: Unpack[RankOptions],
 ) -> FrameT: ...
 def rank(
     source: FrameT | Path,
-    item: Columns,
+    item: Columns | None = None,
     rating: Columns | None = None,
     *,
     k: int | None = None,
@@ -297,15 +312,18 @@ def rank(
     C 3 3 3 no
     """
     check_options(rank, options, TableOptions)
-    request, where = split_options(item, rating, shared=shared, **options)
+    request, where = split_options(source, item, rating, shared=shared, **options)
     request = add_order(request, k, above, below, sampling_error, options.get("method"))
     return _fetch(source, request, where, _sort_rows(request, sort))
 
 
-def split_options(item: Columns, rating: Columns | None, **options: Any) -> tuple[Request, Where]:
+def split_options(
+    source: Any, item: Columns | None, rating: Columns | None, **options: Any
+) -> tuple[Request, Where]:
     """Tell what is asked of a table from where the table is."""
-    reading = {name: options.pop(name) for name in list(options) if name in _READING}
-    return read_request(item=item, rating=rating, **options), Where(**reading)
+    where = Where(**{name: options.pop(name) for name in list(options) if name in _READING})
+    options = recall_options(source, where, {"item": item, "rating": rating, **options})
+    return read_request(**options), where
 
 
 def _fetch(
@@ -345,16 +363,22 @@ def _sort_rows(request: Request, sort: str | bool | None) -> Callable[[Job], exp
 
 @overload
 def count_ratings(
-    source: Path, item: Columns, rating: Columns | None = None, **options: Unpack[CountOptions]
+    source: Path,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    **options: Unpack[CountOptions],
 ) -> pa.Table: ...
 @overload
 def count_ratings(
-    source: FrameT, item: Columns, rating: Columns | None = None, **options: Unpack[CountOptions]
+    source: FrameT,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    **options: Unpack[CountOptions],
 ) -> FrameT: ...
 @suggests_names
 def count_ratings(
     source: FrameT | Path,
-    item: Columns,
+    item: Columns | None = None,
     rating: Columns | None = None,
     *,
     counts: Columns | None = None,
@@ -378,7 +402,7 @@ def count_ratings(
     """Count the ratings of every item: what must be kept of a table to rate it later.
 
     Counts add up: put those of several days one under the other and hand them to :func:`rate` with
-    ``counts``, or to this function again.
+    ``counts``, or to this function again. :func:`add_counts` keeps them, each batch exactly once.
 
     Parameters
     ----------
@@ -402,9 +426,10 @@ def count_ratings(
 'n_rows': 2, 'n_null': 0}
     """
     given = dict(locals())
-    arguments = {name: given[name] for name in REQUEST_OPTIONS if name in given}
-    request = read_request(**arguments, q=1.0, level=None, ranks=False, only_counts=True)
     where = Where(**{name: given[name] for name in _READING})
+    options = {name: given[name] for name in REQUEST_OPTIONS if name in given}
+    options = recall_options(source, where, options) | {"q": 1.0, "level": None, "ranks": False}
+    request = read_request(**options, only_counts=True)
     return _fetch(source, request, where, lambda job: in_order(counts_query(job), job.request))
 
 

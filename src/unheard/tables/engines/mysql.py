@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from sqlglot import exp
 
-from unheard.errors import MissingLibraryError, OptionError, QueryError, SourceError
+from unheard.errors import MissingLibraryError, OptionError, QueryError, SourceError, hide_passwords
 from unheard.tables.engines.base import (
     Database,
     as_subquery,
@@ -16,7 +16,6 @@ from unheard.tables.engines.base import (
     describe_failure,
     schema_of,
     table,
-    without_password,
 )
 from unheard.tables.request import Kind
 from unheard.tables.sql.reserved_names import reserve
@@ -61,15 +60,9 @@ class MySQL(Database):
         except ImportError:
             raise MissingLibraryError("Reading a MySQL database", "PyMySQL", "mysql") from None
         if writable:
-            raise OptionError(
-                "to_table",
-                problem="{argument} is not supported for MySQL and MariaDB, which would read "
-                "another state of the database to fill the table",
-                hint="Write to a file with {output}, or create a view with the SQL that "
-                "`unheard sql --view` writes",
-            )
+            raise _refuse_writing()
         self._error = pymysql.MySQLError
-        shown = without_password(url)
+        shown = hide_passwords(url)
         try:
             self.connection = pymysql.connect(
                 **_read_url(url, shown), charset="utf8mb4", autocommit=True
@@ -157,10 +150,24 @@ class MySQL(Database):
         )
         return [row[0] for row in found.fetchall()]
 
+    def begin_writing(self) -> None:
+        """Refuse to write."""
+        raise _refuse_writing()
+
     def close(self) -> None:
         """Close the connection."""
         if self.connection.open:
             self.connection.close()
+
+
+def _refuse_writing() -> OptionError:
+    return OptionError(
+        "to_table",
+        problem="{argument} is not supported for MySQL and MariaDB, which would read another state "
+        "of the database to fill the table",
+        hint="Write to a file with {output}, or create a view with the SQL that "
+        "`unheard sql --view` writes",
+    )
 
 
 def _read_url(url: str, shown: str) -> dict[str, Any]:

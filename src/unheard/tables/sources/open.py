@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import glob
 import os
 import re
@@ -12,7 +11,6 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 import narwhals as nw
 from sqlglot import exp
@@ -21,29 +19,23 @@ from unheard.errors import (
     ColumnError,
     Given,
     OptionError,
-    QueryError,
     SourceError,
+    hide_passwords,
     write_list,
 )
-from unheard.tables.engines.base import Engine, without_password
-from unheard.tables.engines.duckdb import DuckDB, Relation, is_duckdb
-from unheard.tables.engines.sqlite import SQLite, is_sqlite
+from unheard.tables.engines.base import Engine
+from unheard.tables.engines.duckdb import DuckDB, Relation
 from unheard.tables.request import Kind, Request, check_table_name
+from unheard.tables.sources.databases import connect, find_table, is_database_file, is_url
 from unheard.tables.sources.files import matching, not_found, read_file
-from unheard.tables.sources.parts import form_of, is_named_like_file, read_head
+from unheard.tables.sources.parts import form_of, is_named_like_file
 from unheard.tables.sources.reading import Findings, Reading, Roles
 from unheard.tables.sources.workbooks import sheet_names
-from unheard.tables.sql.dialects import DIALECTS
-from unheard.text import plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ENGINES = ("duckdb", "spark")
-_DATABASES = (".db", ".ddb", ".duckdb", ".sqlite", ".sqlite3")
-"""How a file is called that is to be opened as a database; what is in it tells which kind."""
-
-_URL = re.compile(r"([a-z][a-z0-9+]*)://", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -212,9 +204,8 @@ def _read_second(
 
 
 def _open_text(text: str, request: Request | None, where: Where) -> Opened:
-    url = _URL.match(text)
-    if url is not None:
-        return _open_url(text, url[1].lower(), where)
+    if is_url(text):
+        return _open_database(text, where)
     if where.engine == "spark":
         return _open_with_spark(text, request, where)
     if os.path.isdir(text):
@@ -227,8 +218,8 @@ def _open_text(text: str, request: Request | None, where: Where) -> Opened:
             path=text,
         )
     # What was uploaded holds rows, whatever it is called.
-    if where.confined is None and os.path.isfile(text) and text.lower().endswith(_DATABASES):
-        return _open_database_file(text, where)
+    if where.confined is None and is_database_file(text):
+        return _open_database(text, where)
     return _open_file(text, request, where)
 
 
@@ -252,32 +243,6 @@ def _open_file(text: str, request: Request | None, where: Where) -> Opened:
         return replace(_opened(engine, relation, words), findings=findings)
 
 
-def _open_database_file(text: str, where: Where) -> Opened:
-    where.refuse_reading("a database")
-    head = read_head(text, text)
-    if not is_sqlite(head) and not is_duckdb(head):
-        raise SourceError(
-            "source",
-            problem="{path} is neither a DuckDB nor a SQLite database",
-            hint="If it contains rows, give it an ending",
-            examples=(".csv", ".parquet"),
-            path=text,
-        )
-    make = _sqlite if is_sqlite(head) else _duckdb
-    return _open_database(make(Path(text), where), text, where)
-
-
-def _sqlite(path: Path, where: Where) -> SQLite:
-    return SQLite(path, writable=where.writable)
-
-
-def _duckdb(path: Path, where: Where) -> DuckDB:
-    engine = DuckDB(where.memory)
-    with engine.closed_on_error():
-        engine.attach(path, writable=where.writable)
-    return engine
-
-
 def _refuse_to_table(where: Where) -> None:
     if where.to_table is not None:
         raise OptionError(
@@ -287,99 +252,13 @@ def _refuse_to_table(where: Where) -> None:
         )
 
 
-def _open_url(text: str, scheme: str, where: Where) -> Opened:
+def _open_database(text: str, where: Where) -> Opened:
     where.refuse_reading("a database")
-    engine: Engine
-    if scheme in ("postgresql", "postgres"):
-        from unheard.tables.engines.postgres import Postgres
-
-        engine = Postgres(text, writable=where.writable)
-    elif scheme in ("mysql", "mariadb"):
-        from unheard.tables.engines.mysql import MySQL
-
-        engine = MySQL(text, writable=where.writable)
-    elif scheme in ("sqlite", "duckdb"):
-        path = Path(unquote(urlsplit(text).path)[1:])
-        if not path.is_file():
-            raise SourceError(
-                "source",
-                problem="{path} does not exist",
-                hint="Write {scheme}:///folder/file.db, or an absolute path after four slashes",
-                code="file_not_found",
-                path=str(path),
-                scheme=scheme,
-            )
-        engine = (_sqlite if scheme == "sqlite" else _duckdb)(path, where)
-    else:
-        warehouse = scheme in DIALECTS
-        raise SourceError(
-            "source",
-            problem="{url} cannot be read: {scheme} is not supported",
-            hint="Run the SQL that `unheard sql --dialect {scheme}` writes"
-            if warehouse
-            else "Use postgresql://, mysql://, sqlite:/// or duckdb:///, or run the SQL that "
-            "`unheard sql` writes",
-            url=without_password(text),
-            scheme=scheme,
-        )
-    return _open_database(engine, without_password(text), where)
-
-
-def _open_database(engine: Any, text: str, where: Where) -> Opened:
+    engine = connect(text, writable=where.writable, memory=where.memory)
     with engine.closed_on_error():
-        relation, words = _of_database(engine, text, where)
+        words = hide_passwords(text)
+        relation, words = find_table(engine, words, where.table, where.query, where.to_table)
         return _opened(engine, relation, words)
-
-
-def _of_database(engine: Any, text: str, where: Where) -> tuple[exp.Expr, str]:
-    """Return the table or query that is meant, and what messages call it."""
-    if where.query is not None:
-        # The user's own words go to the engine as they are.
-        try:
-            relation = engine.from_query(where.query)
-        except QueryError as error:
-            raise OptionError(
-                "query",
-                problem="{argument} cannot be run; {engine_name} reports: {message}",
-                hint="Use one SELECT statement",
-                engine_name=error.engine,
-                message=error.message.rstrip("."),
-            ) from None
-        return relation, f"the query on {text}"
-    there = engine.tables()
-    if where.to_table in there:
-        raise OptionError(
-            "to_table",
-            problem="{database} already has a table {name}",
-            hint="Choose another name",
-            database=text,
-            name=repr(where.to_table),
-        )
-    name = where.table
-    if name is None:
-        if len(there) != 1:
-            raise OptionError(
-                "table",
-                problem="{database} has {tables}: {there}",
-                hint="Name one with {table}",
-                database=text,
-                tables=plural(len(there), "table"),
-                there=", ".join(there[:12]) or "none",
-            )
-        name = there[0]
-    elif name not in there and "." not in name:
-        near = difflib.get_close_matches(name, there, n=1)
-        raise OptionError(
-            "table",
-            problem="{database} has no table {name}",
-            hint="Did you mean {near}? It has: {there}" if near else "It has: {there}",
-            database=text,
-            name=repr(name),
-            near=repr(near[0]) if near else "",
-            there=", ".join(there[:12]),
-        )
-    check_table_name("table", name)
-    return engine.lookup("table", name), f"table {name} of {text}"
 
 
 def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened:

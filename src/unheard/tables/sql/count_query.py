@@ -250,6 +250,21 @@ def bad_count(name: str) -> exp.Expr:
     return exp.or_(value.copy().is_(exp.null()), value.copy() < 0, huge, fraction)
 
 
+def write_kept_query(request: Request, relation: exp.Expr) -> exp.Select:
+    """Write the query that reads kept counts, added up over the columns that are not asked for."""
+    sums: list[exp.Expr] = [
+        exp.alias_(exp.Sum(this=column(name)), ours)
+        for name, ours in zip(
+            (*request.count_names, *request.row_names),
+            (*request.count_columns, *request.row_columns),
+            strict=True,
+        )
+    ]
+    if request.counts:
+        sums.append(exp.alias_(exp.Literal.number(0), N_BAD))
+    return _grouped(relation, [(name, column(name)) for name in request.groups], sums)
+
+
 def _count_if(condition: exp.Expr) -> exp.Expr:
     return exp.Count(this=exp.case().when(condition, exp.Literal.number(1)))
 

@@ -46,7 +46,7 @@ def too_large(most: int) -> RefusedError:
     return RefusedError(
         413,
         f"The body is larger than {write_size(most)}, the most this server accepts. Send less, or "
-        "count first (unheard rate ... --counts-only) and send the counts.",
+        "count first (unheard counts ... -o counts.csv) and send the counts.",
     )
 
 
