@@ -452,8 +452,8 @@ DIALECT = Option(
     kind="text",
     metavar="DIALECT",
     required=True,
-    help="Dialect of the warehouse: bigquery, clickhouse, databricks, duckdb, mysql, postgres, "
-    "redshift, snowflake, spark, sqlite, trino or tsql.",
+    help="Dialect of the warehouse: bigquery, clickhouse, databricks, datafusion, duckdb, mysql, "
+    "postgres, redshift, snowflake, spark, sqlite, trino or tsql.",
 ).only("python", "command")
 SQL_TABLE = replace(TABLE, default="ratings", help="Table with the ratings.")
 VIEW = Option(

@@ -532,7 +532,7 @@ def write_sql(
     head = _header(request)
     if view is None:
         return f"{head}{text};\n"
-    return f"{head}CREATE VIEW {_named('view', view).sql(dialect)} AS\n{text};\n"
+    return f"{head}CREATE VIEW {render(_named('view', view), dialect)} AS\n{text};\n"
 
 
 def _named(argument: str, name: str) -> exp.Table:

@@ -378,7 +378,9 @@ def _by_value(
     """Count a long scale: first the rows per item and rating, then side by side."""
     (given,) = request.rating
     name = reserve("rating")
-    rows = exp.alias_(exp.Count(this=exp.Star()), N_ROWS)
+    # A name of its own: ClickHouse would take that of a sum for the sum.
+    many = reserve("n_rows_of_value")
+    rows = exp.alias_(exp.Count(this=exp.Star()), many)
     rating = exp.alias_(column(given), name)
     kept = [*_per_item(request), *_weighed(request, kinds)]
     inner = _grouped(source, keys, [rating, rows, *kept]).group_by(column(given))
@@ -386,7 +388,7 @@ def _by_value(
         exp.alias_(
             exp.Sum(
                 this=exp.case()
-                .when(is_value(name, kinds[given], value), column(N_ROWS))
+                .when(is_value(name, kinds[given], value), column(many))
                 .else_(exp.Literal.number(0))
             ),
             count,
@@ -395,11 +397,11 @@ def _by_value(
     ]
     empty = exp.Sum(
         this=exp.case()
-        .when(column(name).is_(exp.null()), column(N_ROWS))
+        .when(column(name).is_(exp.null()), column(many))
         .else_(exp.Literal.number(0))
     )
     counts += [
-        exp.alias_(exp.Sum(this=column(N_ROWS)), N_ROWS),
+        exp.alias_(exp.Sum(this=column(many)), N_ROWS),
         exp.alias_(empty, N_NULL),
     ]
     for one, how in _kept(request):
