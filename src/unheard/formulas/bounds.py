@@ -8,10 +8,21 @@ lines run on NumPy arrays and as SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import mul, neg, sub
 
 from unheard.formulas.boxes import Box
 from unheard.formulas.moments import WeightedMoments, accumulate_moments
-from unheard.formulas.operations import Column, Operations, total, weighted_sum
+from unheard.formulas.operations import (
+    Column,
+    Operations,
+    along,
+    last_total,
+    name,
+    row_minimum,
+    shifted,
+    total,
+    weighted_sum,
+)
 
 
 def average(counts: Sequence[Column], values: Sequence[float], ops: Operations) -> Column:
@@ -31,13 +42,11 @@ def find_bounds_without_n(
     threshold get their largest weight and all others their smallest. A scan over the m+1 thresholds
     needs no rule for ties; [GKL25, definition 4.1] gives the same bound by its index k_1, k_2.
     """
-    low, high = ends
-    lower = upper = None
-    if low is not None:
-        lower = find_extreme_mean(counts, values, low, ops.least, ops)
-    if high is not None:
-        upper = find_extreme_mean(counts[::-1], values[::-1], high.reversed(), ops.greatest, ops)
-    return _complete(lower, upper, counts, values, ops)
+
+    def find_bound(counts: Sequence[Column], places: Sequence[float], box: Box) -> Column:
+        return name("bound", find_extreme_mean(counts, places, box, ops))
+
+    return _find_both(find_bound, counts, values, ends, ops)
 
 
 def find_bounds_with_n(
@@ -71,21 +80,23 @@ def find_bounds_with_n(
     ratio
         Whether the boxes state only ratios of participation.
     """
-    (low, high), (lower, upper) = ends, free
-    if low is not None:
-        used = count_people_at(counts, [lower > v for v in values], low, ops) if ratio else None
-        lower = _with_n(counts, values, low, n, lower, used, ops)
-    if high is not None:
-        used = count_people_at(counts, [upper < v for v in values], high, ops) if ratio else None
-        upper = _with_n(counts[::-1], values[::-1], high.reversed(), n, upper, used, ops)
-    return _complete(lower, upper, counts, values, ops)
+
+    def find_bound(
+        counts: Sequence[Column], places: Sequence[float], box: Box, free: Column
+    ) -> Column:
+        used = None
+        if ratio:
+            used = count_people_at(counts, along(lambda v: free > v, places), box, ops)
+        return name("bound_with_n", _with_n(counts, places, box, n, free, used, ops))
+
+    return _find_both(find_bound, counts, values, ends, ops, (free[0],), (-free[1],))
 
 
 def count_people_at(
     counts: Sequence[Column], beyond: Sequence[Column], box: Box, ops: Operations
 ) -> Column:
     """Return how many people the ratings stand for if those beyond an end have their top weight."""
-    moved = [ops.where(out, count, 0.0) for out, count in zip(beyond, counts, strict=True)]
+    moved = along(lambda out, count: ops.where(out, count, 0.0), beyond, counts)
     return weighted_sum(box.fewest, counts) + weighted_sum(box.room, moved)
 
 
@@ -116,18 +127,21 @@ def find_extreme_mean(
     counts: Sequence[Column],
     values: Sequence[float],
     box: Box,
-    pick: Callable[[Column, Column], Column],
     ops: Operations,
 ) -> Column:
-    """Return the extreme mean: the largest weights on a first part of the ratings, whichever."""
+    """Return the smallest mean: the largest weights on a first part of the ratings, whichever."""
     people = WeightedMoments(accumulate_moments, values, counts, 1)
     factor, (masses, firsts) = people.by(box.fewest, 1)
-    mass, first = factor * masses[-1], factor * firsts[-1]
-    best = ops.divide(first, mass)
+    mass, first = factor * last_total(masses), factor * last_total(firsts)
     factor, (masses, firsts) = people.by(box.room, 1)
-    for more_mass, more_first in zip(masses, firsts, strict=True):
-        best = pick(best, ops.divide(first + factor * more_first, mass + factor * more_mass))
-    return best
+    means = along(
+        lambda more_mass, more_first: ops.divide(
+            first + factor * more_first, mass + factor * more_mass
+        ),
+        masses,
+        firsts,
+    )
+    return ops.least(ops.divide(first, mass), row_minimum(means, ops))
 
 
 def _fill(
@@ -141,25 +155,37 @@ def _fill(
     left = n - weighted_sum(box.fewest, counts)
     people = WeightedMoments(accumulate_moments, values, counts, 0)
     factor, (room,) = people.by(box.room, 0)
-    first = weighted_sum(box.fewest, [v * c for v, c in zip(values, counts, strict=True)])
-    first = first + values[0] * left
-    for so_far, here, following in zip(room[:-1], values[:-1], values[1:], strict=True):
-        remaining = ops.greatest(left - factor * so_far, 0.0)
-        first = first + (following - here) * remaining
-    return ops.divide(first, n)
+    first = weighted_sum(box.fewest, along(mul, values, counts)) + values[0] * left
+    # Of the last rating there is enough for everybody.
+    gaps = along(sub, shifted(values[::-1], values[-1])[::-1], values)
+    remaining = along(lambda so_far: ops.greatest(left - factor * so_far, 0.0), room)
+    return ops.divide(first + weighted_sum(gaps, remaining), n)
 
 
-def _complete(
-    lower: Column | None,
-    upper: Column | None,
+def _find_both(
+    find_bound: Callable[..., Column],
     counts: Sequence[Column],
     values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
     ops: Operations,
+    low: tuple[Column, ...] = (),
+    high: tuple[Column, ...] = (),
 ) -> tuple[Column, Column]:
-    """Put the average at an end without a box, and undo crossings that rounding causes."""
-    if lower is None or upper is None:
-        mean = average(counts, values, ops)
-        lower = mean if lower is None else lower
-        upper = mean if upper is None else upper
+    """Find a lower bound from either end, with the signs of the values changed at the high one.
+
+    Where an end has no box, it is the average. Crossings that rounding causes are undone.
+    """
+    from_low = (counts, values, ends[0], *low)
+    above = None if ends[1] is None else ends[1].reversed()
+    from_high = (counts[::-1], along(neg, values)[::-1], above, *high)
+    if None not in ends:
+        lower, upper = ops.both_ends(find_bound, from_low, from_high)
+        upper = -upper
+    else:
+        lower = upper = average(counts, values, ops)
+        if ends[0] is not None:
+            lower = find_bound(*from_low)
+        if ends[1] is not None:
+            upper = -find_bound(*from_high)
     lower, upper = (ops.greatest(ops.least(end, values[-1]), values[0]) for end in (lower, upper))
     return ops.least(lower, upper), ops.greatest(lower, upper)

@@ -6,11 +6,11 @@ rating respond with a probability between lo and hi.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import sub
 from typing import get_args
 
-from unheard.formulas.operations import Column, map_distinct
+from unheard.formulas.operations import Column, map_distinct, name
 from unheard.options.choices import Quiet
 
 QUIET: tuple[Quiet, ...] = get_args(Quiet)
@@ -28,12 +28,12 @@ class Box:
         Which upper sides grow as q falls.
     """
 
-    fewest: tuple[Column, ...]
-    most: tuple[Column, ...]
+    fewest: Sequence[Column]
+    most: Sequence[Column]
     gives: tuple[bool, ...]
 
     @classmethod
-    def elastic(cls, fewest: tuple[Column, ...], most: tuple[Column, ...]) -> Box:
+    def elastic(cls, fewest: Sequence[Column], most: Sequence[Column]) -> Box:
         """Build a box whose upper sides all grow as q falls."""
         return cls(fewest, most, (True,) * len(most))
 
@@ -41,18 +41,24 @@ class Box:
     def rigid(self) -> bool:
         """Whether the number of people that each rating stands for is known."""
         return all(
-            isinstance(few, float) and isinstance(many, float) and few == many
+            few is many or (isinstance(few, float) and isinstance(many, float) and few == many)
             for few, many in zip(self.fewest, self.most, strict=True)
         )
 
     @property
-    def room(self) -> tuple[Column, ...]:
+    def room(self) -> Sequence[Column]:
         """How many more people than the fewest each rating may stand for."""
-        return map_distinct(sub, self.most, self.fewest)
+        return map_distinct(lambda many, few: name("room", many - few), self.most, self.fewest)
 
     def reversed(self) -> Box:
         """Return the same box seen from the other end of the scale."""
         return Box(self.fewest[::-1], self.most[::-1], self.gives[::-1])
+
+
+def plain_box(m: int) -> Box:
+    """Return the box that lets every rating stand for one person."""
+    ones = (1.0,) * m
+    return Box.elastic(ones, ones)
 
 
 def build_boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | None, Box | None]:
@@ -80,7 +86,7 @@ def build_boxes(kind: str, q: Column, fixed: Box | None, m: int) -> tuple[Box | 
         if q is not None:
             fixed = Box.elastic(fixed.fewest, map_distinct(lambda w: w / q, fixed.most))
         return fixed, fixed
-    ones, inverse = (1.0,) * m, 1.0 / q
+    ones, inverse = (1.0,) * m, name("most", 1.0 / q)
     if kind == "middle":
         inner = Box(ones, (1.0, *((inverse,) * (m - 2)), 1.0), (False, *((True,) * (m - 2)), False))
         return inner, inner

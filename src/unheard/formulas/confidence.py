@@ -22,22 +22,26 @@ docs/confidence.md says what is proved about the level and what is measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from unheard.formulas.bounds import find_misfits
-from unheard.formulas.boxes import Box
+from unheard.formulas.boxes import Box, plain_box
 from unheard.formulas.gaffke import find_lower_limit
-from unheard.formulas.moments import Moments, WeightedMoments, accumulate_moments_below
+from unheard.formulas.moments import WeightedMoments, accumulate_moments_below
 from unheard.formulas.operations import (
     Column,
     Operations,
+    along,
     map_distinct,
+    name,
+    row_maximum,
     running_maximum,
+    shifted,
     total,
     weighted_sum,
 )
@@ -46,10 +50,6 @@ from unheard.formulas.operations import (
 def critical_value(level: float) -> float:
     """Return z such that a standard normal exceeds it with probability (1 - level)/2."""
     return float(ndtri((1 + level) / 2))
-
-
-_Scaled: TypeAlias = tuple[Column, Moments]
-"""A factor, and the moments at every threshold that it multiplies."""
 
 
 class _End(NamedTuple):
@@ -93,7 +93,8 @@ def find_limits_without_n(
     low, high = _view_from_both_ends(counts, values, ends)
     # Rows that reject no t divide zero by zero; their limit is the end of the scale.
     with np.errstate(divide="ignore", invalid="ignore"):
-        return values[0] + _free_limit(low, z, ops), values[-1] - _free_limit(high, z, ops)
+        low, high = ops.both_ends(lambda *end: _free_limit(_End(*end), z, ops), low, high)
+        return values[0] + low, values[-1] - high
 
 
 def find_limits_with_n(
@@ -110,10 +111,12 @@ def find_limits_with_n(
 
     ``ratio`` says whether the boxes state only ratios of participation.
     """
-    low, high = (
-        _limit_with_n(end, box, n, z, people, ratio, ops)
-        for end, box in zip(_view_from_both_ends(counts, values, ends), ends, strict=True)
-    )
+
+    def find_limit(box: Box | None, *end: Any) -> Column:
+        return _limit_with_n(_End(*end), box, n, z, people, ratio, ops)
+
+    low, high = _view_from_both_ends(counts, values, ends)
+    low, high = ops.both_ends(find_limit, (ends[0], *low), (ends[1], *high))
     return values[0] + low, values[-1] - high
 
 
@@ -194,9 +197,10 @@ def _view_from_both_ends(
     counts: Sequence[Column], values: Sequence[float], ends: tuple[Box | None, Box | None]
 ) -> tuple[_End, _End]:
     """View the scale from either end, so that one formula serves both limits."""
-    flat = Box.elastic((1.0,) * len(values), (1.0,) * len(values))
+    flat = plain_box(len(values))
     low, high = (flat if end is None else end for end in ends)
-    up, down = [v - values[0] for v in values], [values[-1] - v for v in values[::-1]]
+    up = along(lambda v: v - values[0], values)
+    down = along(lambda v: values[-1] - v, values[::-1])
     back = counts[::-1]
     below = WeightedMoments(accumulate_moments_below, up, counts, 2)
     above = WeightedMoments(accumulate_moments_below, down, back, 2)
@@ -253,8 +257,8 @@ class _Threshold(NamedTuple):
         Sum of w u d**2, where u is the second factor of the test's variance.
     """
 
-    place: float
-    far: float
+    place: Column
+    far: Column
     near: Column
     top: Column
     first: Column
@@ -282,38 +286,49 @@ def _known_limit(
     If boxes state ratios, g = s/w with any s <= 1, the mean of  y - t  is at most s (mu - t), hence
     at most mu - t if t is not above mu: a threshold counts only if its limit is not below it.
     """
-    limit = 0.0
-    for one in _list_thresholds(end, test, ops):
-        candidate = test.limit(one, n, z, ops)
-        if ratio:
-            candidate = ops.where(candidate >= one.place, candidate, 0.0)
-        limit = ops.greatest(limit, candidate)
-    return limit
+
+    def find_limit(at: _Threshold) -> Column:
+        limit = test.limit(at, n, z, ops)
+        return ops.where(limit >= at.place, limit, 0.0) if ratio else limit
+
+    return ops.greatest(row_maximum(_try_thresholds(find_limit, end, test, ops), ops), 0.0)
 
 
-def _list_thresholds(end: _End, test: _Test, ops: Operations) -> Iterator[_Threshold]:
+def _try_thresholds(
+    find_limit: Callable[[_Threshold], Column], end: _End, test: _Test, ops: Operations
+) -> Sequence[Column]:
+    """Return the limit that each threshold gives."""
     fewest, most = end.box.fewest, end.box.most
     spread = [
         map_distinct(lambda w: w * test.second_factor(w, ops), one) for one in (most, fewest[::-1])
     ]
     below, squares_below = end.nearer.by(most, 1), end.nearer.by(spread[0], 2)
     above, squares_above = end.further.by(fewest[::-1], 1), end.further.by(spread[1], 2)
-    nears = (most[0], *running_maximum(most, ops))
-    tops = running_maximum(fewest[::-1], ops)[::-1]
-    for k, place in enumerate(end.distances):
-        yield _Threshold(
-            place,
-            end.distances[-1],
-            nears[k],
-            tops[k],
-            _moment(above, 1, -1 - k) - _moment(below, 1, k),
-            _moment(squares_above, 2, -1 - k) + _moment(squares_below, 2, k),
-        )
+    far = end.distances[-1]
 
+    def try_threshold(
+        place: Column,
+        near: Column,
+        top: Column,
+        more: Column,
+        less: Column,
+        more_squares: Column,
+        less_squares: Column,
+    ) -> Column:
+        first = name("first", above[0] * more - below[0] * less)
+        second = name("second", squares_above[0] * more_squares + squares_below[0] * less_squares)
+        return name("limit_here", find_limit(_Threshold(place, far, near, top, first, second)))
 
-def _moment(scaled: _Scaled, power: int, k: int) -> Column:
-    factor, moments = scaled
-    return factor * moments[power][k]
+    return along(
+        try_threshold,
+        end.distances,
+        shifted(running_maximum(most, ops), most[0]),
+        running_maximum(fewest[::-1], ops)[::-1],
+        above[1][1][::-1],
+        below[1][1],
+        squares_above[1][2][::-1],
+        squares_below[1][2],
+    )
 
 
 def _mean_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Column:
@@ -334,7 +349,7 @@ def _people_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Co
     pseudo, rest = z * z / 2, at.far - at.place
     unseen = [_unseen(w, ops) for w in (at.near, at.top)]
     variance = at.second + pseudo * (
-        at.near * unseen[0] * at.place**2 + at.top * unseen[1] * rest**2
+        at.near * unseen[0] * (at.place * at.place) + at.top * unseen[1] * (rest * rest)
     )
     # Even if a weight is close to 1, the unseen are whole people.
     whole = [ops.greatest(one, 1.0) for one in unseen]

@@ -14,7 +14,7 @@ from unheard.formulas import bounds, confidence
 from unheard.formulas.bea import implied_floor
 from unheard.formulas.boxes import QUIET, Box, build_boxes
 from unheard.formulas.estimators import ESTIMATORS, Situation
-from unheard.formulas.operations import Column, Operations, row_maximum, total
+from unheard.formulas.operations import Column, Operations, name, row_maximum, total
 from unheard.formulas.pooling import Pool
 
 
@@ -165,12 +165,12 @@ def evaluate(items: Items, setting: Setting, methods: Sequence[str], ops: Operat
         known = bounds.find_bounds_with_n(
             items.counts, values, ends, items.n, free, setting.is_ratio, ops
         )
-    rated = items.seen > 0
+    rated = name("n_seen", items.seen) > 0
 
     def if_rated(column: Column, otherwise: float) -> Column:
         return ops.where(rated, column, otherwise)
 
-    lower, upper = known or free
+    lower, upper = map(name, ("lower", "upper"), known or free)
     limits: tuple[Column, Column] | tuple[()] = ()
     if setting.level is not None:
         low, high = _limits(items, setting, ends, ops)

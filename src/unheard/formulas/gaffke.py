@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,11 @@ from unheard.formulas.operations import (
     Column,
     Floats,
     Operations,
+    along,
     are_identical,
+    find_neighbours,
+    leave_out,
+    name,
     row_maximum,
     total,
     weighted_sum,
@@ -62,6 +67,9 @@ _HIGH = 3.2
 _DEGREE = 4
 """Degree of the expansion of the quantile: its relative error at 95% is at most 0.0003."""
 
+_DIGITS = 6
+"""Decimals of the coefficients, a hundred times as many as the expansion is exact to."""
+
 _POINTS = 8
 """Number of shapes on either side to which the expansion is fitted."""
 
@@ -86,8 +94,16 @@ class LogQuantile:
         Coefficients of p1, p2, ..., constants first.
     """
 
-    z: float
-    series: tuple[tuple[float, ...], ...]
+    z: Column
+    series: Sequence[Sequence[Column]]
+
+    def named(self, ops: Operations) -> LogQuantile:
+        """Give the numbers names where columns have names: each is then stated once."""
+        series = [
+            [ops.constant(f"c{order}{power}", one) for power, one in enumerate(coefficients)]
+            for order, coefficients in enumerate(self.series, start=1)
+        ]
+        return LogQuantile(ops.constant("z", self.z), series)
 
     def at(self, spread: Column, lean: Column) -> Column:
         """Return h, from r and s."""
@@ -114,6 +130,8 @@ def fit_log_quantile(z: float) -> LogQuantile:
     degrees = [(k, j) for k in range(1, _DEGREE + 1) for j in range(k + 2)]
     terms = np.stack([r**k * s**j for k, j in degrees], axis=1)
     found = np.linalg.lstsq(terms, _exact_quantile(u, v, z) / r - z, rcond=None)[0]
+    # More digits would say nothing, and only make queries longer.
+    found = np.round(found, _DIGITS)
     series = [found[[k == order for k, _ in degrees]] for order in range(1, _DEGREE + 1)]
     return LogQuantile(z, tuple(tuple(map(float, one)) for one in series))
 
@@ -132,6 +150,33 @@ class _Side(NamedTuple):
     second: Column
 
 
+class _Moments(NamedTuple):
+    """Sums over the ratings from a certain one on, of their distances from it.
+
+    Attributes
+    ----------
+    weight
+        A factor of all weights w.
+    mass, first
+        Sums of w and of w d.
+    square_0, square_1, square_2
+        Sums of w**2, of w**2 d, and of w**2 d**2.
+    """
+
+    weight: Column
+    mass: Column
+    first: Column
+    square_0: Column
+    square_1: Column
+    square_2: Column
+
+    def seen_from(self, away: Column) -> _Side:
+        """Return the sums of y as seen from t, so far away from the rating."""
+        first = self.first + away * self.mass
+        second = self.square_2 + away * (2.0 * self.square_1 + away * self.square_0)
+        return _Side(_times(self.weight, first), _times(self.weight * self.weight, second))
+
+
 @dataclass(frozen=True)
 class _Test:
     """Gaffke's test, in closed form."""
@@ -140,21 +185,59 @@ class _Test:
     counts: Sequence[Column]
     box: Box
     quantile: LogQuantile
+    is_far: bool
     ops: Operations
 
-    def excess(self, t: Column) -> Column:
+    def rejects(self, place: Column) -> Column:
+        """Whether a rating is rejected."""
+        above, below = (
+            _sum_moments(side, *self._parts(side, place), self.ops).seen_from(0.0)
+            for side in ("above", "below")
+        )
+        return self.compare(above, below, self.extra(place)) > 0.0
+
+    def between(self, low: Column, high: Column) -> tuple[_Moments, _Moments]:
+        """Return what all t between two adjacent ratings share: the parts above and below."""
+        above = _sum_moments("above", *self._parts("above", high), self.ops, low)
+        return above, _sum_moments("below", *self._parts("below", low), self.ops, low)
+
+    def _parts(
+        self, side: str, place: Column
+    ) -> tuple[Sequence[Column], Sequence[Column], Sequence[Column], Sequence[Column]]:
+        """Return weights, counts, distances, and distances beyond a place, of one side."""
+        greatest = self.ops.greatest
+        if side == "above":
+            weights, counts, distances = leave_out(0, self.box.fewest, self.counts, self.distances)
+            apart = along(lambda d: greatest(d - place, 0.0), distances)
+        else:
+            weights, counts, distances = leave_out(-1, self.box.most, self.counts, self.distances)
+            apart = along(lambda d: greatest(place - d, 0.0), distances)
+        return weights, counts, distances, apart
+
+    def extra(self, t: Column) -> Column:
+        """Return the size of the extra y, the smallest possible."""
+        weights, _, _, apart = self._parts("below", t)
+        # It is at the near end, unless a rating above it has a larger weight.
+        if are_identical(weights):
+            return _times(weights[0], t)
+        return name("extra", row_maximum(along(mul, weights, apart), self.ops))
+
+    def compare(self, above: _Side, below: _Side, extra: Column) -> Column:
         """Return by how much A exp(-h) exceeds B; where it does, t is rejected."""
-        above, below, more = self._above(t), *self._below(t)
-        all_below = _Side(below.first + more, below.second + more * more)
-        found = self._compare(above, all_below)
-        if self.quantile.z < _HIGH:
+        above = _Side(name("above", above.first), name("above_squared", above.second))
+        all_below = _Side(
+            name("below", below.first + extra),
+            name("below_squared", below.second + extra * extra),
+        )
+        found = name("excess", self._compare(above, all_below))
+        if not self.is_far:
             return found
         # Far out in the tail the extra y decides if the others are many and near t, and two
         # moments hide it among them. So t must also be rejected with the extra y on its own.
         ops, gap, second = self.ops, above.first - below.first, above.second + below.second
-        error = ops.sqrt(second)
-        alone = self._compare(_Side(ops.greatest(gap, error), second), _Side(more, more * more))
-        return ops.least(found, ops.where(gap > error, alone, -more))
+        error = name("error", ops.sqrt(second))
+        alone = self._compare(_Side(ops.greatest(gap, error), second), _Side(extra, extra * extra))
+        return ops.least(found, ops.where(gap > error, alone, -extra))
 
     def _compare(self, above: _Side, below: _Side) -> Column:
         ops = self.ops
@@ -164,36 +247,44 @@ class _Test:
         # Above the last rating given there is nothing, and t is not rejected.
         both = ops.greatest(u + v, _LEAST)
         spread = ops.sqrt(both) / ops.greatest(above.first * below.first, _LEAST)
-        spread = ops.least(spread, _WIDEST)
-        lean = (u - v) / both
+        spread = name("spread", ops.least(spread, _WIDEST))
+        lean = name("lean", (u - v) / both)
         return above.first * ops.exp(-self.quantile.at(spread, lean)) - below.first
 
-    def _above(self, t: Column) -> _Side:
-        ops = self.ops
-        apart = [ops.greatest(d - t, 0.0) for d in self.distances[1:]]
-        return self._side(self.box.fewest[1:], self.counts[1:], apart)
 
-    def _below(self, t: Column) -> tuple[_Side, Column]:
-        """Return the part of those seen, and the extra y."""
-        ops, weights = self.ops, self.box.most[:-1]
-        apart = [t, *(ops.greatest(t - d, 0.0) for d in self.distances[1:-1])]
-        # The smallest y is at the near end, unless a rating above it has a larger weight.
-        more = _times(weights[0], t)
-        if not are_identical(weights):
-            more = row_maximum([w * d for w, d in zip(weights, apart, strict=True)], ops)
-        return self._side(weights, self.counts[:-1], apart), more
+def _sum_moments(
+    side: str,
+    weights: Sequence[Column],
+    counts: Sequence[Column],
+    distances: Sequence[Column],
+    apart: Sequence[Column],
+    ops: Operations,
+    last_below: Column | None = None,
+) -> _Moments:
+    """Sum over the ratings on one side; their numbers only if it is known where the side ends."""
+    weight: Column = 1.0
+    if are_identical(weights):
+        weight, squares, sums = weights[0], counts, along(mul, counts, apart)
+        square_sums = sums
+    else:
+        counts = along(mul, counts, weights)
+        squares, sums = along(mul, counts, weights), along(mul, counts, apart)
+        square_sums = along(mul, squares, apart)
+    first, square_2 = total(sums), weighted_sum(apart, square_sums)
+    if last_below is None:
+        return _Moments(weight, 0.0, first, 0.0, 0.0, square_2)
+    first, square_2 = name(f"{side}_sum", first), name(f"{side}_squares", square_2)
 
-    def _side(
-        self, weights: Sequence[Column], counts: Sequence[Column], apart: Sequence[Column]
-    ) -> _Side:
-        if are_identical(weights):
-            weight = weights[0]
-            sums = [c * d for c, d in zip(counts, apart, strict=True)]
-            first, second = total(sums), weighted_sum(apart, sums)
-            return _Side(_times(weight, first), _times(weight * weight, second))
-        reach = [w * d for w, d in zip(weights, apart, strict=True)]
-        sums = [c * y for c, y in zip(counts, reach, strict=True)]
-        return _Side(total(sums), weighted_sum(reach, sums))
+    def count_here(d: Column, count: Column) -> Column:
+        here = (count, 0.0) if side == "above" else (0.0, count)
+        return ops.where(d > last_below, *here)
+
+    mass = name(f"{side}_count", total(along(count_here, distances, counts)))
+    if squares is counts:
+        return _Moments(weight, mass, first, mass, first, square_2)
+    square_0 = name(f"{side}_squared_weights", total(along(count_here, distances, squares)))
+    square_1 = name(f"{side}_squared_sum", total(square_sums))
+    return _Moments(weight, mass, first, square_0, square_1, square_2)
 
 
 def _times(factor: Column, column: Column) -> Column:
@@ -223,48 +314,45 @@ def find_lower_limit(
         The engine's operations.
     """
     # Without the extra y, both sides balance at the bound; with it, they balance below:
-    bound = find_extreme_mean(counts, distances, box, ops.least, ops)
-    mass = count_people_at(counts, [bound > d for d in distances], box, ops)
+    bound = find_extreme_mean(counts, distances, box, ops)
+    bound = name("bound", bound)
+    mass = name("mass", count_people_at(counts, along(lambda d: bound > d, distances), box, ops))
     slope = mass + box.most[0]
     top = ops.divide(bound * mass, slope)
-    longest = ops.divide(1.0 / _FLATTEST, weighted_sum(box.fewest, counts))
-    test = _Test(distances, counts, box, fit_log_quantile(z), ops)
-    limit = _secant(test, *_bracket(test, top), slope, longest)
+    longest = name("longest", ops.divide(1.0 / _FLATTEST, weighted_sum(box.fewest, counts)))
+    quantile = fit_log_quantile(z).named(ops)
+    test = _Test(distances, counts, box, quantile, z >= _HIGH, ops)
+    limit = _find_crossing(test, top, slope, longest)
     # If all ratings are at the near end, so is the limit.
-    return ops.where(total(counts[1:]) > 0.0, limit, 0.0)
+    return ops.where(weighted_sum(distances, counts) > 0.0, limit, 0.0)
 
 
-def _bracket(test: _Test, top: Column) -> tuple[Column, Column]:
-    """Find by bisection the two ratings that the limit lies between, or one rating and the top.
+def _find_crossing(test: _Test, top: Column, slope: Column, longest: Column) -> Column:
+    """Find where the excess crosses zero: between two ratings, or one rating and the top.
 
-    Just above a rating with a large count, the excess can have further zeros: two moments do not
-    describe many people just below t and one far below. At the rating itself these people are
-    neither above nor below, so the excess there decides on which side the limit is.
+    Bisection finds the two ratings. Just above a rating with a large count, the excess can have
+    further zeros: two moments do not describe many people just below t and one far below. At the
+    rating itself these people are neither above nor below, so the excess there decides on which
+    side the limit is.
     """
     ops = test.ops
-    low: Column = 0.0
-    high, places = test.distances[-1], list(test.distances[1:-1])
-    while places:
-        middle = len(places) // 2
-        place, lower, upper = places[middle], places[:middle], places[middle + 1 :]
-        rejected = test.excess(place) > 0.0
-        low, high = ops.where(rejected, place, low), ops.where(rejected, high, place)
-        upper = [place] * (len(lower) - len(upper)) + upper
-        places = [ops.where(rejected, *pair) for pair in zip(upper, lower, strict=True)]
-    return low, ops.least(high, top)
+    low, following = find_neighbours(test.distances, test.rejects, ops)
+    low, following = name("low", low), name("following", following)
+    above, below = test.between(low, following)
+    high = name("high", ops.greatest(ops.least(following, top), low))
 
+    def excess_at(t: Column) -> Column:
+        sides = above.seen_from(following - t), below.seen_from(t - low)
+        return test.compare(*sides, test.extra(t))
 
-def _secant(test: _Test, low: Column, high: Column, slope: Column, longest: Column) -> Column:
-    """Find where the excess crosses zero between two points, starting from the upper one."""
-    ops = test.ops
-    before, excess_before = high, test.excess(high)
+    before, excess_before = high, excess_at(high)
     t = high + ops.divide(excess_before, slope)
-    t = ops.greatest(t, low + _SHORTEST * (high - low))
+    t = name("t", ops.greatest(t, low + _SHORTEST * (high - low)))
     for _ in range(_STEPS):
-        excess = test.excess(t)
+        excess = excess_at(t)
         run, fall = t - before, excess_before - excess
         pace = ops.where(run * fall > 0.0, ops.least(ops.divide(run, fall), longest), 0.0)
         before, excess_before = t, excess
         least = low + _SHORTEST * (t - low)
-        t = ops.least(ops.greatest(t + excess * pace, least), high)
+        t = name("t", ops.least(ops.greatest(t + excess * pace, least), high))
     return t

@@ -8,23 +8,31 @@ threshold build on those of others.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from dataclasses import dataclass, field
+from operator import add, mul, sub
 from typing import TypeAlias
 
-from unheard.formulas.operations import Column, accumulate_columns, are_identical
+from unheard.formulas.operations import (
+    Column,
+    along,
+    are_identical,
+    running_total,
+    shifted,
+)
 
-Moments: TypeAlias = list[list[Column]]
+Moments: TypeAlias = list[Sequence[Column]]
 """Numbers of people, sums of their distances from a point, and of the squares, up to a degree; each
 a list with one column per threshold."""
 
 
+@dataclass
 class WeightedMoments:
     """Moments of weighted counts, as a function of the weights.
 
     Often the weights are the same column for every rating. Then the moments are those of the
     counts, computed once for all weights, and the weight is a factor.
 
-    Parameters
+    Attributes
     ----------
     moments
         One of the functions below.
@@ -36,33 +44,28 @@ class WeightedMoments:
         The highest power of distances needed.
     """
 
-    def __init__(
-        self,
-        moments: Callable[[Sequence[float], Sequence[Column], int], Moments],
-        places: Sequence[float],
-        counts: Sequence[Column],
-        degree: int,
-    ) -> None:
-        self._moments, self._places, self._counts = moments, places, counts
-        self._degree = degree
-        self._plain: Moments | None = None
+    moments: Callable[[Sequence[float], Sequence[Column], int], Moments]
+    places: Sequence[float]
+    counts: Sequence[Column]
+    degree: int
+    _plain: Moments | None = field(default=None, init=False)
 
     def by(self, weights: Sequence[Column], degree: int) -> tuple[Column, Moments]:
         """Return a factor, and the moments up to a degree that it multiplies."""
         if not are_identical(weights):
-            people = [w * c for w, c in zip(weights, self._counts, strict=True)]
-            return 1.0, self._moments(self._places, people, degree)
+            people = along(mul, weights, self.counts)
+            return 1.0, self.moments(self.places, people, degree)
         if self._plain is None:
-            self._plain = self._moments(self._places, self._counts, self._degree)
+            self._plain = self.moments(self.places, self.counts, self.degree)
         return weights[0], self._plain
 
 
 def accumulate_moments(places: Sequence[float], counts: Sequence[Column], degree: int) -> Moments:
     """Return moments around zero of people at the first place, the first two, ... and at all."""
-    found = [accumulate_columns(counts)]
+    found = [running_total(counts)]
     for _ in range(degree):
-        counts = [place * count for place, count in zip(places, counts, strict=True)]
-        found.append(accumulate_columns(counts))
+        counts = along(mul, places, counts)
+        found.append(running_total(counts))
     return found
 
 
@@ -76,12 +79,10 @@ def accumulate_moments_below(
     squares by g (d + (d + g)). Only positive terms are added, so nothing cancels, however many
     people there are and however long the scale is.
     """
-    gaps = [high - low for low, high in pairwise(places)]
-    found = [accumulate_columns(counts[:-1])]
-    grown = found[0]
+    gaps = along(sub, places, shifted(places, places[0]))
+    grown = shifted(running_total(counts), 0.0)
+    found = [grown]
     for _ in range(degree):
-        found.append(
-            accumulate_columns([gap * each for gap, each in zip(gaps, grown, strict=True)])
-        )
-        grown = [low + high for low, high in pairwise((0.0, *found[-1]))]
-    return [[0.0, *sums] for sums in found]
+        found.append(running_total(along(mul, gaps, grown)))
+        grown = along(add, shifted(found[-1], 0.0), found[-1])
+    return found

@@ -9,10 +9,11 @@ no operator for.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import accumulate
-from operator import add
+from operator import add, mul
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -61,6 +62,14 @@ class Operations(Protocol):
     def where(self, condition: Column, yes: Column, no: Column) -> Column:
         """Choose row by row; the branch not chosen may be missing."""
 
+    def both_ends(
+        self, function: Callable[..., Column], low: tuple[Any, ...], high: tuple[Any, ...]
+    ) -> tuple[Column, Column]:
+        """Apply a function to what is seen from the low end of the scale, and from the high end."""
+
+    def constant(self, what: str, value: float) -> Column:
+        """Give a number a name."""
+
 
 class NumpyOperations:
     """:class:`Operations` on NumPy arrays."""
@@ -96,6 +105,16 @@ class NumpyOperations:
     def where(self, condition: Column, yes: Column, no: Column) -> Column:
         """Choose row by row."""
         return np.where(condition, yes, no)
+
+    def both_ends(
+        self, function: Callable[..., Column], low: tuple[Any, ...], high: tuple[Any, ...]
+    ) -> tuple[Column, Column]:
+        """Apply a function to what is seen from either end, one after the other."""
+        return function(*low), function(*high)
+
+    def constant(self, what: str, value: float) -> Column:
+        """Return the number."""
+        return value
 
 
 NUMPY = NumpyOperations()
@@ -138,29 +157,115 @@ class PlainOperations:
         """Choose."""
         return yes if condition else no
 
+    def both_ends(
+        self, function: Callable[..., Column], low: tuple[Any, ...], high: tuple[Any, ...]
+    ) -> tuple[Column, Column]:
+        """Apply a function to what is seen from either end, one after the other."""
+        return function(*low), function(*high)
+
+    def constant(self, what: str, value: float) -> Column:
+        """Return the number."""
+        return value
+
 
 PLAIN = PlainOperations()
 
 
+class Along(Sequence[Column]):
+    """Columns along the scale that an engine holds as rows, one for each rating.
+
+    In this process columns along the scale are a list. The functions below take either.
+    """
+
+    @abstractmethod
+    def along(self, function: Callable[..., Column], lists: Sequence[Sequence[Column]]) -> Along:
+        """Apply a function along lists of columns, of which this is one."""
+
+    @abstractmethod
+    def total(self) -> Column:
+        """Add up."""
+
+    @abstractmethod
+    def running_total(self) -> Along:
+        """Add up the first, the first two, ... and all."""
+
+    @abstractmethod
+    def running_maximum(self) -> Along:
+        """Find the largest of the first, of the first two, ... and of all."""
+
+    @abstractmethod
+    def extreme(self, largest: bool) -> Column:
+        """Find the largest or the smallest."""
+
+    @abstractmethod
+    def shifted(self, first: Column) -> Along:
+        """Move everything one place on."""
+
+    @abstractmethod
+    def last_total(self) -> Column:
+        """Return the last of running totals."""
+
+    @abstractmethod
+    def neighbours(self, is_beyond: Callable[[Column], Column]) -> tuple[Column, Column]:
+        """Find the two places that something lies between; see :func:`find_neighbours`."""
+
+
+def along(function: Callable[..., Column], *lists: Sequence[Column]) -> Sequence[Column]:
+    """Apply a function along lists of columns, rating by rating."""
+    for one in lists:
+        if isinstance(one, Along):
+            return one.along(function, lists)
+    return [function(*each) for each in zip(*lists, strict=True)]
+
+
+def name(what: str, column: Column) -> Column:
+    """Say what a column is called where columns have names."""
+    return column.called(what) if hasattr(column, "called") else column
+
+
 def total(terms: Sequence[Column]) -> Column:
     """Add up columns in the given order."""
-    return reduce(add, terms)
+    return terms.total() if isinstance(terms, Along) else reduce(add, terms)
 
 
 def weighted_sum(weights: Sequence[Column], columns: Sequence[Column]) -> Column:
     """Return the sum of products of two lists of columns."""
     if are_identical(weights):
         return weights[0] * total(columns)
-    return total([w * c for w, c in zip(weights, columns, strict=True)])
+    return total(along(mul, weights, columns))
 
 
 def are_identical(columns: Sequence[Column]) -> bool:
     """Return whether all columns of a list are the same object."""
+    if isinstance(columns, Along):
+        return False
     first = columns[0]
     for column in columns:  # noqa: SIM110 (three times as fast as all(), and called very often)
         if column is not first:
             return False
     return True
+
+
+def running_total(parts: Sequence[Column]) -> Sequence[Column]:
+    """Return the first part, the sum of the first two, ... and of all."""
+    return parts.running_total() if isinstance(parts, Along) else accumulate_columns(parts)
+
+
+def last_total(totals: Sequence[Column]) -> Column:
+    """Return the last of running totals."""
+    return totals.last_total() if isinstance(totals, Along) else totals[-1]
+
+
+def shifted(columns: Sequence[Column], first: Column) -> Sequence[Column]:
+    """Move columns one place on, and put another first."""
+    return columns.shifted(first) if isinstance(columns, Along) else [first, *columns[:-1]]
+
+
+def leave_out(place: int, *lists: Sequence[Column]) -> Sequence[Sequence[Column]]:
+    """Leave out the first of lists (0) or the last (-1), which matters to nothing but the work."""
+    if any(isinstance(one, Along) for one in lists):
+        return lists
+    return [one[:-1] if place else one[1:] for one in lists]
 
 
 def accumulate_columns(
@@ -169,8 +274,7 @@ def accumulate_columns(
     """Return the joined first part, the first two, ... and all parts.
 
     A long list is joined by halves, so that no result is more than about log2(m) joins away from
-    its parts. Joined one after the other, the last would be m away, and in a database every join is
-    a step that waits for the one before.
+    its parts, and rounding errors stay small.
     """
     if len(parts) <= _FEW:
         return list(accumulate(parts, join))
@@ -180,11 +284,13 @@ def accumulate_columns(
     return head + [join(last, part) for part in tail]
 
 
-def map_distinct(function: Callable[..., Column], *lists: Sequence[Column]) -> tuple[Column, ...]:
+def map_distinct(function: Callable[..., Column], *lists: Sequence[Column]) -> Sequence[Column]:
     """Apply a function along lists of columns, once for each distinct set of arguments.
 
     Often the weights are the same column for every rating; their result stays one column.
     """
+    if any(isinstance(one, Along) for one in lists):
+        return along(function, *lists)
     if all(map(are_identical, lists)):
         return (function(*[one[0] for one in lists]),) * len(lists[0])
     done: dict[tuple[int, ...], Column] = {}
@@ -199,14 +305,52 @@ def map_distinct(function: Callable[..., Column], *lists: Sequence[Column]) -> t
 
 def row_maximum(columns: Sequence[Column], ops: Operations) -> Column:
     """Return the largest of several columns, row by row."""
-    return running_maximum(columns, ops)[-1]
+    if isinstance(columns, Along):
+        return columns.extreme(largest=True)
+    return columns[0] if are_identical(columns) else reduce(ops.greatest, columns)
 
 
-def running_maximum(columns: Sequence[Column], ops: Operations) -> list[Column]:
+def row_minimum(columns: Sequence[Column], ops: Operations) -> Column:
+    """Return the smallest of several columns, row by row."""
+    return (
+        columns.extreme(largest=False) if isinstance(columns, Along) else reduce(ops.least, columns)
+    )
+
+
+def running_maximum(columns: Sequence[Column], ops: Operations) -> Sequence[Column]:
     """Return the row-wise maximum of the first column, of the first two, ... and of all."""
+    if isinstance(columns, Along):
+        return columns.running_maximum()
     if are_identical(columns):
         return list(columns)
     return accumulate_columns(columns, lambda a, b: a if a is b else ops.greatest(a, b))
+
+
+def find_neighbours(
+    places: Sequence[Column], is_beyond: Callable[[Column], Column], ops: Operations
+) -> tuple[Column, Column]:
+    """Find by bisection the two of ascending places that something lies between.
+
+    Parameters
+    ----------
+    places
+        Where to look; what is searched lies between the first and the last.
+    is_beyond
+        Whether it lies beyond a place.
+    ops
+        The engine's operations.
+    """
+    if isinstance(places, Along):
+        return places.neighbours(is_beyond)
+    low, high, inner = places[0], places[-1], list(places[1:-1])
+    while inner:
+        middle = len(inner) // 2
+        place, lower, upper = inner[middle], inner[:middle], inner[middle + 1 :]
+        beyond = is_beyond(name("place", place))
+        low, high = ops.where(beyond, place, low), ops.where(beyond, high, place)
+        upper = [place] * (len(lower) - len(upper)) + upper
+        inner = [ops.where(beyond, *pair) for pair in zip(upper, lower, strict=True)]
+    return low, high
 
 
 def run_in_blocks(

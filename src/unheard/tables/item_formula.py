@@ -11,7 +11,7 @@ from unheard.formulas.bea import LARGE_N, approximate_lambda, bea_lambda, implie
 from unheard.formulas.bounds import average
 from unheard.formulas.evaluate import Answer, Items, Setting, evaluate
 from unheard.formulas.note_rules import note_estimate, note_items
-from unheard.formulas.operations import Column, total, weighted_sum
+from unheard.formulas.operations import Column, name, total, weighted_sum
 from unheard.formulas.strata import combine_strata, stratum_term_names, stratum_terms
 from unheard.model.notes import NOTE_TEXTS
 from unheard.model.question import build_setting
@@ -36,8 +36,9 @@ def rate_items(request: Request, unchecked: bool, source: Source) -> dict[str, O
     With strata, the items are strata, and the results are the terms to be added up.
     """
     setting, items = read_setting(request), _read_items(request, source)
+    setting = replace(setting, values=name("value", source.ratings(setting.values)))
     answer = evaluate(items, setting, [request.method], source).of(request.method)
-    seen = total([source.column(name) for name in request.count_columns])
+    seen = total(_read_counts(request.count_columns, source))
     notes = note_items(items, setting, source)
     notes |= note_estimate(items, setting, request.method, answer, source)
     notes |= _note_rows(request, unchecked, seen, items.n, source)
@@ -50,7 +51,7 @@ def rate_items(request: Request, unchecked: bool, source: Source) -> dict[str, O
 
 
 def _read_items(request: Request, source: Source) -> Items:
-    counts = [source.column(name) for name in request.count_columns]
+    counts = _read_counts(request.count_columns, source)
     q = _read_q(request, source)
     n = None
     if request.n_known:
@@ -60,10 +61,15 @@ def _read_items(request: Request, source: Source) -> Items:
         return items
     return replace(
         items,
-        counts=[source.column(name) for name, _ in request.weight_columns],
-        squares=[source.column(name) for _, name in request.weight_columns],
+        counts=_read_counts([name for name, _ in request.weight_columns], source),
+        squares=_read_counts([name for _, name in request.weight_columns], source),
         largest=source.column(LARGEST_WEIGHT),
     )
+
+
+def _read_counts(names: Sequence[str], source: Source) -> Sequence[Operand]:
+    counts: Sequence[Operand] = source.ratings([source.column(one) for one in names])
+    return name("count", counts)  # type: ignore[no-any-return]
 
 
 def _result_columns(
@@ -116,14 +122,15 @@ def _breakdown(request: Request, claim: Claim, items: Items, source: Source) -> 
 def _read_q(request: Request, source: Source) -> Any:
     if request.q_column is not None:
         return source.column(Q)
-    return None if request.assumption.q is None else float(request.assumption.q)
+    q = request.assumption.q
+    return None if q is None else source.constant("q", float(q))
 
 
 def _read_balance(request: Request, source: Source, counts: Sequence[Any], n: Any, q: Any) -> Any:
     if request.method != "bea":
         return None
     if not request.balance_keys:
-        return float(bea_lambda(float(n), q))
+        return float(bea_lambda(float(n), request.assumption.q))
     small = source.column(BALANCE)
     if request.n is not None and n < LARGE_N:
         return small
@@ -155,7 +162,7 @@ def combine_item_strata(
 ) -> dict[str, Operand]:
     """Combine the strata of each item, from the sums over them."""
     setting = read_setting(request)
-    q = None if request.q_column is not None else _read_q(request, source)
+    q = None if request.q_column is not None else request.assumption.q
     sums = {name: source.column(sum_column(name)) for name in stratum_term_names(setting)}
     answer = combine_strata(sums, setting, q, source)
     ratings, seen = source.column(sum_column("ratings")), source.column("n_ratings")

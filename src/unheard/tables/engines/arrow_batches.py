@@ -30,6 +30,9 @@ class Source(Operations, Protocol):
     def missing(self) -> Column:
         """Return a column without values."""
 
+    def ratings(self, columns: Sequence[Column]) -> Sequence[Column]:
+        """Return columns or numbers along the scale, one per rating."""
+
 
 Formula: TypeAlias = Callable[[Source], Mapping[str, Column]]
 """Makes named columns from those of a table."""
@@ -48,6 +51,10 @@ class Block(NumpyOperations):
     def missing(self) -> float:
         """Return what stands for no value."""
         return np.nan
+
+    def ratings(self, columns: Sequence[Column]) -> Sequence[Column]:
+        """Return columns or numbers along the scale: as they are."""
+        return columns
 
 
 def carry_out(

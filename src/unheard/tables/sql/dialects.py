@@ -11,6 +11,7 @@ from typing import TypeVar
 from sqlglot import Dialect, exp
 
 from unheard.errors import OptionError
+from unheard.tables.sql.pretty import write_lines
 from unheard.tables.sql.reserved_names import reserve
 
 DIALECTS = (
@@ -108,7 +109,8 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     if dialect in FENCED:
         for step in steps:
             step.set("materialized", True)
-    return tree.sql(dialect, pretty=pretty, copy=False)
+    text = tree.sql(dialect, copy=False)
+    return write_lines(text, dialect) if pretty else text
 
 
 def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:

@@ -2,35 +2,50 @@
 
 The formulas of :mod:`unheard.formulas` work on whatever understands ``+ - * /`` and ``>``. Here
 that is a :class:`Cell`, which remembers how it was made. Equal cells are one cell, so the result is
-a graph without repetition, and :func:`layers` lays it out as a chain of SELECTs: what is used more
-than once, unless it is short, becomes a named column of one step and is only referred to in the
-next. Written as one expression the confidence interval would fill megabytes.
+a graph without repetition, which :mod:`unheard.tables.sql.layout` lays out as a chain of SELECTs.
+
+Both ends of an interval are worked out by the same lines, in a row for each end. So are, on a long
+scale, the sums over the ratings: each rating has a row of its own (:class:`RatingRows`), and the
+text does not grow with the scale.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import accumulate
+from typing import Any, Literal, TypeAlias, overload
 
 from sqlglot import exp
 
-from unheard.tables.sql.dialects import column
-from unheard.tables.sql.reserved_names import reserve
+from unheard.formulas.operations import Along, are_identical
 
 Operand: TypeAlias = "Cell | float"
 
-Layer: TypeAlias = "list[tuple[str, exp.Expr | None]]"
-"""The columns of one step; None hands a column on from the step before."""
+Order: TypeAlias = Literal["rating", "rating desc", "place", "place desc"]
+"""Along the scale or against it, away from an end or towards it."""
+
+LONG_SCALE = 6
+"""From so many ratings on, each has a row of its own."""
+
+LOW, HIGH = "lower", "upper"
+"""The ends of an interval."""
 
 
 class Cell:
     """One column on a :class:`Sheet`: an operation and what it is applied to."""
 
-    __slots__ = ("arguments", "operation", "sheet")
+    __slots__ = ("arguments", "name", "operation", "sheet")
 
     def __init__(self, sheet: Sheet, operation: str, arguments: tuple[Any, ...]) -> None:
         self.sheet, self.operation, self.arguments = sheet, operation, arguments
+        self.name: str | None = None
+
+    def called(self, name: str) -> Cell:
+        """Say what the column is called if it gets a name; what is said first counts."""
+        self.name = self.name or name
+        return self
 
     def __add__(self, other: Operand) -> Operand:
         return self if other == 0 else self.sheet.cell("add", self, other)
@@ -79,8 +94,9 @@ class Cell:
 class Sheet:
     """All cells of one computation; implements :class:`unheard.formulas.operations.Operations`."""
 
-    def __init__(self) -> None:
+    def __init__(self, long: int = LONG_SCALE) -> None:
         self._cells: dict[tuple[Any, ...], Cell] = {}
+        self._long = long
 
     def cell(self, operation: str, *arguments: Any) -> Cell:
         """Return the cell for an operation, the same one whenever it is asked for again."""
@@ -107,6 +123,10 @@ class Sheet:
         """Divide; by zero the result is null."""
         return self.cell("divide", a, b) if isinstance(b, Cell) else a / b
 
+    def floor(self, a: Operand) -> Operand:
+        """Largest whole number that is not above."""
+        return self.cell("floor", a) if isinstance(a, Cell) else math.floor(a)
+
     def sqrt(self, a: Operand) -> Operand:
         """Square root."""
         return self.cell("sqrt", a)
@@ -127,7 +147,58 @@ class Sheet:
         """Choose row by row; a condition on numbers alone is settled here and now."""
         if isinstance(condition, bool):
             return yes if condition else no
-        return self.cell("where", condition, yes, no)
+        return yes if yes is no else self.cell("where", condition, yes, no)
+
+    def constant(self, what: str, value: float) -> Cell:
+        """Return a number that is stated once, under its name."""
+        return self.cell("constant", value).called(what)
+
+    def ratings(self, columns: Sequence[Operand]) -> Sequence[Operand]:
+        """Return columns along the scale, or numbers: on a long scale a row for each."""
+        if len(columns) < self._long:
+            return columns
+        return RatingRows(self, "rating", lambda: list(columns))
+
+    def both_ends(
+        self, function: Callable[..., Operand], low: tuple[Any, ...], high: tuple[Any, ...]
+    ) -> tuple[Operand, Operand]:
+        """Apply a function once to what is seen from either end: a row for each."""
+        if not _are_alike(low, high):
+            return function(*low), function(*high)
+        found = function(*self._merge(low, high))
+        return self._at_end(found, LOW), self._at_end(found, HIGH)
+
+    def by_end(self, low: Operand, high: Operand) -> Operand:
+        """Return a column that holds something else at either end."""
+        if low is high or (not isinstance(low, Cell) and low == high):
+            return low
+        return self.cell("by_end", low, high)
+
+    def _at_end(self, found: Operand, end: str) -> Operand:
+        if not isinstance(found, Cell):
+            return found
+        if found.operation == "by_end":
+            both: tuple[Operand, Operand] = found.arguments  # type: ignore[assignment]
+            return both[end == HIGH]
+        cell = self.cell("at_end", found, end)
+        return cell.called(f"{end}_{found.name}") if found.name else cell
+
+    def _merge(self, low: Any, high: Any) -> Any:
+        """Put what is seen from the two ends together, column by column."""
+        if low is high:
+            return low
+        if isinstance(low, RatingRows):
+            return low.merge(high)
+        if isinstance(low, tuple | list):
+            return self._merge_lists(low, high)
+        if is_dataclass(low):
+            kept = {f.name: (getattr(low, f.name), getattr(high, f.name)) for f in fields(low)}
+            asked = {f.name for f in fields(low) if f.init}
+            return type(low)(**{n: self._merge(*both) for n, both in kept.items() if n in asked})
+        if isinstance(low, Cell | float | int) and not isinstance(low, bool):
+            return self.by_end(low, high)
+        assert low == high, "only columns may differ from end to end"
+        return low
 
     def _either(
         self, operation: str, known: Callable[[Any, Any], float], a: Operand, b: Operand
@@ -135,6 +206,253 @@ class Sheet:
         if isinstance(a, Cell) or isinstance(b, Cell):
             return a if a is b else self.cell(operation, a, b)
         return known(a, b)
+
+    def _merge_lists(self, low: Sequence[Any], high: Sequence[Any]) -> Sequence[Any]:
+        if all(isinstance(one, Cell) and one.operation == "column" for one in low):
+            # Counts: each gets a name of its own, also that in the middle, which is the same.
+            return [
+                self.cell("by_end", *both).called(f"seen_{place}")
+                for place, both in enumerate(zip(low, high, strict=True), start=1)
+            ]
+        return tuple(self._merge(*both) for both in zip(low, high, strict=True))
+
+
+def _are_alike(low: Any, high: Any) -> bool:
+    """Whether what is seen from two ends differs in nothing but its columns."""
+    return all((a is None) == (b is None) for a, b in zip(low, high, strict=True))
+
+
+class RatingRows(Along):
+    """Columns along the scale as a single column, with a row for each rating.
+
+    Parameters
+    ----------
+    sheet
+        Where the computation is written down.
+    order
+        The order in which the rows stand for a list.
+    elements
+        Returns the list of columns, if there is one.
+    row
+        The column; None for that of the elements.
+    """
+
+    def __init__(
+        self,
+        sheet: Sheet,
+        order: Order,
+        elements: Callable[[], list[Operand]],
+        row: Operand | None = None,
+        size: int | None = None,
+    ) -> None:
+        self.sheet, self.order, self._elements, self._row = sheet, order, elements, row
+        self._size = size
+        self.is_listed = row is None
+        self.name: str | None = None
+        self._summed: RatingRows | None = None
+
+    def called(self, name: str) -> RatingRows:
+        """Say what the column is called if it gets a name; what is said first counts."""
+        self.name = self.name or name
+        if isinstance(self._row, Cell):
+            self._row.called(name)
+        return self
+
+    def _named(self, name: str | None) -> RatingRows:
+        return self.called(name) if name else self
+
+    def __len__(self) -> int:
+        return len(self._elements()) if self._size is None else self._size
+
+    @overload
+    def __getitem__(self, place: int) -> Operand: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Operand]: ...
+    def __getitem__(self, place: int | slice) -> Operand | Sequence[Operand]:
+        """Return one of the elements, some of them as a list, or all in reverse order."""
+        if place != slice(None, None, -1):
+            return self._elements()[place]
+        back: dict[Order, Order] = {
+            "rating": "rating desc", "rating desc": "rating",
+            "place": "place desc", "place desc": "place",
+        }  # fmt: skip
+        elements, size = self._elements, self._size
+        row = None if self.is_listed else self._row
+        made = RatingRows(self.sheet, back[self.order], lambda: elements()[::-1], row, size)
+        return made._named(self.name)
+
+    @property
+    def row(self) -> Operand:
+        """The column."""
+        if self._row is None:
+            self._row = self._row_of(self._elements())
+            self._named(self.name)
+        return self._row
+
+    def _row_of(self, elements: Sequence[Operand]) -> Operand:
+        """Return a column that holds one element in each row."""
+        if are_identical(elements) or len(set(map(id, elements))) == 1:
+            return elements[0]
+        low, high = _by_place(elements, self.order)
+        if _are_numbers(low) and _are_numbers(high):
+            if len({*low, *high}) == 1:
+                return low[0]
+            return self.sheet.cell("listed", low, high)
+        by_rating = (low, high[::-1])
+        if all(a is b or a == b for a, b in zip(*by_rating, strict=True)):
+            return self.sheet.cell("gathered", *low)
+        return self.sheet.by_end(*(self.sheet.cell("gathered", *each) for each in by_rating))
+
+    def merge(self, high: RatingRows) -> RatingRows:
+        """Put what is seen from the low end, this, together with what is seen from the high end."""
+        orders: dict[tuple[Order, Order], Order] = {
+            ("rating", "rating desc"): "place",
+            ("rating desc", "rating"): "place desc",
+        }
+        order = orders[self.order, high.order]
+        ours, theirs = self._elements, high._elements
+
+        def elements() -> list[Operand]:
+            return [self.sheet.by_end(*both) for both in zip(ours(), theirs(), strict=True)]
+
+        if self.is_listed and high.is_listed and self.row is not high.row:
+            return RatingRows(self.sheet, order, elements)._named(self.name)
+        row = self.sheet.by_end(self.row, high.row)
+        return RatingRows(self.sheet, order, elements, row, len(self))._named(self.name)
+
+    def along(
+        self, function: Callable[..., Operand], lists: Sequence[Sequence[Operand]]
+    ) -> Sequence[Operand]:
+        """Apply a function row by row."""
+        rows = [one for one in lists if isinstance(one, RatingRows)]
+        assert {one.order for one in rows} == {self.order}, "lists must have one order"
+
+        def elements() -> list[Operand]:
+            return [function(*each) for each in zip(*lists, strict=True)]
+
+        if all(one.is_listed for one in rows):
+            constants = self._along_numbers(function, lists)
+            if constants is not None:
+                return constants
+        taken = [one.row if isinstance(one, RatingRows) else self._row_of(one) for one in lists]
+        return RatingRows(self.sheet, self.order, elements, function(*taken), len(self))
+
+    def _along_numbers(
+        self, function: Callable[..., Operand], lists: Sequence[Sequence[Operand]]
+    ) -> RatingRows | None:
+        """Apply a function to numbers, if lists are of nothing else."""
+        ends = [_by_place(list(one), self.order) for one in lists]
+        if not all(_are_numbers(low) and _are_numbers(high) for low, high in ends):
+            return None
+        low, high = (
+            [function(*each) for each in zip(*(end[side] for end in ends), strict=True)]
+            for side in (0, 1)
+        )
+        if not (_are_numbers(low) and _are_numbers(high)):
+            return None
+        return RatingRows(self.sheet, self.order, lambda: self._from_places(low, high))
+
+    def _from_places(self, low: list[Operand], high: list[Operand]) -> list[Operand]:
+        """Return elements from what they are, in the order of places, at either end."""
+        if self.order in ("rating", "rating desc"):
+            return low if self.order == "rating" else low[::-1]
+        merged = [self.sheet.by_end(*both) for both in zip(low, high, strict=True)]
+        return merged if self.order == "place" else merged[::-1]
+
+    def _computed(self, operation: str, *more: Operand) -> RatingRows:
+        def elements() -> list[Operand]:
+            raise TypeError("what is made of several rows has no elements")
+
+        row = self.sheet.cell(operation, self.row, *more, self.order)
+        return RatingRows(self.sheet, self.order, elements, row, len(self))
+
+    def total(self) -> Operand:
+        """Add up."""
+        row = self.row
+        return self.sheet.cell("total", row) if isinstance(row, Cell) else len(self) * row
+
+    def running_total(self) -> RatingRows:
+        """Add up the first, the first two, ... and all."""
+        made = self._computed("running_total")
+        made._summed = self
+        return made
+
+    def last_total(self) -> Operand:
+        """Return the last of running totals."""
+        assert self._summed is not None, "these are no running totals"
+        return self._summed.total()
+
+    def running_maximum(self) -> RatingRows:
+        """Find the largest of the first, of the first two, ... and of all."""
+        if self.is_listed:
+            low, high = _by_place(list(self), self.order)
+            if _are_numbers(low) and _are_numbers(high):
+                back = self.order in ("rating desc", "place desc")
+                low, high = (_running_maximum(each, back) for each in (low, high))
+                return RatingRows(self.sheet, self.order, lambda: self._from_places(low, high))
+        return self._computed("running_maximum")
+
+    def extreme(self, largest: bool) -> Operand:
+        """Find the largest or the smallest."""
+        row = self.row
+        if not isinstance(row, Cell):
+            return row
+        return self.sheet.cell("largest" if largest else "smallest", row)
+
+    def shifted(self, first: Operand) -> RatingRows:
+        """Move everything one place on."""
+        if self.is_listed and not isinstance(first, Cell):
+            elements = self._elements
+            return RatingRows(self.sheet, self.order, lambda: [first, *elements()[:-1]])
+        return self._computed("shifted", first)
+
+    def neighbours(self, is_beyond: Callable[[Operand], Operand]) -> tuple[Operand, Operand]:
+        """Find the two places that something lies between."""
+        sheet, low, high = self.sheet, 1.0, float(len(self))
+        for _ in range(math.ceil(math.log2(len(self) - 1))):
+            middle = sheet.floor((low + high) / 2.0)
+            beyond = is_beyond(self._at(middle))
+            low, high = sheet.where(beyond, middle, low), sheet.where(beyond, high, middle)
+        return self._at(low), self._at(high)
+
+    def _at(self, place: Operand) -> Operand:
+        """Return the element in a place; elements ascend."""
+        if not isinstance(place, Cell):
+            return self[int(place) - 1]
+        elements = list(self)
+        if _are_numbers(elements) and elements == [k * elements[1] for k in range(len(self))]:
+            return (place - 1.0) * elements[1]
+        here = self.sheet.cell("position", self.order, len(self))
+        return self.sheet.cell(
+            "largest", self.sheet.where(here <= place, self.row, self.sheet.missing())
+        )
+
+
+def _running_maximum(numbers: Sequence[float], back: bool) -> list[float]:
+    found = list(accumulate(numbers[::-1] if back else numbers, max))
+    return found[::-1] if back else found
+
+
+def _are_numbers(elements: Sequence[Operand]) -> bool:
+    return not any(isinstance(one, Cell) for one in elements)
+
+
+def _by_place(
+    elements: Sequence[Operand], order: Order
+) -> tuple[tuple[Operand, ...], tuple[Operand, ...]]:
+    """Return elements in the order of their places, as seen from the low end and the high."""
+    low, high = tuple(elements), tuple(elements)
+    if order in ("rating", "rating desc"):
+        return (low, high[::-1]) if order == "rating" else (low[::-1], high)
+    low = tuple(_side(one, 0) for one in elements)
+    high = tuple(_side(one, 1) for one in elements)
+    return (low, high) if order == "place" else (low[::-1], high[::-1])
+
+
+def _side(one: Operand, side: int) -> Operand:
+    if isinstance(one, Cell) and one.operation == "by_end":
+        return one.arguments[side]  # type: ignore[no-any-return]
+    return one
 
 
 def number(value: float) -> exp.Expr:
@@ -146,265 +464,3 @@ def number(value: float) -> exp.Expr:
     # Without an exponent several engines read a decimal number, and round it on the way.
     literal = exp.Literal.number((text if "e" in text else f"{text}e0").lstrip("-"))
     return literal if value > 0 else exp.Neg(this=literal)
-
-
-_BINDS: dict[type[exp.Expr], int] = {exp.Add: 1, exp.Sub: 1, exp.Mul: 2, exp.Div: 2, exp.Neg: 3}
-"""How tightly signs bind; comparisons bind least, and whatever has brackets of its own most."""
-
-
-def _binary(sign: type[exp.Binary]) -> Callable[..., exp.Expr]:
-    """Write two operands with a sign between, in brackets where the order would change.
-
-    Also ``a + (b + c)`` keeps its brackets: floating point rounds in the order it is told to.
-    """
-    strength = _BINDS.get(sign, 0)
-
-    def write(a: exp.Expr, b: exp.Expr) -> exp.Expr:
-        left = exp.Paren(this=a) if _BINDS.get(type(a), 9) < strength else a
-        loose = isinstance(b, exp.Neg) or _BINDS.get(type(b), 9) <= strength
-        right = exp.Paren(this=b) if loose else b
-        # Everything here is in double precision: no cast is needed for a division.
-        typed = {"typed": True} if sign is exp.Div else {}
-        return sign(this=left, expression=right, **typed)
-
-    return write
-
-
-def _either(choice: type[exp.Func]) -> Callable[..., exp.Expr]:
-    """Write the least or greatest; of one that is itself compared, in one go."""
-
-    def write(a: exp.Expr, b: exp.Expr) -> exp.Expr:
-        if isinstance(a, choice):
-            there = [a.this, *a.expressions]
-            return a if b in there else choice(this=a.this, expressions=[*a.expressions, b])
-        return choice(this=a, expressions=[b])
-
-    return write
-
-
-def _divide(a: exp.Expr, b: exp.Expr) -> exp.Expr:
-    return _SQL["div"](a, exp.Nullif(this=b, expression=exp.Literal.number(0)))
-
-
-def _where(condition: exp.Expr, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
-    # Built by hand: the builders of sqlglot copy what they are given.
-    return exp.Case(ifs=[exp.If(this=condition, true=yes)], default=no)
-
-
-_SQL: dict[str, Callable[..., exp.Expr]] = {
-    "add": _binary(exp.Add),
-    "sub": _binary(exp.Sub),
-    "mul": _binary(exp.Mul),
-    "div": _binary(exp.Div),
-    "neg": lambda a: exp.Neg(this=exp.Paren(this=a)),
-    "gt": _binary(exp.GT),
-    "ge": _binary(exp.GTE),
-    "lt": _binary(exp.LT),
-    "le": _binary(exp.LTE),
-    "least": _either(exp.Least),
-    "greatest": _either(exp.Greatest),
-    "divide": _divide,
-    "sqrt": lambda a: exp.Sqrt(this=a),
-    "ln": lambda a: exp.Ln(this=a),
-    "exp": lambda a: exp.Exp(this=a),
-    "where": _where,
-    "missing": exp.null,
-}
-
-
-_DEEPEST = 8
-"""An expression this deep gets a name: for readers, and for engines whose parsers give up."""
-
-_LONGEST = 8
-"""Repeating no more than this many names costs less than a name that steps have to hand on."""
-
-_MANY = 100
-"""What is picked from so many names gets one, so that these need not be handed on any further."""
-
-_SIGNS = ("add", "sub", "mul", "neg", "least", "greatest")
-"""What costs next to nothing to work out again."""
-
-
-@dataclass
-class _Layout:
-    """Which cells get a name, and in which step."""
-
-    outputs: Mapping[str, Operand]
-    uses: dict[int, int] = field(default_factory=dict)
-    order: list[Cell] = field(default_factory=list)
-    level: dict[int, int] = field(default_factory=dict)
-    depth: dict[int, int] = field(default_factory=dict)
-    length: dict[int, int] = field(default_factory=dict)
-    names: dict[int, str] = field(default_factory=dict)
-    named: int = 0
-
-    def __post_init__(self) -> None:
-        for cell in self.outputs.values():
-            self._visit(cell)
-        for cell in self.order:
-            below = max((self.level.get(id(a), 0) for a in _cells_in(cell)), default=0)
-            # Not every engine has columns that are true or false, or of no type.
-            plain = cell.operation not in ("column", "missing", "gt", "ge", "lt", "le")
-            nested = self._nesting(cell)
-            length = sum(self.length[id(a)] for a in _cells_in(cell)) or 1
-            again = self.uses[id(cell)] - 1
-            if cell.operation in _SIGNS and again * length > _LONGEST:
-                length = self._name_longest(cell, again, length, below)
-            repeated = again * length > (_LONGEST if cell.operation in _SIGNS else 0)
-            bulky = length > _MANY and _ends_a_search(cell)
-            shared = plain and (repeated or bulky or nested >= _DEEPEST)
-            self.depth[id(cell)] = 0 if shared else nested
-            self.length[id(cell)] = 1 if shared else length
-            self.level[id(cell)] = below + shared
-            if shared:
-                self._name(cell)
-            elif cell.operation == "column":
-                self.names[id(cell)] = cell.arguments[0]
-
-    def _name(self, cell: Cell) -> None:
-        self.named += 1
-        self.names[id(cell)] = reserve(f"x{self.named}")
-
-    def _name_longest(self, cell: Cell, again: int, length: int, below: int) -> int:
-        """Name the longest part of a cell, if the rest is then short enough to be repeated.
-
-        Only if that part can be made beside others that the cell waits for: then the cell itself
-        costs no step. Returns the length of what is left.
-        """
-        longest = max(_cells_in(cell), key=lambda part: self.length[id(part)])
-        shorter = length - self.length[id(longest)] + 1
-        early = self.level[id(longest)] < below and longest.operation in _SIGNS
-        early = early and self.uses[id(longest)] == 1
-        if not early or again * shorter > _LONGEST:
-            return length
-        self._name(longest)
-        self.depth[id(longest)], self.length[id(longest)] = 0, 1
-        self.level[id(longest)] += 1
-        return shorter
-
-    def _nesting(self, cell: Cell) -> int:
-        """How many brackets deep the expression for a cell is."""
-        inner = [self.depth[id(a)] for a in _cells_in(cell)]
-        if cell.operation in ("add", "sub", "mul", "least", "greatest"):
-            # What comes first needs no brackets.
-            inner = [depth + (place > 0) for place, depth in enumerate(inner)]
-            return max(inner, default=0)
-        return 1 + max(inner, default=0) if inner else 0
-
-    def _visit(self, top: Operand) -> None:
-        """Count uses and list cells so that each comes after what it is made of."""
-        if not isinstance(top, Cell):
-            return
-        stack: list[tuple[Cell, bool]] = [(top, False)]
-        while stack:
-            cell, done = stack.pop()
-            if done:
-                self.order.append(cell)
-                continue
-            self.uses[id(cell)] = self.uses.get(id(cell), 0) + 1
-            if self.uses[id(cell)] == 1:
-                stack.append((cell, True))
-                stack.extend((a, False) for a in reversed(list(_cells_in(cell))))
-
-    def write(self, cell: Operand, top: bool = False) -> exp.Expr:
-        """Write a cell as an expression over named columns."""
-        if not isinstance(cell, Cell):
-            return number(cell)
-        if not top and id(cell) in self.names:
-            return column(self.names[id(cell)])
-        return _SQL[cell.operation](*(self.write(a) for a in cell.arguments))
-
-    def needs(self, cell: Operand, top: bool = False) -> set[str]:
-        """Names that a cell's expression refers to."""
-        if not isinstance(cell, Cell):
-            return set()
-        if not top and id(cell) in self.names:
-            return {self.names[id(cell)]}
-        return set().union(*(self.needs(a) for a in _cells_in(cell)))
-
-
-def _ends_a_search(cell: Cell) -> bool:
-    """Whether a cell is the largest of something and the least of others, or the reverse."""
-    other = {"greatest": "least", "least": "greatest"}.get(cell.operation)
-    return any(a.operation == other for a in _cells_in(cell))
-
-
-def _cells_in(cell: Cell) -> Iterable[Cell]:
-    return (a for a in cell.arguments if isinstance(a, Cell))
-
-
-def layers(outputs: Mapping[str, Operand], carried: Sequence[str]) -> list[Layer]:
-    """Lay a computation out in steps.
-
-    Parameters
-    ----------
-    outputs
-        Named results.
-    carried
-        Further columns of the table that all steps hand on.
-
-    Returns
-    -------
-    list
-        One list per step of (name, expression); None as an expression hands the column on.
-    """
-    layout = _Layout(outputs)
-    plan = _Plan(layout, outputs)
-    final = [(name, layout.write(cell)) for name, cell in outputs.items()]
-    steps: list[Layer] = [[*((name, None) for name in carried), *final]]
-    wanted = plan.needs[""].difference(carried)
-    for made in reversed(plan.steps()):
-        handed = sorted(wanted.difference(made), key=plan.place.__getitem__)
-        step: Layer = [
-            *((name, None) for name in (*carried, *handed)),
-            *((name, layout.write(plan.made[name], top=True)) for name in made),
-        ]
-        steps.append(step)
-        wanted = set(handed).union(*(plan.needs[name] for name in made)).difference(carried)
-    return steps[::-1]
-
-
-class _Plan:
-    """In which step each named column is made.
-
-    Attributes
-    ----------
-    made
-        The cells that get a name, each after those it is made of.
-    place
-        Where in that order a name comes; those of the table are in it, too.
-    needs
-        Names that each is made of; "" stands for the results.
-    """
-
-    def __init__(self, layout: _Layout, outputs: Mapping[str, Operand]) -> None:
-        named = {layout.names[id(c)]: c for c in layout.order if id(c) in layout.names}
-        self.place = {name: place for place, name in enumerate(named)}
-        self.made = {name: c for name, c in named.items() if c.operation != "column"}
-        self.needs = {name: layout.needs(c, top=True) for name, c in self.made.items()}
-        self.needs[""] = set().union(*(layout.needs(cell) for cell in outputs.values()))
-        self._level = {name: layout.level[id(c)] for name, c in self.made.items()}
-        self._level[""] = 1 + max(self._level.values(), default=0)
-        self._delay()
-
-    def steps(self) -> list[list[str]]:
-        """Names to make in each step."""
-        steps: list[list[str]] = [[] for _ in range(self._level[""] - 1)]
-        for name in self.made:
-            steps[self._level[name] - 1].append(name)
-        return steps
-
-    def _delay(self) -> None:
-        """Make a column only when it is needed, unless more would then have to wait for it."""
-        users: dict[str, list[str]] = {}
-        for name, needed in self.needs.items():
-            for one in needed:
-                users.setdefault(one, []).append(name)
-        for name in reversed(self.made):
-            now, latest = self._level[name], min(self._level[user] for user in users[name]) - 1
-            waits = 0
-            for one in self.needs[name]:
-                others = (self._level[user] for user in users[one] if user != name)
-                waits += max(latest - max(others, default=now), 0)
-            if waits < latest - now:
-                self._level[name] = latest

@@ -20,7 +20,8 @@ from unheard.tables.item_formula import (
 from unheard.tables.request import Request
 from unheard.tables.sql.count_query import LARGEST_WEIGHT
 from unheard.tables.sql.dialects import column, identifier
-from unheard.tables.sql.expressions import Layer, Sheet, layers, number
+from unheard.tables.sql.expressions import Sheet, number
+from unheard.tables.sql.layout import Chain, Layer, lay_out
 from unheard.tables.sql.rank_query import (
     add_columns,
     add_ranks,
@@ -267,7 +268,10 @@ def _apply_formula(
     """
     if given.compute is None:
         outputs = formula(Sheet())
-        last = _write_layers(layers(outputs, keys), steps, latest, name)
+        kept: Layer = [(key, column(key)) for key in keys]
+        chain = lay_out(outputs, keys)
+        chain = replace(chain, results=[*kept, *chain.results])
+        last = _write_chain(chain, steps, latest, name)
         return steps, last, list(outputs)
     query = steps.closing(exp.select("*").from_(latest))
     kept, made = given.compute(query, keys, formula)
@@ -275,23 +279,41 @@ def _apply_formula(
     return steps, steps.add(name, exp.select("*").from_(kept)), made
 
 
-def _write_layers(plan: Sequence[Layer], steps: Steps, latest: str, name: str) -> str:
-    for index, step in enumerate(plan, start=1):
-        final = index == len(plan)
-        # Built by hand, because the builders of sqlglot copy, which is slow for many columns.
-        query = exp.Select(
-            expressions=[
-                column(made_name)
-                if made is None
-                else exp.Alias(this=made, alias=identifier(made_name))
-                for made_name, made in step
-            ]
-        ).from_(latest, copy=False)
-        words = "Estimate, bounds, confidence limits and notes." if final else ""
-        if index == 1 and not final:
-            words = "The closed forms, step by step; expressions used twice have a name."
-        latest = steps.add(name if final else f"{name}_{index}", query, words)
-    return latest
+def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
+    tables = []
+    if chain.constants:
+        words = "The numbers of the assumption and of the confidence level."
+        tables.append(steps.add(f"{name}_numbers", _select(chain.constants), words))
+    if chain.listed is not None:
+        words = "Everything is seen from both ends of the scale."
+        tables.append(steps.add(f"{name}_ends", chain.listed, words))
+    if tables:
+        query = _select(chain.spread).from_(latest, copy=False)
+        for table in tables:
+            everything = exp.Column(this=exp.Star(), table=identifier(table))
+            query = query.select(everything, copy=False).join(table, join_type="cross", copy=False)
+        latest = steps.add(f"{name}_0", query)
+    for index, step in enumerate(chain.steps, start=1):
+        words = "The closed forms, step by step." if index == 1 else ""
+        made = _select(step)
+        made.args["expressions"].insert(0, exp.Star())
+        latest = steps.add(f"{name}_{index}", made.from_(latest, copy=False), words)
+    query = _select(chain.results).from_(latest, copy=False)
+    if chain.condition is not None:
+        query = query.where(chain.condition, copy=False)
+    return steps.add(name, query, "Estimate, bounds, confidence limits and notes.")
+
+
+def _select(columns: Layer) -> exp.Select:
+    # Built by hand, because the builders of sqlglot copy, which is slow for many columns.
+    return exp.Select(
+        expressions=[
+            made
+            if isinstance(made, exp.Column) and made.name == name
+            else exp.Alias(this=made, alias=identifier(name))
+            for name, made in columns
+        ]
+    )
 
 
 def _add_strata(request: Request, steps: Steps, latest: str, notes: Sequence[str]) -> str:

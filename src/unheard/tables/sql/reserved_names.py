@@ -41,3 +41,6 @@ BUCKET = reserve("bucket")
 
 MANY = reserve("many")
 """How many rows there are, where nothing else is asked."""
+
+END, PLACE, RATING = reserve("end"), reserve("place"), reserve("rating")
+"""The end of an interval, how many ratings from it a rating is, and from the lowest."""

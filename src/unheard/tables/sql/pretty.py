@@ -1,0 +1,217 @@
+"""Lines that people can read: clauses below each other, short columns side by side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from sqlglot import Dialect
+
+_WIDTH = 100
+
+_CLAUSES = (
+    "WITH", "SELECT", "FROM", "CROSS JOIN", "LEFT JOIN", "JOIN", "WHERE", "GROUP BY", "ORDER BY",
+    "UNION ALL", "LIMIT", "OFFSET",
+)  # fmt: skip
+_CLAUSE = re.compile(r"(WITH|SELECT|FROM|CROSS|LEFT|JOIN|WHERE|GROUP|ORDER|UNION|LIMIT|OFFSET)\Z")
+Token: TypeAlias = "str | list[Token]"
+"""A word, or what stands in brackets."""
+
+
+def write_lines(sql: str, dialect: str) -> str:
+    """Break a query in one line into lines of some hundred characters."""
+    words = _split(sql, dialect)
+    tokens, rest = _nest(words, 0)
+    assert rest == len(words), "brackets must be balanced"
+    return "\n".join(_query(tokens, 0))
+
+
+def _split(sql: str, dialect: str) -> list[str]:
+    """Split a query into words, brackets and commas; what is in quotes or a comment is a word."""
+    escapes = Dialect.get_or_raise(dialect).tokenizer_class.STRING_ESCAPES
+    inside = r"[^'\\]|\\.|''" if "\\" in escapes else r"[^']|''"
+    quoted = rf"'(?:{inside})*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[(?:[^\]]|\]\])*\]"
+    # What follows a quote or stands before one without a space belongs to it: names with dots.
+    return re.findall(rf"/\*.*?\*/|[(),]|(?:{quoted}|[^\s(),'\"`\[])+", sql, re.DOTALL)
+
+
+def _nest(words: Sequence[str], start: int) -> tuple[list[Token], int]:
+    found: list[Token] = []
+    place = start
+    while place < len(words):
+        word = words[place]
+        if word == ")":
+            return found, place
+        if word == "(":
+            inner, place = _nest(words, place + 1)
+            found.append(inner)
+        else:
+            found.append(word)
+        place += 1
+    return found, place
+
+
+def _flat(tokens: Iterable[Token]) -> str:
+    """Write tokens in one line."""
+    text = ""
+    before: Token = ""
+    for token in tokens:
+        word = token if isinstance(token, str) else f"({_flat(token)})"
+        glued = not text or word == "," or (isinstance(token, list) and _is_call(before))
+        text += word if glued else f" {word}"
+        before = token
+    return text
+
+
+_SPACED = frozenset(
+    ("AS", "IN", "OVER", "FROM", "JOIN", "ON", "BY", "WHERE", "AND", "OR", "THEN", "ELSE", "WHEN",
+     "NOT", "MATERIALIZED", "ALL", "SELECT", "=", "<", ">", "<=", ">=", "<>", "+", "-", "*", "/",
+     "||", ",", "CASE", "VALUES", "BETWEEN", "UNION", "AS", "WITH", "VIEW")
+)  # fmt: skip
+
+
+def _is_call(before: Token) -> bool:
+    """Whether brackets behind a word are those of a function."""
+    return isinstance(before, str) and before.upper() not in _SPACED
+
+
+def _query(tokens: Sequence[Token], indent: int) -> list[str]:
+    """Write a query, each clause on a line or more of its own."""
+    lines: list[str] = []
+    for clause in _clauses(tokens):
+        lines += _clause(clause, indent)
+    return lines
+
+
+def _clauses(tokens: Sequence[Token]) -> list[list[Token]]:
+    clauses: list[list[Token]] = [[]]
+    for place, token in enumerate(tokens):
+        starts = isinstance(token, str) and (_CLAUSE.match(token) or token.startswith("/*"))
+        if starts and token == "JOIN" and tokens[place - 1] in ("CROSS", "LEFT"):
+            starts = None
+        if starts and clauses[-1]:
+            clauses.append([])
+        clauses[-1].append(token)
+    return clauses
+
+
+def _clause(tokens: Sequence[Token], indent: int) -> list[str]:
+    pad = " " * indent
+    is_query = any(isinstance(token, list) and _is_query(token) for token in tokens)
+    if not is_query and len(pad + _flat(tokens)) <= _WIDTH:
+        return [pad + _flat(tokens)]
+    if tokens[0] == "SELECT":
+        first, *rest = _items(tokens[1:], indent + 4)
+        return [f"{pad}SELECT {first.strip()}", *rest]
+    if not is_query:
+        return _wrapped(tokens, pad, indent + 2)
+    lines, before = [pad], []
+    for token in tokens:
+        if isinstance(token, list) and _is_query(token):
+            lines[-1] = _joined(lines[-1], _flat(before)) + " ("
+            lines += [*_query(token, indent + 2), f"{pad})"]
+            before = []
+        elif token == "," and not before:
+            lines[-1] += ","
+        else:
+            before.append(token)
+    if before:
+        lines[-1] = _joined(lines[-1], _flat(before))
+    return lines
+
+
+def _joined(line: str, text: str) -> str:
+    return f"{line} {text}" if line.strip() else f"{line}{text}"
+
+
+def _is_query(tokens: Sequence[Token]) -> bool:
+    words = [token for token in tokens if isinstance(token, str) and not token.startswith("/*")]
+    return bool(words) and words[0] in ("SELECT", "WITH")
+
+
+def _items(tokens: Sequence[Token], indent: int) -> list[str]:
+    """Write a list, as many of its items side by side as fit."""
+    items: list[list[Token]] = [[]]
+    for token in tokens:
+        items[-1].append(token)
+        if token == ",":
+            items.append([])
+    # The first line begins with SELECT.
+    lines = [" " * (indent + 3)]
+    for item in items:
+        lines += _wrapped(item, lines.pop(), indent + 2)
+        if len(lines[-1]) > _WIDTH - _SHORT:
+            lines.append(" " * indent)
+    return [line for line in lines if line.strip()]
+
+
+_SHORT = 30
+"""A column begins on the line of the one before if so much is left of it."""
+
+_LOOSE = {
+    **dict.fromkeys(("AS", "WHEN", "ELSE", "END", "AND", "OR", "ON", "||"), 0),
+    **dict.fromkeys(("<", ">", "<=", ">="), 1),
+    **dict.fromkeys(("+", "-"), 2),
+    **dict.fromkeys(("*", "/"), 3),
+}
+"""What lines end before, and how tightly it binds."""
+
+_DEPTH = 2
+"""Brackets count for so many steps of tightness."""
+
+
+def _wrapped(tokens: Sequence[Token], line: str, indent: int) -> list[str]:
+    """Write behind the beginning of a line; break before what binds loosest in its last third."""
+    words = list(_words(tokens, 0))
+    lines: list[str] = []
+    while words:
+        ends: list[tuple[int, int]] = []
+        text = line
+        for place, (word, glued, tightness) in enumerate(words):
+            joined = text if glued or not text.strip() else f"{text} "
+            if len(joined) + len(word) > _WIDTH and ends:
+                late = [end for end in ends if end[1] >= ends[-1][1] - 4] or ends
+                break
+            if place and tightness is not None:
+                ends.append((tightness, place))
+            text = joined + word
+        else:
+            return [*lines, text]
+        _, place = min(late, key=lambda end: (end[0], -end[1]))
+        lines.append(_written(line, words[:place]))
+        words, line = words[place:], " " * indent
+    return [*lines, line] if line.strip() else lines
+
+
+def _written(line: str, words: Iterable[tuple[str, bool, int | None]]) -> str:
+    for word, glued, _ in words:
+        line += word if glued or not line.strip() else f" {word}"
+    return line
+
+
+def _words(tokens: Sequence[Token], depth: int) -> Iterator[tuple[str, bool, int | None]]:
+    """List words, whether they touch the one before, and how tightly they are bound to it."""
+    before: Token = ""
+    after_comma = False
+    for place, token in enumerate(tokens):
+        first = place == 0 and depth > 0
+        if isinstance(token, list):
+            glued = first or _is_call(before)
+            yield "(", glued, depth * _DEPTH if after_comma else None
+            yield from _words(token, depth + 1)
+            yield ")", True, None
+        else:
+            binds = _LOOSE.get(token)
+            if (
+                first
+                or not before
+                or (token == "-" and isinstance(before, str) and before in _LOOSE)
+            ):
+                binds = None
+            if after_comma:
+                binds = 0
+            tightness = None if binds is None else binds + depth * _DEPTH
+            yield token, first or token == ",", tightness
+        after_comma = token == ","
+        before = token
