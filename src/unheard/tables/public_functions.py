@@ -50,6 +50,7 @@ from unheard.tables.pipeline import (
 from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
 from unheard.tables.sql.count_query import write_count_query, write_window_query
+from unheard.tables.sql.dbt_model import References
 from unheard.tables.sql.dialects import read_dialect, render
 from unheard.tables.sql.rate_query import Prepared, SecondTable, write_rate_query
 from unheard.tables.sql.reserved_names import BALANCE, N, reserve
@@ -395,6 +396,7 @@ def write_sql(
     dialect: str,
     table: str = "ratings",
     view: str | None = None,
+    dbt: bool = False,
     text_ratings: bool = False,
     ranks: bool = True,
     n_table: str | None = None,
@@ -417,6 +419,9 @@ def write_sql(
         The table with the ratings, with its schema before a point if it needs one.
     view
         Write a statement that creates a view of this name.
+    dbt
+        Write a model of dbt: a table ``stays`` is the model of this name, ``raw.stays`` the table
+        of a source.
     text_ratings
         Whether the ratings are stored as text.
     n_table, q_table
@@ -429,8 +434,19 @@ def write_sql(
     >>> text = write_sql("hotel", "stars", dialect="postgres", q=0.3, table="stays", level=None)
     >>> "FROM stays" in text
     True
+    >>> text = write_sql("hotel", "stars", dialect="postgres", q=0.3, table="raw.stays", dbt=True)
+    >>> "FROM {{ source('raw', 'stays') }}" in text
+    True
     """
     dialect = read_dialect(dialect)
+    if dbt and view is not None:
+        raise OptionError(
+            "view",
+            problem="{view} and {dbt} cannot be combined, since dbt creates the views itself",
+            hint="Leave {view} out, and say in the model's config that it is a view",
+        )
+    references = References()
+    named = references.add if dbt else _named
     for place, name in (("table", table), ("n_table", n_table), ("q_table", q_table)):
         if name is not None:
             check_table_name(place, name)
@@ -442,19 +458,21 @@ def write_sql(
     request = replace(request, sampling_error=False)
     kinds: dict[str, Kind] = dict.fromkeys(request.rating, "text" if text_ratings else "real")
     counted: exp.Expr = write_count_query(
-        request, _named("table", table), kinds, packed=False
+        request, named("table", table), kinds, packed=False
     ).query.subquery(reserve("counted"))
     if request.window is not None:
         counted = write_window_query(request, request.window, counted).subquery(reserve("windows"))
     given = Prepared(
         counted,
-        _second_by_name(request, "n_table", n_table, request.n_column, everything=True),
-        _second_by_name(request, "q_table", q_table, request.q_column, everything=False),
+        _second_by_name(request, named, "n_table", n_table, request.n_column, everything=True),
+        _second_by_name(request, named, "q_table", q_table, request.q_column, everything=False),
         _all_balances(request),
         unchecked=True,
     )
     text = render(write_rate_query(request, given), dialect, pretty=True)
     head = _header(request)
+    if dbt:
+        return f"{references.fill_in(head + text)}\n"
     if view is None:
         return f"{head}{text};\n"
     return f"{head}CREATE VIEW {_named('view', view).sql(dialect)} AS\n{text};\n"
@@ -473,12 +491,18 @@ def _named(argument: str, name: str) -> exp.Table:
 
 
 def _second_by_name(
-    request: Request, place: str, name: str | None, value: str | None, *, everything: bool
+    request: Request,
+    named: Callable[[str, str], exp.Table],
+    place: str,
+    name: str | None,
+    value: str | None,
+    *,
+    everything: bool,
 ) -> SecondTable | None:
     if name is None or value is None:
         return None
     keys = request.groups if everything else request.item
-    return SecondTable(_named(place, name), keys, value, everything)
+    return SecondTable(named(place, name), keys, value, everything)
 
 
 def _all_balances(request: Request) -> exp.Expr | None:
