@@ -73,7 +73,9 @@ def ask(
 
 
 def cover_by_waves() -> None:
+    error = np.sqrt(0.95 * 0.05 / RUNS)
     print(f"waves: coverage of 95% boxes and of bounds for another item, {RUNS} surveys each")
+    print(f"(standard error of a coverage of 0.95: {error:.3f})")
     print(f"{'requests':>9}{'items':>7}{'people':>8}{'direction':>11}{'box':>7}{'bounds':>8}")
     for waves in (2, 3):
         for items, people in ((1, 1000), (1, 4000), (300, 30)):
@@ -115,14 +117,14 @@ def find_power() -> None:
 
 
 def _rejects(rng: np.random.Generator, n: int, changes: tuple[float, ...]) -> bool:
-    from scipy.special import chdtrc
-
     from unheard.analysis.wave_fit import fit_waves
-    from unheard.analysis.waves import MODEL_LEVEL
+    from unheard.analysis.waves import MODEL_LEVEL, check_model
 
     rows, _ = ask(rng, n, SHARES, LOW, 3, changes)
     fit = fit_waves(rows, n - rows.sum())
-    return bool(chdtrc(fit.degrees, fit.misfit) < MODEL_LEVEL)
+    p = check_model(fit, np.ones(len(SHARES)), VALUES)
+    assert p is not None  # there are three requests
+    return p < MODEL_LEVEL
 
 
 def find_error(seen: Floats, means: Floats, g: Floats | None) -> float:

@@ -27,6 +27,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], set[str]]] = {
     "rate": (uh.rate, {"source"}),
     "rank": (uh.rank, {"source"}),
     "counts": (uh.count_ratings, {"source"}),
+    "add_counts": (uh.add_counts, {"source"}),
     "sql": (uh.write_sql, set()),
     "sweep": (uh.sweep, {"counts"}),
     "compare": (uh.compare, {"a", "b", "names"}),
@@ -46,6 +47,7 @@ BODIES = {
 """The questions that are bodies in JSON, and their fields that are not options."""
 
 QUERIES = {
+    "/inspect": ("inspect",),
     "/counts": ("counts",),
     "/rate": ("rate",),
     "/rank": ("rank",),
@@ -206,6 +208,7 @@ def test_minimax_takes_its_options() -> None:
         (uh.sweep, {"counts": [1, 2], "scael": 1}, r"Did you mean scale\?"),
         (uh.compare, {"a": [1, 2], "b": [2, 1], "quite": "low"}, r"Did you mean quiet\?"),
         (uh.plan_follow_up, {"counts": [1, 2], "n": 9, "widht": 1}, r"Did you mean width\?"),
+        (uh.add_counts, {"source": [], "into": "a", "bach": "b"}, r"Did you mean batch\?"),
         (uh.plan_table, {"source": [], "item": "a", "n_colum": "b"}, r"Did you mean n_column\?"),
     ],
 )

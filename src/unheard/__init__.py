@@ -65,7 +65,11 @@ if _typing.TYPE_CHECKING:
     from unheard.options.choices import METHODS
     from unheard.report import make_report
     from unheard.tables import (
+        AddedBatch,
+        AddedCounts,
         DroppedRowsWarning,
+        ReadingWarning,
+        add_counts,
         count_ratings,
         plan_table,
         rank,
@@ -110,7 +114,11 @@ _LATER = {
         "unheard.options.choices": ("METHODS",),
         "unheard.report": ("make_report",),
         "unheard.tables": (
+            "AddedBatch",
+            "AddedCounts",
             "DroppedRowsWarning",
+            "ReadingWarning",
+            "add_counts",
             "count_ratings",
             "plan_table",
             "rank",
@@ -126,6 +134,8 @@ __all__ = [
     "METHODS",
     "NOTE_TEXTS",
     "PRESETS",
+    "AddedBatch",
+    "AddedCounts",
     "Alternative",
     "Assumption",
     "AssumptionError",
@@ -156,6 +166,7 @@ __all__ = [
     "QueryError",
     "Question",
     "Ranking",
+    "ReadingWarning",
     "Regret",
     "Regrets",
     "Response",
@@ -171,6 +182,7 @@ __all__ = [
     "UnheardError",
     "Waves",
     "__version__",
+    "add_counts",
     "bea_a_star",
     "bea_lambda",
     "build_question",

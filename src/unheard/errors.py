@@ -23,6 +23,7 @@ as its users know them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
@@ -44,12 +45,13 @@ class Reference:
     index
         Which element of it: ``(2,)`` for ``counts[2]``.
     value
-        The value it is given in the message, as in ``off_scale='drop'``; None for none.
+        The value it is given in the message, as in ``off_scale='drop'``, or several names of
+        columns; None for none.
     """
 
     argument: str
     index: tuple[int, ...] = ()
-    value: str | None = None
+    value: str | tuple[str, ...] | None = None
 
 
 Part: TypeAlias = str | Reference
@@ -68,7 +70,8 @@ class PythonSurface:
     def write_reference(self, reference: Reference) -> str:
         """Write ``q``, ``counts[2]`` or ``nulls='drop'``."""
         index = f"[{', '.join(map(str, reference.index))}]" if reference.index else ""
-        value = "" if reference.value is None else f"={reference.value!r}"
+        given = [*reference.value] if isinstance(reference.value, tuple) else reference.value
+        value = "" if given is None else f"={given!r}"
         return f"{reference.argument}{index}{value}"
 
 
@@ -95,7 +98,8 @@ class InputError(UnheardError, ValueError):
     index
         Which element of the argument is at fault.
     examples
-        Values that would do; the hint then ends in "such as 0.3 or reviews".
+        Values that would do; the hint then ends in "such as 0.3 or reviews". An argument with a
+        value is written as the users of a surface would give it.
     code
         A name for programs to go by; by default that of the kind of error.
     **data
@@ -144,7 +148,7 @@ class InputError(UnheardError, ValueError):
         )
 
     def parts(self) -> list[Part]:
-        """Return the message as text and references to arguments."""
+        """Return the message as text and references to arguments, without passwords."""
         parts = list(self._fill(self.problem))
         if self.value is not None:
             parts.append(f"; got {write_value(self.value)}")
@@ -152,7 +156,7 @@ class InputError(UnheardError, ValueError):
         if self.hint:
             parts += [" ", *self._fill(self.hint)]
             if self.examples:
-                parts.append(f" such as {write_list(self.examples)}")
+                parts += [" such as ", *_list_parts(self.examples)]
             if not str(parts[-1]).endswith("?"):
                 parts.append(".")
         return parts
@@ -166,7 +170,8 @@ class InputError(UnheardError, ValueError):
                 yield Reference(self.argument, self.index)
             elif name is not None and name in self.data:
                 datum = self.data[name]
-                yield datum if isinstance(datum, Reference) else format(datum, detail or "")
+                shown = datum if isinstance(datum, Reference) else format(datum, detail or "")
+                yield shown if isinstance(shown, Reference) else hide_passwords(shown)
             elif name is not None:
                 value = Formatter().vformat(detail, (), self.data) if detail else None
                 yield Reference(name, value=value)
@@ -183,11 +188,29 @@ def _rebuild(kind: type[InputError], fields: Mapping[str, object]) -> InputError
     return kind(**rest | data)  # type: ignore[arg-type]
 
 
+_USER_AND_PASSWORD = re.compile(
+    r"((?:[a-z][a-z0-9+.-]*:/{1,2}|//|postgres(?:ql)?:)[^\s/:@?#]*):.*@", re.IGNORECASE
+)
+_PASSWORD = re.compile(r"(password=)[^&\s]*", re.IGNORECASE)
+
+
+def hide_passwords(text: str) -> str:
+    """Return text in which no URL has a password, not even one that is misspelt.
+
+    Examples
+    --------
+    >>> hide_passwords("postgresql://me:secret@host/db is not there")
+    'postgresql://me:***@host/db is not there'
+    """
+    return _PASSWORD.sub(r"\1***", _USER_AND_PASSWORD.sub(r"\1:***@", text))
+
+
 def write_value(value: object) -> str:
     """Write what was given, briefly: text in quotes, numbers without noise."""
     if isinstance(value, float):
         return f"{value:.15g}"
-    text = value if isinstance(value, Given) else repr(value)
+    # Before it is cut short, when the end of a password might be missing.
+    text = hide_passwords(value if isinstance(value, Given) else repr(value))
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
 
 
@@ -195,6 +218,14 @@ class Given(str):
     """What was given, already in words: "shape (0,)" instead of a value in quotes."""
 
     __slots__ = ()
+
+
+def _list_parts(examples: Sequence[object]) -> Iterator[Part]:
+    """Write examples as a sentence lists them, references left for a surface to write."""
+    for at, example in enumerate(examples):
+        if at:
+            yield " or " if at == len(examples) - 1 else ", "
+        yield example if isinstance(example, Reference) else hide_passwords(str(example))
 
 
 def write_list(values: Sequence[object], last: str = "or") -> str:
@@ -305,7 +336,7 @@ class QueryError(UnheardError):
         self.engine: str = engine
         self.message: str = message
         self.sql: str = sql
-        super().__init__(f"{engine} reports: {message}")
+        super().__init__(hide_passwords(f"{engine} reports: {message}"))
 
     def __reduce__(self) -> tuple[type[QueryError], tuple[str, str, str]]:
         """Survive the trip between processes."""

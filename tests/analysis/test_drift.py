@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 from scipy.special import expit, logit
 
 import unheard as uh
-from unheard.analysis.drift import _choose_step, _filter, _smooth
+from tests.learning import LOW, find_participation, simulate_waves
+from unheard.analysis.drift import _choose_step, _compare, _filter, _smooth
 from unheard.formulas.operations import Floats
 
 WINDOWS = [(f"2024-{w:02d}-01", f"2024-{w + 1:02d}-01") for w in range(1, 12)]
@@ -105,3 +107,39 @@ def test_a_false_alarm_is_rare() -> None:
 def test_one_window_is_refused() -> None:
     with pytest.raises(uh.DataError, match="All responses are within one window"):
         uh.pool_windows(WINDOWS[:1], audits([np.array([0.2, 0.5])], 50, 5))
+
+
+def test_windows_are_compared_with_all_their_covariances() -> None:
+    rng = np.random.default_rng(8)
+    roots = rng.normal(0, 0.4, (5, 3, 3))
+    covariances = roots @ roots.transpose(0, 2, 1) + 0.05 * np.eye(3)
+    places = rng.normal(0, 1, (5, 3))
+    weights = np.asarray(np.linalg.inv(covariances))
+    pulls = np.einsum("wij,wj->wi", weights, places)
+    found = _compare(weights[:2], pulls[:2], weights[2:], pulls[2:])
+    # The same as the loss of fit if one mean has to do for both parts.
+
+    def misfit(part: slice) -> float:
+        design = np.tile(np.eye(3), (len(places[part]), 1))
+        root = block_diag(*(np.linalg.cholesky(w).T for w in weights[part]))
+        return float(np.linalg.lstsq(root @ design, root @ places[part].ravel())[1][0])
+
+    assert found == pytest.approx(misfit(slice(0, 5)) - misfit(slice(0, 2)) - misfit(slice(2, 5)))
+
+
+def test_a_change_between_surveys_with_reminders_is_not_smoothed_over() -> None:
+    rng = np.random.default_rng(9)
+    effects = [LOW] * 2 + [0.2 * LOW] * 2
+    surveys = [simulate_waves(rng, 1, 3000, effects=one) for one in effects]
+    alone = [uh.calibrate_from_waves(counts, n=people) for counts, people in surveys]
+    drift = uh.pool_windows(WINDOWS[:4], alone)
+    assert drift.change is not None
+    assert drift.change.window == 2
+    for effect, before, one in zip(effects, alone, drift.pooled, strict=True):
+        g = find_participation(effects=effect)
+        assert (one.g_lower <= g).all()
+        assert (g <= one.g_upper).all()
+        assert one.q == pytest.approx(g.min() / g.max(), abs=0.12)
+        # A window's words are about its pooled estimate.
+        assert f"q = {one.q:.2g}" in one.words
+        assert (one.g_upper - one.g_lower).sum() < (before.g_upper - before.g_lower).sum()

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import NonlinearConstraint, minimize
-from scipy.special import chdtrc, expit, xlogy
+from scipy.special import expit, xlogy
 
 import unheard as uh
 from tests.learning import LOW, SHARES, find_participation, simulate_waves
 from unheard.analysis.participation import LEAST_PARTICIPATION
 from unheard.analysis.wave_fit import find_profile_limits, fit_waves
-from unheard.analysis.waves import MODEL_LEVEL
+from unheard.analysis.waves import MODEL_LEVEL, check_model
 from unheard.formulas.operations import Floats
 
 COUNTS = np.array([[22.0, 41, 97, 150, 140], [18, 33, 70, 81, 60], [14, 24, 45, 44, 27]])
@@ -106,7 +106,7 @@ def test_the_box_covers_participation(items: int, people: int, waves: int) -> No
         counts, n = simulate_waves(rng, items, people, waves=waves)
         found = uh.calibrate_from_waves(counts, n=n)
         covered += bool(((found.g_lower <= g) & (g <= found.g_upper)).all())
-        assert found.source == "waves"
+        assert found.learned.source == "waves"
     assert covered >= 4  # python -m benchmarks learning has the rates
 
 
@@ -116,10 +116,44 @@ def test_a_changing_effect_of_the_rating_is_noticed() -> None:
     def notices(change: Floats | float) -> bool:
         (counts,), (n,) = simulate_waves(rng, 1, 3000, change=change)
         fit = fit_waves(counts, n - counts.sum())
-        return bool(chdtrc(fit.degrees, fit.misfit) < MODEL_LEVEL)
+        p = check_model(fit, np.ones(5), np.arange(1.0, 6.0))
+        return p is not None and p < MODEL_LEVEL
 
     assert sum(notices(0.0) for _ in range(40)) <= 6
     assert sum(notices(np.linspace(-0.6, 0.6, 5)) for _ in range(20)) >= 16
+
+
+@pytest.mark.parametrize("unheard", [None, 4000.0])
+def test_the_score_is_that_of_an_effect_which_changes_at_the_last_request(
+    unheard: float | None,
+) -> None:
+    counts = 10 * COUNTS
+    scores = np.array([-2.0, -1, 0, 1.5, 3])
+    fit = fit_waves(counts, unheard)
+    cells = fit.cells
+
+    def log_means(x: Floats) -> Floats:
+        """Return the log of what is expected, with one parameter more."""
+        b, log_people = x[:5], x[5:10]
+        a = np.zeros(3) if unheard is None else np.concatenate(([0.0], x[10:12]))
+        odds = a[:, None] + b
+        odds[-1] += x[-1] * scores
+        stay = np.cumprod(1 - expit(odds), axis=0)
+        before = np.vstack((np.ones(5), stay[:-1]))
+        rows = np.log(np.exp(log_people) * before * expit(odds)).ravel()
+        never = np.log((np.exp(log_people) * stay[-1]).sum())
+        return rows if unheard is None else np.append(rows, never)
+
+    free = [] if unheard is None else list(fit.a[1:])
+    at = np.array([*fit.b, *fit.log_people, *free, 0.0])
+    steps = 1e-5 * np.eye(len(at))
+    slopes = np.array([(log_means(at + h) - log_means(at - h)) / 2e-5 for h in steps]).T
+    means = np.exp(log_means(at))
+    score = slopes.T @ (cells - means)
+    inverse = np.linalg.pinv((slopes.T * means) @ slopes, rcond=1e-10, hermitian=True)
+    assert np.abs(score[:-1]).max() < 0.05  # the fit is at its maximum
+    wanted = score[-1] ** 2 * inverse[-1, -1]
+    assert fit.score_last_request(scores) == pytest.approx(wanted, rel=1e-3)
 
 
 def test_three_requests_that_contradict_the_model_say_so() -> None:
@@ -127,7 +161,7 @@ def test_three_requests_that_contradict_the_model_say_so() -> None:
     rows[1] = rows[1][::-1]
     found = uh.calibrate_from_waves(rows, n=1200)
     assert found.contradicted
-    assert "contradict it (p < 0.001): do not rely on this estimate" in found.words
+    assert "contradict this assumption (p < 0.001): do not rely on this" in found.warnings[0]
     assert "cannot test this" in uh.calibrate_from_waves(COUNTS[:2], n=1200).words
 
 
@@ -177,9 +211,9 @@ def test_the_assumption_is_used_and_named(tmp_path: Any) -> None:
     assert "The responses to each request estimate the probability" in answer.summary()
     uh.write_assumption(found, tmp_path / "waves.json")
     again = uh.read_assumption(tmp_path / "waves.json")
-    assert (again.g, again.lo, again.source) == (
-        found.assumption.g, found.assumption.lo, "waves",
-    )  # fmt: skip
+    assert (again.g, again.lo) == (found.assumption.g, found.assumption.lo)
+    assert again.learned == found.assumption.learned == found.learned
+    assert found.learned.sentences == found.sentences
 
 
 @pytest.mark.parametrize(

@@ -172,8 +172,8 @@ def test_segments(run: Any) -> None:
     with Path("voices.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [row["region"] for row in rows] == ["north, upper", "south"]
-    assert [float(row["q"]) for row in rows] == [north.q, south.q]
-    assert [float(row["q_lower"]) for row in rows] == [north.q_lower, south.q_lower]
+    assert [float(row["q"]) for row in rows] == [north.q_lower, south.q_lower]
+    assert [float(row["q_estimate"]) for row in rows] == [north.q, south.q]
     assert rows[1]["quiet"] == south.quiet
     refused(run("estimate", *TYPED, "--assumption", "audit.json"), "has several segments")
     refused(run("estimate", *TYPED, "--assumption", "audit.json#sout"), "no segment 'sout'")
@@ -449,8 +449,11 @@ def test_half_written_output_never_stays(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_text", full)
         done = run("calibrate", *words)
-    assert (done.code, done.out) == (1, "")
-    assert done.err == "Error: The output cannot be written: No space left on device.\n"
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"Error: {target} cannot be written: No space left on device. Make room there, or write "
+        "to another place.\n"
+    )
     left = {path.name for path in Path().iterdir()} - {"stays.csv", "audit.csv"}
     assert left == ({target.name} if there else set())
     assert not there or target.read_text(encoding="utf-8") == "what was there"
@@ -565,3 +568,20 @@ def test_evidence(run: Any) -> None:
     assert "; people with low ratings respond less often." in said
     assert "; voters for Roosevelt respond less often." in said
     assert max(len(line) for line in done.out.splitlines()) <= 80
+
+
+def test_waves_that_contradict_the_model_are_not_recommended(run: Any) -> None:
+    change = np.linspace(-1, 1, 5)
+    (counts,), _ = simulate_waves(np.random.default_rng(5), 1, 4000, change=change)
+    rows = [[k, *map(int, row)] for k, row in enumerate(counts, 1)]
+    write("fair.csv", ["request", "n1", "n2", "n3", "n4", "n5"], *rows)
+    words = ["fair.csv", "--counts", "n1,n2,n3,n4,n5", "--wave", "request"]
+    done = run("calibrate", *words, "--n", "4000")
+    assert done.code == 0
+    assert "do not rely on this estimate" in " ".join(done.out.split())
+    assert "Do not use what the responses contradict" in done.out
+    assert "--assumption" not in done.out
+    document = json.loads(run("calibrate", *words, "--n", "4000", "--json").out)
+    assert document["asked"] == 4000
+    assert len(document["warnings"]) == 1
+    assert document["words"].endswith(document["warnings"][0][1:])

@@ -26,6 +26,7 @@ import sqlglot
 
 import unheard as uh
 from tests.cli.typed import typing
+from tests.tables.everyday import workbook
 from tests.tables.oracle import answers, expected, rows_by, same
 
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
@@ -310,8 +311,8 @@ def test_to_table_needs_a_database(run: Any, stays: Path) -> None:
 
 def test_counts_first(run: Any, stays: Path, tmp_path: Path) -> None:
     output = tmp_path / "counts.csv"
-    words = ["--item", "hotel", "--rating", "stars", "--q", "0.3"]
-    assert run("rate", stays, *words, "--counts-only", "-o", output).code == 0
+    words = ["--item", "hotel", "--rating", "stars"]
+    assert run("counts", stays, *words, "-o", output).code == 0
     rows = read(output)
     counts = [f"count_{v}" for v in range(1, 6)]
     assert {row["hotel"]: [row[name] for name in counts] for row in rows} == {
@@ -319,15 +320,11 @@ def test_counts_first(run: Any, stays: Path, tmp_path: Path) -> None:
     }
     rated = ["--item", "hotel", "--counts", ",".join(counts), "--q", "0.3", "--json"]
     same_rows(json.loads(run("rate", output, *rated).out))
-    listed = json.loads(run("rate", stays, *words, "--counts-only", "--json").out)
-    assert listed == rows
-    shown = run("rate", stays, *words, "--counts-only")
+    listed = run("counts", stays, *words, "--json")
+    assert (json.loads(listed.out), listed.err) == (rows, "")
+    shown = run("counts", stays, *words)
     assert names_on(shown.out) == sorted(STARS)
-
-
-def test_counts_need_no_assumption(run: Any, stays: Path) -> None:
-    done = run("rate", stays, "--item", "hotel", "--rating", "stars", "--counts-only", "--json")
-    assert (done.code, done.err) == (0, "")
+    assert run("counts", stays, *words, "--batch", "x").code == 2
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
@@ -726,8 +723,11 @@ def test_examples_of_rate(run: Any, stays: Path, monkeypatch: pytest.MonkeyPatch
     ]
     totals: list[list[Any]] = [["hotel", *(f"n{v}" for v in range(1, 6))], *counts]
     write_rows(stays.with_name("totals.csv"), totals)
+    with stays.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    workbook(**{"2023": rows[:9], "2024": rows})(stays.with_name("stays.xlsx"))
     found = examples(run, "rate")
-    assert len(found) == 3
+    assert len(found) == 4
     for line in found:
         done = run(*shlex.split(line))
         assert done.code == 0, done.err

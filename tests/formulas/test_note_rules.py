@@ -11,13 +11,14 @@ import pytest
 from sqlglot import exp
 
 import unheard as uh
+from tests.tables.chains import nest
 from unheard.formulas.evaluate import Items, evaluate
 from unheard.formulas.note_rules import note_estimate, note_items
 from unheard.formulas.operations import NUMPY, PLAIN, Operations
 from unheard.model.notes import NOTE_TEXTS, Note
 from unheard.model.question import build_setting
-from unheard.tables.sql.dialects import column, render
-from unheard.tables.sql.expressions import Sheet, layers
+from unheard.tables.sql.dialects import render
+from unheard.tables.sql.expressions import Sheet
 
 ROWS = np.array(
     [[0, 0, 0], [0, 0, 1], [3, 3, 3], [3, 3, 4], [50, 1, 2], [0, 0, 90], [5, 40, 5], [900, 0, 9]],
@@ -59,10 +60,7 @@ def test_arrays_numbers_and_sql_agree(method: str, stated: dict[str, Any]) -> No
     table = pa.table(
         {f"c{r}": ROWS[:, r] for r in range(3)} | {"n": PEOPLE, "row": range(len(ROWS))}
     )
-    query: exp.Expr = exp.to_table("table")
-    for place, step in enumerate(layers(cells, ["row"])):
-        made = [column(name) if e is None else exp.alias_(e, name) for name, e in step]
-        query = exp.select(*made).from_(query).subquery(f"s{place}")
+    query = nest(cells, exp.to_table("table"), ["row"]).subquery("last")
     with duckdb.connect() as connection:
         connection.register("table", table)
         sql = render(exp.select("*").from_(query).order_by("row"), "duckdb")

@@ -190,7 +190,7 @@ def test_a_write_that_fails_leaves_what_was_there(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", half)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OptionError, match=r"example\.csv cannot be written: No space left"):
         run._write_file(target, b"new and longer")
     assert target.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["example.csv"]

@@ -73,6 +73,11 @@ OTHERS: dict[str, Any] = {
     "response rates": lambda: uh.check_response_rates(
         [300, 80], [1000, 1000], labels={"hotel": ["Alder", "Birch"]}
     ),
+    "added counts": lambda: uh.AddedCounts(
+        "counts.parquet",
+        (uh.AddedBatch("x", "a.csv", 9, True), uh.AddedBatch("y", "b.csv", 0, False)),
+        *(2, 1009, 1000, 4),
+    ),
     "plan out of reach": lambda: uh.plan_follow_up(COUNTS, 2400, q=0.3, width=0.05),
     "plans": lambda: plans(width=0.3),
     "plans within a budget": lambda: plans(above=3.5, budget=25),

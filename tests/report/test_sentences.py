@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from html import unescape
+from typing import Any
+
+import numpy as np
 import pyarrow as pa
 import pytest
 
+import unheard as uh
+from tests.learning import simulate_rates, simulate_waves
 from tests.report.examples import COUNTS, report_about, table_of
-from unheard.report.sentences import describe_data, write_share
+from unheard.analysis.participation import Participation
+from unheard.report.page import render_page
+from unheard.report.report_json import build_document
+from unheard.report.sentences import (
+    describe_choice,
+    describe_data,
+    list_participation,
+    write_share,
+)
 
 
 @pytest.mark.parametrize(
@@ -47,3 +61,50 @@ def test_items_with_the_same_number_of_ratings() -> None:
     assert found.notes == {"few_ratings": 2}
     assert found.headline[1] == "Ignoring sampling error, B (1 rating) is first."
     assert found.changed_items == []
+
+
+CHOICES: dict[str, dict[str, Any]] = {
+    "q was stated, not measured.": {"q": 0.3},
+    "Participation was stated, not measured.": {"g": [0.2, 0.3, 0.3, 0.5, 0.9]},
+    "q is what a study found: USF online, course evaluations online": {"q": "usf-online"},
+    "Each item's q comes from column doubt of the table.": {"q_column": "doubt"},
+}
+
+
+@pytest.mark.parametrize("begins", CHOICES)
+@pytest.mark.usefixtures("undrawn")
+def test_how_participation_was_chosen_is_said(begins: str) -> None:
+    table = table_of(COUNTS, doubt=[0.5, 0.6, 0.7, 0.8, 0.9])
+    data = report_about(table, **CHOICES[begins])
+    assert describe_choice(data.request)[0].startswith(begins)
+    assert list_participation(data.request) == []
+    assert begins in unescape(render_page(data))
+
+
+def learned_from(source: str) -> Participation:
+    rng = np.random.default_rng(7)
+    if source == "audit":
+        return uh.calibrate([12, 30, 49, 25, 20], [400, 330, 230, 60, 40])
+    if source == "waves":
+        counts, people = simulate_waves(rng, 1, 4000, change=np.linspace(-1, 1, 5))
+        return uh.calibrate_from_waves(counts, n=people)
+    seen, n, _ = simulate_rates(rng, spread=0.5)
+    return uh.suggest_participation(seen, n)
+
+
+@pytest.mark.parametrize("source", ["audit", "waves", "response_rates"])
+@pytest.mark.usefixtures("undrawn")
+def test_what_participation_was_learned_from_is_said_with_its_warnings(source: str) -> None:
+    found = learned_from(source)
+    assert len(found.warnings) == (source != "audit")
+    data = report_about(table_of(COUNTS), assumption=found.assumption)
+    page = unescape(render_page(data))
+    document = build_document(data)["assumption"]
+    assert document["chosen"][1:] == list(found.sentences)
+    assert document["warnings"] == list(found.warnings)
+    for words in (*document["chosen"], *found.warnings):
+        assert words in page
+    # A suggestion is never used as participation per rating.
+    rows = [] if source == "response_rates" else [f"{g:.3f}" for g in found.g]
+    assert [g for _, g, _ in list_participation(data.request)] == rows
+    assert ("suggested by response rates, and not measured" in data.assumption) == (not rows)

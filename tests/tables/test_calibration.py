@@ -135,7 +135,7 @@ def test_each_window_has_its_own_participation_and_rate_uses_it(tmp_path: Path) 
         cells = [0, 0, 0]
         for person in rated.to_pylist():
             cells[person["stars"] - 1] += person["day"].month == month
-        wanted = uh.estimate(cells, one.q, scale="1:3")
+        wanted = uh.estimate(cells, one.q_lower, scale="1:3")
         assert row["lower"] == pytest.approx(float(wanted.lower))
         assert row["upper"] == pytest.approx(float(wanted.upper))
 
@@ -145,14 +145,14 @@ def test_a_first_rating_is_told_from_later_ones(database: Bench) -> None:
         ("a", 1, "x", date(2024, 1, 1)), ("b", 5, "x", date(2024, 1, 2)),
         ("b", 4, "y", date(2024, 1, 3)), ("a", 2, "z", date(2024, 1, 5)),
         ("b", 2, "z", date(2024, 1, 5)), ("c", 3, "z", date(2024, 2, 1)),
-        ("c", 5, None, date(2024, 1, 1)),
+        ("c", 5, None, date(2024, 1, 1)), ("c", 1, "z", date(2024, 1, 9)),
     ]  # fmt: skip
     table = pa.table(
         dict(zip(("item", "stars", "who", "day"), zip(*rows, strict=True), strict=True))
     )
     source, where = database.load(table)
-    found = database.rows(
-        uh.rate(
+    with pytest.warns(uh.DroppedRowsWarning, match="1 earlier rating was left out"):
+        result = uh.rate(
             source,
             ["item", "experience"],
             "stars",
@@ -160,11 +160,12 @@ def test_a_first_rating_is_told_from_later_ones(database: Bench) -> None:
             rater="who",
             time="day",
             by_experience=True,
+            duplicates="latest",
             level=None,
             ranks=False,
             **where,
         )
-    ).to_pylist()
+    found = database.rows(result).to_pylist()
     seen = {(row["item"], row["experience"]): (row["n_ratings"], row["average"]) for row in found}
     assert seen == {
         ("a", "first"): (2, 1.5),
@@ -225,3 +226,9 @@ def test_more_responses_than_people_name_the_item() -> None:
     rows = [[*row[:4], 12 if row[0] == "c3" else row[4]] for row in list_responses(COUNTS, PEOPLE)]
     with pytest.raises(uh.PopulationError, match=r"less than the number of ratings .*'c3'"):
         learn(survey(rows), wave="request", n_column="enrolled")
+
+
+def test_the_number_of_all_people_cannot_be_divided_among_segments() -> None:
+    table = pa.table({"wave": [1, 2], "stars": [1, 2], "country": ["DE", "FR"]})
+    with pytest.raises(uh.OptionError, match="the number of people in all, and segment requires"):
+        learn(table, item=(), wave="wave", n=100, segment=("country",))

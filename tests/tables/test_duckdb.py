@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import unheard as uh
@@ -154,3 +155,10 @@ def test_standard_input_is_not_left_behind(
     )
     assert done.returncode == 2, done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ratings_of_every_whole_type() -> None:
+    wanted = uh.count_ratings(STAYS, "hotel", "stars")
+    for kind in (pa.int8(), pa.uint8(), pa.int32(), pa.uint64(), pa.decimal128(20)):
+        table = STAYS.set_column(1, "stars", STAYS["stars"].cast(kind))
+        assert uh.count_ratings(table, "hotel", "stars").equals(wanted), kind

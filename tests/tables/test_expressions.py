@@ -12,9 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
+from tests.tables.chains import expressions, nest
 from unheard.formulas.evaluate import Items, Setting, evaluate
-from unheard.tables.sql.dialects import column, render
-from unheard.tables.sql.expressions import Sheet, layers, number
+from unheard.formulas.operations import name
+from unheard.tables.sql.dialects import render
+from unheard.tables.sql.expressions import Sheet, number
+from unheard.tables.sql.layout import lay_out
 
 ROW = {"a": 3.0, "b": -0.7, "c": 11.5, "d": 0.0}
 
@@ -63,11 +66,7 @@ def carried_out(tree: Any, columns: Any, ops: Any) -> Any:
 
 def as_query(outputs: dict[str, Any]) -> exp.Select:
     start = exp.select(*(exp.alias_(exp.cast(number(v), "double"), k) for k, v in ROW.items()))
-    query: exp.Expr = start.subquery("start")
-    for place, step in enumerate(layers(outputs, [])):
-        made = [column(name) if e is None else exp.alias_(e, name) for name, e in step]
-        query = exp.select(*made).from_(query).subquery(f"s{place}")
-    return exp.select("*").from_(query)
+    return nest(outputs, start.subquery("start"))
 
 
 @given(trees())
@@ -89,20 +88,29 @@ def test_equal_cells_are_one_and_what_is_used_twice_has_a_name() -> None:
     assert a + b is a + b
     assert a - b is not b - a
     long: Any = a * b + a * b * 2.0 + a * a * 3.0 + b * b * b
-    first, last = layers({"out": long * long}, ["key"])
-    assert [name for name, _ in first] == ["key", "uh_x1"]
-    assert last[-1][1] is not None
-    assert last[-1][1].sql() == "uh_x1 * uh_x1"
+    chain = lay_out({"out": name("long", long) * long}, ["key"])
+    (first,) = chain.steps
+    assert [made for made, _ in first] == ["uh_long"]
+    ((_, last),) = chain.results
+    assert last.sql() == "uh_long * uh_long"
+
+
+def test_a_part_without_a_name_is_called_after_what_it_is_part_of() -> None:
+    sheet = Sheet()
+    root: Any = sheet.sqrt(sheet.column("a"))
+    other: Any = sheet.sqrt(sheet.column("b"))
+    (step,) = lay_out({"out": root * root + other * other}, []).steps
+    assert [made for made, _ in step] == ["uh_out_part", "uh_out_part_2"]
 
 
 def test_what_is_short_is_repeated_unless_it_is_dear() -> None:
     sheet = Sheet()
     short: Any = sheet.column("a") + sheet.column("b")
-    (only,) = layers({"out": short * short}, [])
-    assert only[0][1] is not None
-    assert only[0][1].sql() == "(a + b) * (a + b)"
+    chain = lay_out({"out": short * short}, [])
+    assert not chain.steps
+    assert chain.results[0][1].sql() == "(a + b) * (a + b)"
     root: Any = sheet.sqrt(sheet.column("a"))
-    assert len(layers({"out": root * root}, [])) == 2
+    assert len(lay_out({"out": root * root}, []).steps) == 1
 
 
 def test_a_column_is_made_when_it_is_needed() -> None:
@@ -112,32 +120,28 @@ def test_a_column_is_made_when_it_is_needed() -> None:
     early: Any = sheet.log(a)
     for _ in range(3):
         early = sheet.log(early * early)
-    steps = layers({"out": early * late * late, "kept": a}, [])
-    made = [[name for name, e in step if e is not None] for step in steps]
+    steps = lay_out({"out": early * late * late, "kept": a}, []).steps
     # The root is not handed on through all the steps that the logarithms take.
-    assert len(made) == 4
-    assert len(made[-2]) == 2
+    assert [len(step) for step in steps] == [1, 1, 2]
 
 
 @pytest.mark.parametrize("n", [None, 5000.0])
 @pytest.mark.parametrize("kind", ["any", "middle"])
-def test_a_long_scale_costs_little_more_than_its_length(n: float | None, kind: str) -> None:
+def test_the_text_does_not_grow_with_a_long_scale(n: float | None, kind: str) -> None:
     def size(m: int) -> tuple[int, int]:
         sheet = Sheet()
-        items = Items([sheet.column(f"count_{r}") for r in range(m)], 0.3, n)
-        setting = Setting([float(r) for r in range(m)], kind, None, None, None, 0.95, n is not None)
-        found = evaluate(items, setting, ["paa"], sheet).of("paa")
-        steps = layers(found._asdict(), [])
-        written = [e for step in steps for _, e in step if e is not None]
-        named = sum(len(step) for step in steps)
-        return named + sum(len(list(e.find_all(exp.Column))) for e in written), len(steps)
+        counts = sheet.ratings([sheet.column(f"count_{r}") for r in range(m)])
+        values: Any = sheet.ratings([float(r) for r in range(m)])
+        setting = Setting(values, kind, None, None, None, 0.95, n is not None)
+        found = evaluate(Items(counts, 0.3, n), setting, ["paa"], sheet).of("paa")
+        chain = lay_out(found._asdict(), [])
+        made = [e for step in (*chain.steps, chain.results) for _, e in step]
+        return sum(len(list(e.find_all(exp.Column))) for e in made), len(chain.steps)
 
-    (small, few), (middle, more), (large, most) = size(20), size(40), size(80)
-    # Twice the ratings are twice the columns, handed on through a few more steps.
-    assert middle < 2.6 * small
-    assert large < 2.6 * middle
-    assert more <= few + 6
-    assert most <= more + 6
+    (small, few), (large, more) = size(20), size(80)
+    # Two more bisections of the scale.
+    assert large < 1.3 * small
+    assert more <= few + 14
 
 
 def test_a_deep_expression_is_cut() -> None:
@@ -145,9 +149,9 @@ def test_a_deep_expression_is_cut() -> None:
     deep: Any = sheet.column("a")
     for place in range(40):
         deep = sheet.where(sheet.column("b") > float(place), 1.0 - deep, deep * 2.0)
-    steps = layers({"out": deep}, [])
-    assert len(steps) > 3
-    assert max(len(e.sql()) for step in steps for _, e in step if e is not None) < 2000
+    chain = lay_out({"out": deep}, [])
+    assert len(chain.steps) > 1
+    assert max(len(e.sql()) for e in expressions(chain)) < 2000
 
 
 @pytest.mark.parametrize("value", [0.1, -2.5, 1e-300, 1 / 3, 12345678.9, 2.0**70, 5.0, -3.0])

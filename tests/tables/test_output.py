@@ -13,9 +13,10 @@ from sqlglot import exp
 
 import unheard as uh
 from tests.tables.stays import STAYS
+from unheard.files import beside
 from unheard.tables.engines.duckdb import DuckDB
 from unheard.tables.output.safe_cells import safe_cell
-from unheard.tables.output.write import beside, write
+from unheard.tables.output.write import write
 
 
 def write_table(table: pa.Table, target: Path) -> None:

@@ -237,8 +237,8 @@ def test_sessions_that_can_make_no_tables(
         found, wanted = (ask(url, "hotel", "stars", **settings) for url in (limited, owner))
         assert found.equals(wanted)
     typed = typing(monkeypatch, capsys, "rate")
-    options = ("--table", f"{prefix}stays", "--item", "hotel", "--rating", "stars", "--q", "0.3")
-    options += ("--level", "none")
+    options = ["--table", f"{prefix}stays", "--item", "hotel", "--rating", "stars", "--q", "0.3"]
+    options += ["--level", "none"]
     shown = typed(limited, *options)
     assert shown.code == 0
     assert "6 ratings, 2 items" in shown.text
@@ -301,7 +301,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Any, str]:
 def test_one_query(database: tuple[Any, str]) -> None:
     source, table = database
 
-    def rate(**where: str) -> Any:
+    def rate(**where: Any) -> Any:
         return uh.rate(source, "hotel", "stars", q=0.3, level=None, **where)
 
     wanted = rate(table=table)

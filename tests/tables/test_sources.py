@@ -7,11 +7,14 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import unheard as uh
 from tests.tables.oracle import expected
@@ -27,6 +30,7 @@ from tests.tables.stays import (
     refused,
     stays,
 )
+from unheard.tables.sources.encodings import Survey
 
 ODD = ["007", "7", "1e3", "true", "a, b", "two\nlines", "🏨", 'the "inn"', "it's", "null"]
 FORMATS: dict[str, Callable[[pa.Table], bytes]] = {
@@ -176,9 +180,11 @@ def test_decimal_commas_and_a_stated_separator(tmp_path: Path, name: str, text: 
 
 def test_commas_are_decimal_in_ratings_only(tmp_path: Path) -> None:
     thousands = written(tmp_path, "hotel;stars;guests\nA;4,5;1,000\nB;3;2,000\n")
-    refused(
-        thousands, "'guests' .* contains text.*without commas", uh.ColumnError, n_column="guests"
-    )
+    with pytest.warns(uh.ReadingWarning, match="In column guests, 1,000 was read as 1000"):
+        found = uh.rate(thousands, "hotel", "stars", q=1, scale="1:5:0.5", n_column="guests")
+    assert sorted(row["n"] for row in found.to_pylist()) == [1000, 2000]
+    uneven = written(tmp_path, "hotel;stars;guests\nA;4,5;1,00\nB;3;2,000\n", "uneven.csv")
+    refused(uneven, "'guests' .* contains text.*without commas", uh.ColumnError, n_column="guests")
     assert averages(thousands) == {"A": 4.5, "B": 3.0}
     names = written(tmp_path, "hotel;stars\n1,5;4,5\n1,50;3\n")
     assert averages(names) == {"1,5": 4.5, "1,50": 3.0}
@@ -249,8 +255,8 @@ def test_binary_named_csv(tmp_path: Path) -> None:
     path = tmp_path / "stays.csv"
     path.write_bytes(bytes(range(256)) * 20)
     refused(path, "is a binary file")
-    path.write_bytes(as_parquet(STAYS))
-    refused(path, "is a binary file")
+    path.write_bytes(as_parquet(STAYS))  # what a file is called is not what it is
+    check(path)
 
 
 def test_truncated(tmp_path: Path) -> None:
@@ -330,11 +336,57 @@ def test_engine_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     refused(path, r"unheard\[spark\]", uh.MissingLibraryError, engine="spark")
 
 
-@pytest.mark.parametrize(
-    ("encoding", "words"), [("latin-1", "is not in UTF-8"), ("utf-16", "is in UTF-16")]
-)
-def test_text_that_is_not_utf8(encoding: str, words: str, tmp_path: Path) -> None:
-    file = tmp_path / "stays.csv"
-    file.write_bytes("hotel,stars\nMüller,5\nMüller,4\n".encode(encoding))
-    with pytest.raises(uh.SourceError, match=f"{words}. Save it as UTF-8"):
-        uh.rate(file, "hotel", "stars", q=0.3)
+def test_a_stated_encoding_must_fit(tmp_path: Path) -> None:
+    path = tmp_path / "stays.csv"
+    path.write_bytes("hotel,stars\nMüller,5\nMüller,4\n".encode("latin-1"))
+    assert names(path, encoding="cp1252") == ["Müller"]
+    assert names(path, encoding="cp850") == ["M³ller"]  # it fits, too: whoever states it knows
+    for encoding in ("utf-8", "ascii"):
+        refused(path, f"is not in {encoding.upper()}. Leave encoding out", encoding=encoding)
+    for unknown in ("utf9", "zip", "rot13"):
+        refused(path, "encoding is not known", uh.OptionError, encoding=unknown)
+
+
+def names(source: Any, **asked: Any) -> list[str]:
+    found = uh.rate(source, "hotel", "stars", q=0.3, sort="item", **asked)
+    return [row["hotel"] for row in found.to_pylist()]
+
+
+def test_a_letter_far_from_the_beginning_tells_the_encoding(tmp_path: Path) -> None:
+    rows = b"hotel,stars\n" + b"Alder,5\n" * 150_000
+    path = tmp_path / "stays.csv"
+    path.write_bytes(rows + "Ülm,4\n".encode())
+    assert names(path) == ["Alder", "Ülm"]
+    path.write_bytes(rows + "Ülm,4\n".encode("cp1252"))
+    with pytest.warns(uh.ReadingWarning, match="Windows-1252"):
+        assert names(path) == ["Alder", "Ülm"]
+
+
+@given(st.text(), st.lists(st.integers(0, 60)), st.sampled_from(["utf-8", "cp1252"]))
+def test_text_is_surveyed_piece_by_piece(text: str, cuts: list[int], encoding: str) -> None:
+    content = text.encode(encoding, "ignore")
+    survey = Survey()
+    for first, last in pairwise([0, *sorted(cuts), len(content)]):
+        survey.see(content[first:last])
+    survey.see(b"", final=True)
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        assert not survey.is_utf8
+    else:
+        assert survey.is_utf8
+
+
+def test_where_reading_does_not_apply(tmp_path: Path) -> None:
+    (tmp_path / "stays.parquet").write_bytes(as_parquet(STAYS))
+    in_sqlite(tmp_path / "stays.db", stays=STAYS)
+    for source in (STAYS, tmp_path / "stays.db", f"sqlite:///{tmp_path}/stays.db"):
+        refused(source, "sheet does not apply to a (database|frame)", uh.OptionError, sheet="1")
+    refused(tmp_path / "stays.parquet", "header does not apply", uh.OptionError, header=1)
+    for header in ("second", 0, -1):
+        refused(
+            tmp_path / "stays.parquet",
+            "header must be the number of a row",
+            uh.OptionError,
+            header=header,
+        )

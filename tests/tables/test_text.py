@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
@@ -42,6 +44,58 @@ def test_text_can_be_parsed(dialect: str, asked: dict[str, Any]) -> None:
     window = ["window_start", "window_end"] if "window" in asked else []
     assert query.named_selects == ["hotel", *window, *COLUMNS]
     assert any(table.name == "stays" for table in tree.find_all(exp.Table))
+
+
+LINES: list[tuple[dict[str, Any], int]] = [
+    ({}, 340),
+    ({"n_column": "guests"}, 480),
+    ({"scale": "0:100"}, 1000),
+]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_text_is_short_enough_to_be_reviewed(dialect: str) -> None:
+    # Spark is told the columns that others call `*`, and long scales are written out for it.
+    short = dialect not in ("spark", "databricks")
+    for asked, most in LINES if short else [({}, 540)]:
+        text = uh.write_sql("hotel", "stars", dialect=dialect, table="stays", q=0.3, **asked)
+        lines = text.splitlines()
+        assert len(lines) <= most, asked
+        assert max(map(len, lines)) <= 105, asked
+
+
+@pytest.mark.parametrize("asked", [{}, {"n_column": "guests"}, {"scale": "0:10"}], ids=str)
+def test_columns_have_names_that_say_what_they_are(asked: dict[str, Any]) -> None:
+    text = uh.write_sql("hotel", "stars", dialect="duckdb", table="stays", q=0.3, **asked)
+    names = {re.sub(r"_\d+$", "", name) for name in re.findall(r"\bAS (uh_\w+)", text)}
+    assert names >= {"uh_bound", "uh_above", "uh_below", "uh_sd", "uh_excess", "uh_t"}
+    assert not [name for name in names if re.fullmatch(r"uh_(x|part|column)", name)]
+    # What has no name of its own is called after what it is part of; that should be the exception.
+    parts = {name for name in names if name.endswith("_part")}
+    assert len(parts) <= (len(names) - len(parts)) / 4
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize(
+    "asked", [{"q": 0.3}, {"q": 0.1, "quiet": "middle", "level": 0.9}, {"floor": 0.1, "n": 400}]
+)
+def test_text_for_a_long_scale(dialect: str, asked: dict[str, Any]) -> None:
+    """Sums over a long scale are sums over rows; on a short one they are written out."""
+    values = tuple(map(float, range(12)))
+    rng = np.random.default_rng(3)
+    stars = rng.choice(12, STAYS.num_rows, p=np.arange(12) / 66)
+    table = STAYS.set_column(1, "stars", pa.array(stars, pa.int64()))
+    table = table.append_column("guests", pa.array([0] * table.num_rows))
+    text = uh.write_sql(
+        "hotel", "stars", dialect=dialect, table="stays", view="rated", scale="0:11", **asked
+    )
+    found = rows_by(run_view(dialect, text, table), ["hotel"])
+    n = dict.fromkeys(found, asked["n"]) if "n" in asked else None
+    stated = {name: value for name, value in asked.items() if name != "n"}
+    wanted = expected(table, ["hotel"], "stars", values, n=n, **stated)
+    assert found.keys() == wanted.keys()
+    for key, row in wanted.items():
+        same(found[key], row | NO_ERROR, key)
 
 
 @pytest.mark.parametrize(

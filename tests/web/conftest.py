@@ -26,6 +26,13 @@ def site(browser: BrowserContext) -> Iterator[Served]:
         yield served
 
 
+@pytest.fixture(scope="session")
+def server() -> Iterator[Served]:
+    """The server for all tests of the group "web-api"."""
+    with serving() as served:
+        yield served
+
+
 @pytest.fixture
 def visit(browser: BrowserContext, site: Served) -> Iterator[Visit]:
     with visiting(browser, site.address) as started:

@@ -31,12 +31,6 @@ HOTELS = {"item": "hotel", "rating": "stars", "q": "0.3"}
 pytestmark = pytest.mark.xdist_group("web-api")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Served]:
-    with serving() as served:
-        yield served
-
-
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
     monkeypatch.chdir(ROOT / "docs")

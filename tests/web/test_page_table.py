@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import re
@@ -116,14 +117,75 @@ def test_every_kind_of_file(visit: Visit) -> None:
         "stays.tsv": frame.to_csv(sep="\t", index=False).encode(),
         "stays.jsonl": frame.to_json(orient="records", lines=True).encode(),
         "stays.json": frame.to_json(orient="records").encode(),
+        "stays.xlsx": as_workbook("openpyxl", Stays=frame),
+        "stays.ods": as_workbook("odf", Stays=frame),
+        "stays.txt": frame.to_csv(sep="\t", index=False).encode("utf-16"),
+        "stays.csv.gz": gzip.compress(frame.to_csv(index=False).encode()),
     }
     for name, content in kinds.items():
         choose(page, name, content)
         expect(page.locator("#table-layout")).to_contain_text(f"{name} · 120 rows")
         shows_ranking(page, *rated(frame))
-    choose(page, "stays.xlsx", b"PK")
-    expect(page.locator("#source-problem")).to_contain_text("“stays.xlsx” is not a supported file")
+    choose(page, "stays.docx", b"PK")
+    expect(page.locator("#source-problem")).to_contain_text("“stays.docx” is not a supported file")
     shows_ranking(page, *rated(frame))
+
+
+def as_workbook(engine: str, **sheets: pd.DataFrame) -> bytes:
+    file = io.BytesIO()
+    with pd.ExcelWriter(file, engine=engine) as writer:
+        for name, frame in sheets.items():
+            frame.to_excel(writer, sheet_name=name, index=False)
+    return file.getvalue()
+
+
+def test_a_sheet_is_chosen_of_several(visit: Visit) -> None:
+    visit.expect_status(422)
+    frame = pd.read_csv(STAYS)
+    other = frame[frame["hotel"] != "Birch"]
+    page = visit.open("#table")
+    choose(page, "years.xlsx", as_workbook("openpyxl", Early=frame, Late=other))
+    problem = page.locator("#source-problem")
+    expect(problem).to_contain_text("has 2 sheets to choose from. Name one such as “Sheet: Early”")
+    sheet = page.get_by_label("Sheet", exact=True)
+    expect(sheet.locator("option")).to_have_text(["choose one", "Early", "Late"])
+    sheet.select_option("Late")
+    shows_ranking(page, *rated(other))
+    expect(problem).to_be_empty()
+    page.locator(".ranking tbody th button").first.click()  # its counts are of this sheet, too
+    expect(page.locator("#view-one")).to_be_visible()
+    page.go_back()
+    page.get_by_label("Sheet", exact=True).select_option("Early")
+    shows_ranking(page, *rated(frame))
+
+
+def test_an_encoding_is_stated_where_it_cannot_be_told(visit: Visit) -> None:
+    visit.expect_status(422)
+    page = visit.open("#table")
+    rows = "отель,оценка\n" + "Берёза,5\nОльха,4\nБерёза,4\n" * 9
+    choose(page, "stays.csv", rows.encode("cp1251"))
+    expect(page.locator("#source-problem")).to_contain_text(
+        "encoding of table.csv cannot be detected"
+    )
+    page.get_by_label("Encoding", exact=True).select_option("cp1251")
+    shows_ranking(page, "Берёза", "Ольха")
+    # What the columns are was told from their names, and the preview says so.
+    setting(page, "Rating")
+    first = page.locator("#table-layout tbody tr")
+    expect(first.nth(0)).to_contain_text("отельItemtext")
+    expect(first.nth(1)).to_contain_text("оценкаRatingwhole")
+    assert page.locator("#table-layout thead th").all_inner_texts()[5:] == [
+        f"Row {at}" for at in range(1, 6)
+    ]
+
+
+def test_a_table_without_a_header(visit: Visit) -> None:
+    page = visit.open("#table")
+    choose(page, "stays.csv", b"Alder,5\nAlder,4\nBirch,3\nBirch,1\n" * 5)
+    shows_ranking(page, "Alder", "Birch")
+    expect(page.locator("#table-notes")).to_contain_text(
+        "has no header: its columns are numbered 1 to 2"
+    )
 
 
 def test_a_file_that_cannot_be_read_leaves_nothing_of_the_last_one(visit: Visit) -> None:

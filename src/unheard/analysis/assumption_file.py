@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from unheard.analysis.participation import Participation
 from unheard.analysis.suggest import Suggestion
 from unheard.analysis.waves import Waves
 from unheard.errors import Given, OptionError, SourceError
+from unheard.files import beside
 from unheard.formulas.pooling import NonrespondentPool, Pool, RespondentPool
-from unheard.model.assumption import Assumption
+from unheard.model.assumption import Assumption, Learned
 from unheard.model.scale import Scale
 
 
@@ -37,6 +38,8 @@ def build_participation_document(found: Participation) -> dict[str, Any]:
         "q_lower": found.q_lower,
         "quiet": found.quiet,
         "words": found.words,
+        "sentences": list(found.sentences),
+        "warnings": list(found.warnings),
         "trend_p": found.trend_p,
         "middle_p": found.middle_p,
         "relative": found.relative,
@@ -86,6 +89,7 @@ def build_drift_document(drift: Drift) -> dict[str, Any]:
         if drift.change is None
         else {"date": drift.windows[drift.change.window][0], "p": drift.change.p},
         "words": drift.words,
+        "sentences": list(drift.sentences),
     }
 
 
@@ -107,22 +111,8 @@ def write_assumption(found: Participation, path: str | Path) -> None:
             value=Given(type(found).__name__),
             hint="Use what unheard.calibrate returns",
         )
-    target = Path(path)
-    partial = target.with_name(f".{target.name}.part")
-    try:
-        partial.write_text(
-            json.dumps(build_participation_document(found), indent=1), encoding="utf-8"
-        )
-        partial.replace(target)
-    except OSError as error:
-        raise OptionError(
-            "path",
-            problem="{path} cannot be written: {reason}",
-            path=str(path),
-            reason=error.strerror,
-        ) from None
-    finally:
-        partial.unlink(missing_ok=True)
+    with beside(Path(path), "path") as fresh:
+        fresh.write_text(json.dumps(build_participation_document(found), indent=1), "utf-8")
 
 
 def read_assumption(path: str | Path) -> Assumption:
@@ -158,19 +148,29 @@ def parse_participation_document(document: dict[str, Any], name: str) -> tuple[A
     ``name`` is what messages call the document.
     """
     try:
-        g, lower, upper = (document[key] for key in ("g", "item_lower", "item_upper"))
-        scale, relative = Scale(document["scale"]), bool(document["relative"])
-        source = document.get("source", "audit")
-        if source == Suggestion.source:
-            return Assumption.bounded(document["q_lower"], document["quiet"]), scale
-        if source not in (Audit.source, Waves.source):
-            raise ValueError(f"source {source!r} is unknown")
-        if None in g:
-            return Assumption.box(lower, upper, relative=relative), scale
-        pool = _parse_pool(document.get("pool"))
-        return Assumption.audit(g, lower, upper, relative=relative, pool=pool, source=source), scale
+        made = _build_assumption(document)
+        return replace(made, learned=_read_learned(document)), Scale(document["scale"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _refuse_file(name, _explain(error)) from None
+
+
+def _build_assumption(document: dict[str, Any]) -> Assumption:
+    g, lower, upper = (document[key] for key in ("g", "item_lower", "item_upper"))
+    relative = bool(document["relative"])
+    if document["source"] == Suggestion.source:
+        return Assumption.bounded(document["q_lower"], document["quiet"])
+    if None in g:
+        return Assumption.box(lower, upper, relative=relative)
+    pool = _parse_pool(document.get("pool"))
+    return Assumption.audit(g, lower, upper, relative=relative, pool=pool)
+
+
+def _read_learned(document: dict[str, Any]) -> Learned:
+    source = document["source"]
+    if source not in (Audit.source, Waves.source, Suggestion.source):
+        raise ValueError(f"source {source!r} is unknown")
+    sentences, warnings = (tuple(map(str, document[key])) for key in ("sentences", "warnings"))
+    return Learned(source, sentences, warnings)
 
 
 def _explain(error: Exception) -> str:

@@ -15,7 +15,7 @@ is then known. An audit of one item is a single sample of its own people.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -75,6 +75,11 @@ class Audit(Participation):
     def items(self) -> int:
         """Number of items audited."""
         return len(self.truth)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The finding and what it rests on, for a lay reader."""
+        return tuple(_describe_audit(self))
 
     @cached_property
     def pool(self) -> Pool | None:
@@ -146,10 +151,9 @@ def calibrate(
     ends = np.isin(values, values[[0, -1]]).astype(float)
     middle = _test_trend(o, t, ends, paired) if len(values) > 2 else (0.0, 1.0)
     quiet = choose_direction(lower, upper, trend, middle)
-    audit = Audit(
-        respondents.scale, level, g, lower, upper, trend[1], middle[1], quiet, "", o, t, paired
+    return Audit(
+        respondents.scale, level, g, lower, upper, trend[1], middle[1], quiet, o, t, paired
     )
-    return replace(audit, words=_describe_audit(audit))
 
 
 def _read_counts(argument: str, counts: CountsLike, scale: Scale | None) -> Histograms:
@@ -304,7 +308,7 @@ def _test_trend(o: Floats, t: Floats, scores: Floats, paired: bool) -> tuple[flo
     return z, float(2 * tail)
 
 
-def _describe_audit(audit: Audit) -> str:
+def _describe_audit(audit: Audit) -> list[str]:
     sentences = describe_participation(audit)
     if audit.items == 1:
         sentences.append(
@@ -322,4 +326,4 @@ def _describe_audit(audit: Audit) -> str:
     if never.any():
         ratings = write_ratings(audit.scale, never)
         sentences.append(f"Nobody with the rating {ratings} responded: perhaps they never do.")
-    return " ".join(sentences)
+    return sentences

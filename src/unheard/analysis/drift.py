@@ -61,8 +61,6 @@ class Drift(Result):
         Standard deviation of the change of the log-odds from one window to the next.
     change
         A sudden change; None if there is none.
-    words
-        The finding, in sentences for a lay reader.
     """
 
     windows: tuple[tuple[str, str], ...]
@@ -70,7 +68,16 @@ class Drift(Result):
     pooled: tuple[Participation, ...]
     step: float
     change: Change | None
-    words: str
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The finding, for a lay reader."""
+        return tuple(_describe_drift(self))
+
+    @property
+    def words(self) -> str:
+        """The sentences in one paragraph."""
+        return " ".join(self.sentences)
 
 
 def pool_windows(windows: Sequence[tuple[str, str]], alone: Sequence[Participation]) -> Drift:
@@ -90,15 +97,16 @@ def pool_windows(windows: Sequence[tuple[str, str]], alone: Sequence[Participati
             hint="Use a shorter {window}, or leave it out",
         )
     relative = alone[0].relative
-    tail = (1 - alone[0].level) / (2 * alone[0].scale.m)
-    places, variances = _place(alone, relative, tail)
-    change = _find_change(places, variances)
+    places, covariances, widening = _place(alone, relative)
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    change = _find_change(places, covariances, widening)
     cuts = [0, len(alone)] if change is None else [0, change.window, len(alone)]
     parts = [slice(a, b) for a, b in pairwise(cuts)]
     step = _choose_step([(places[part], variances[part]) for part in parts])
     smooth = [_smooth(places[part], variances[part], step) for part in parts]
     means, spreads = (np.concatenate(both) for both in zip(*smooth, strict=True))
-    away = -ndtri(tail) * np.sqrt(spreads)
+    tail = (1 - alone[0].level) / (2 * alone[0].scale.m)
+    away = -ndtri(tail) * widening * np.sqrt(spreads)
     lower, guess, upper = (_return(x, relative) for x in (means - away, means, means + away))
     pooled = tuple(
         replace(
@@ -111,47 +119,53 @@ def pool_windows(windows: Sequence[tuple[str, str]], alone: Sequence[Participati
         )
         for w, one in enumerate(alone)
     )
-    found = Drift(tuple(windows), tuple(alone), pooled, step, change, "")
-    return replace(found, words=_describe_drift(found))
+    return Drift(tuple(windows), tuple(alone), pooled, step, change)
 
 
-def _place(alone: Sequence[Participation], relative: bool, tail: float) -> tuple[Floats, Floats]:
-    """Return what each window says per rating, as log-odds (or logs), and its variance.
+def _place(alone: Sequence[Participation], relative: bool) -> tuple[Floats, Floats, Floats]:
+    """Return what each window says, as log-odds (or logs) per rating, with its covariance.
 
-    The variance is what makes the longer side of the box; where the box is open, it is unknown.
+    The third result is by how much boxes are wider than the covariance says, per rating: because
+    windows are small, and the likelihood is skewed.
     """
-
-    def line(x: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(x) if relative else logit(np.minimum(x, 1.0)))
-
-    places = line(np.array([one.g for one in alone]))
-    lower, upper = (
-        line(np.array([getattr(one, name) for one in alone])) for name in ("g_lower", "g_upper")
-    )
-    sides = np.maximum(upper - places, places - lower) / -ndtri(tail)
-    open_end = ~np.isfinite(sides) | (lower <= line(np.array(2 * LEAST_PARTICIPATION)))
+    g = np.array([one.g for one in alone])
+    places = np.log(g) if relative else logit(g)
     known = np.isfinite(places)
     middle = float(np.median(places[known])) if known.any() else 0.0
-    variances = np.where(open_end | ~known, _UNKNOWN, np.maximum(np.nan_to_num(sides) ** 2, 1e-9))
-    return np.where(known, places, middle), variances
+    covariances = np.array([one.find_covariance() for one in alone])
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    unknown = ~known | ~(variances < _UNKNOWN)
+    covariances[unknown[:, :, None] | unknown[:, None, :]] = 0.0
+    window, rating = np.nonzero(unknown)
+    covariances[window, rating, rating] = _UNKNOWN
+    boxes = np.array([one.find_box_errors() for one in alone])
+    ratio = np.where(unknown | ~np.isfinite(boxes), 1.0, boxes / np.sqrt(variances))
+    widening = np.maximum(np.median(ratio, axis=0), 1.0)
+    return np.where(known, places, middle), covariances, widening
 
 
 def _return(x: Floats, relative: bool) -> Floats:
     return np.asarray(np.exp(x) if relative else expit(x))
 
 
-def _find_change(places: Floats, variances: Floats) -> Change | None:
+def _find_change(places: Floats, covariances: Floats, widening: Floats) -> Change | None:
     """Find where participation before and after differs most, and whether by more than chance."""
-    weights = 1 / variances
-    before, after = np.cumsum(weights, axis=0), np.cumsum(weights[::-1], axis=0)[::-1]
-    sums = np.cumsum(weights * places, axis=0)
-    rest = np.cumsum((weights * places)[::-1], axis=0)[::-1]
-    differ = sums[:-1] / before[:-1] - rest[1:] / after[1:]
-    statistics = (differ**2 / (1 / before[:-1] + 1 / after[1:])).sum(axis=1)
+    weights = np.asarray(np.linalg.inv(covariances * np.outer(widening, widening)))
+    pulls = np.einsum("wij,wj->wi", weights, places)
+    statistics = [
+        _compare(weights[:w], pulls[:w], weights[w:], pulls[w:]) for w in range(1, len(places))
+    ]
     at = int(np.argmax(statistics))
     p = min(1.0, float(chdtrc(places.shape[1], statistics[at])) * len(statistics))
     return Change(at + 1, p) if p < CHANGE_LEVEL else None
+
+
+def _compare(weights: Floats, pulls: Floats, later: Floats, later_pulls: Floats) -> float:
+    """Return the chi-squared statistic of the difference between windows and later ones."""
+    spreads = [np.linalg.inv(part.sum(axis=0)) for part in (weights, later)]
+    means = [a @ b.sum(axis=0) for a, b in zip(spreads, (pulls, later_pulls), strict=True)]
+    differ = means[0] - means[1]
+    return float(differ @ np.linalg.solve(spreads[0] + spreads[1], differ))
 
 
 def _choose_step(parts: Sequence[tuple[Floats, Floats]]) -> float:
@@ -186,7 +200,7 @@ def _smooth(places: Floats, variances: Floats, step: float) -> tuple[Floats, Flo
     return means, spreads
 
 
-def _describe_drift(found: Drift) -> str:
+def _describe_drift(found: Drift) -> list[str]:
     first, last = found.pooled[0].q, found.pooled[-1].q
     sentences = [
         f"The participation ratio goes from q = {first:.2g} in the first window to {last:.2g} in "
@@ -203,4 +217,4 @@ def _describe_drift(found: Drift) -> str:
         )
     if found.step == 0:
         sentences.append("Otherwise it does not move by more than chance.")
-    return " ".join(sentences)
+    return sentences

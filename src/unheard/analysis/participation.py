@@ -6,14 +6,15 @@ and the direction that the data suggest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import logit, ndtri
 
 from unheard.formulas.operations import Floats
 from unheard.formulas.pooling import Pool
-from unheard.model.assumption import Assumption
+from unheard.model.assumption import Assumption, Learned
 from unheard.model.results import Result
 from unheard.model.scale import Scale
 from unheard.text import write_exactly
@@ -45,8 +46,6 @@ class Participation(Result):
         and that people between the two ends respond as often as those at the ends.
     quiet
         The direction that the tests suggest: ``any``, ``low``, ``high`` or ``middle``.
-    words
-        The finding, in sentences for a lay reader.
     """
 
     source: ClassVar[str]
@@ -60,12 +59,27 @@ class Participation(Result):
     trend_p: float
     middle_p: float
     quiet: str
-    words: str
 
     @property
     def items(self) -> int:
         """Number of items."""
         raise NotImplementedError
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The finding and what it rests on, for a lay reader."""
+        raise NotImplementedError
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons to doubt the estimate, for a lay reader."""
+        return ()
+
+    @property
+    def words(self) -> str:
+        """The sentences and warnings in one paragraph."""
+        marked = (f"Warning: {text[0].lower()}{text[1:]}" for text in self.warnings)
+        return " ".join((*self.sentences, *marked))
 
     @property
     def relative(self) -> bool:
@@ -88,6 +102,25 @@ class Participation(Result):
         pairs = zip(self.scale.values, np.isnan(self.g), strict=True)
         return tuple(value for value, missing in pairs if missing)
 
+    def find_covariance(self) -> Floats:
+        """Return the covariance of the log-odds of ``g`` (of its log, if relative).
+
+        Unless something better is known, variances are what makes the longer side of the box.
+        """
+        return np.diag(self.find_box_errors() ** 2)
+
+    def find_box_errors(self) -> Floats:
+        """Return the standard errors that would make the longer side of the box, per rating.
+
+        They are infinite where the box is open.
+        """
+        transform = np.log if self.relative else logit
+        with np.errstate(divide="ignore", invalid="ignore"):
+            guess, lower, upper = (transform(x) for x in (self.g, self.g_lower, self.g_upper))
+            sides = np.maximum(upper - guess, guess - lower)
+        closed = np.isfinite(sides) & (self.g_lower > 2 * LEAST_PARTICIPATION)
+        return np.where(closed, sides / -ndtri((1 - self.level) / (2 * self.scale.m)), np.inf)
+
     @property
     def pool(self) -> Pool | None:
         """Variation between items, if the data show it; see :mod:`unheard.formulas.pooling`."""
@@ -105,11 +138,18 @@ class Participation(Result):
         """The estimate as an assumption for :func:`unheard.estimate` and other functions."""
         lower, upper = (end.tolist() for end in self.find_item_box())
         if self.unknown_ratings:
-            return Assumption.box(lower, upper, relative=self.relative)
-        return Assumption.audit(
-            self.g.tolist(), lower, upper,
-            relative=self.relative, pool=self.pool, source=self.source,
-        )  # fmt: skip
+            made = Assumption.box(lower, upper, relative=self.relative)
+        else:
+            made = Assumption.audit(
+                self.g.tolist(), lower, upper,
+                relative=self.relative, pool=self.pool,
+            )  # fmt: skip
+        return replace(made, learned=self.learned)
+
+    @property
+    def learned(self) -> Learned:
+        """Where the assumption comes from."""
+        return Learned(self.source, self.sentences, self.warnings)
 
 
 def choose_direction(

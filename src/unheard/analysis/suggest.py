@@ -13,7 +13,7 @@ generalized method of moments in two steps [Han82].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -111,13 +111,23 @@ class Suggestion(Participation):
         return len(self.counts)
 
     @property
+    def sentences(self) -> tuple[str, ...]:
+        """The finding and what it rests on, for a lay reader."""
+        return tuple(_describe_suggestion(self))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons to doubt the suggestion, for a lay reader."""
+        return tuple(_list_warnings(self))
+
+    @property
     def assumption(self) -> Assumption:
         """The smallest q that the box allows, and the direction.
 
         Participation per rating is not used, so that no confidence interval is narrowed by a
         suggestion.
         """
-        return Assumption.bounded(self.q_lower, self.quiet)
+        return replace(Assumption.bounded(self.q_lower, self.quiet), learned=self.learned)
 
 
 def suggest_participation(
@@ -180,13 +190,12 @@ def suggest_participation(
         raise _refuse_slope(fit, p)
     away = np.sqrt(chdtri(2, 1 - level)) * fit.spread
     alternatives, explains = _vary_kappa(cells[used], people[used], values, fit)
-    found = Suggestion(
+    return Suggestion(
         seen.scale, level, fit.g, np.maximum(expit(fit.log_odds - away), LEAST_PARTICIPATION),
-        expit(fit.log_odds + away), p, 1.0, "low" if z > 0 else "high", "", cells, people,
+        expit(fit.log_odds + away), p, 1.0, "low" if z > 0 else "high", cells, people,
         fit.slope, fit.slope_se, fit.j, fit.j_p, _measure_dispersion(cells, people, fit.g),
         alternatives, explains,
     )  # fmt: skip
-    return replace(found, words=" ".join(_describe_suggestion(found)))
 
 
 def _read_people(n: ArrayLike, cells: Floats) -> Floats:
@@ -393,14 +402,17 @@ def _describe_suggestion(found: Suggestion) -> list[str]:
             f"If items one point better are answered {factor:.2g} times as often for such reasons, "
             "participation does not depend on the rating at all."
         )
+    return sentences
+
+
+def _list_warnings(found: Suggestion) -> Iterator[str]:
     if found.j_p is not None and found.j_p < TEST_LEVEL:
-        sentences.append(
-            f"Warning: the response rates disagree with each other ({write_p_value(found.j_p)}), "
-            "so the assumption, or the straight line of the log-odds, is doubtful."
+        yield (
+            f"The response rates disagree with each other ({write_p_value(found.j_p)}), so the "
+            "assumption, or the straight line of the log-odds, is doubtful."
         )
     if found.dispersion > _HIGHEST_DISPERSION:
-        sentences.append(
-            f"Warning: response rates vary {found.dispersion:.2g} times as much between items as "
-            "chance and ratings explain; other reasons matter."
+        yield (
+            f"Response rates vary {found.dispersion:.2g} times as much between items as chance and "
+            "ratings explain; other reasons matter."
         )
-    return sentences

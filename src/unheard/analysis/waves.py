@@ -15,7 +15,7 @@ far from quadratic. If there are several items, the likelihood is flattened by t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,7 +49,7 @@ class Waves(Participation):
     counts
         Responses per item, request and rating.
     n
-        Number of people asked per item; None if unknown.
+        Number of people asked, per item or in all; None if unknown.
     effectiveness
         Log-odds of responding to each request, less those of responding to the first.
     model_p
@@ -57,6 +57,8 @@ class Waves(Participation):
         there are only two requests, which cannot contradict it.
     item_spread
         Standard deviation between items of the log-odds of responding; 0 if they show none.
+    covariance
+        Covariance of the log-odds of ever responding; infinite variances where nobody responded.
     """
 
     source = "waves"
@@ -66,6 +68,7 @@ class Waves(Participation):
     effectiveness: Floats
     model_p: float | None
     item_spread: float
+    covariance: Floats
 
     @property
     def items(self) -> int:
@@ -81,6 +84,26 @@ class Waves(Participation):
     def contradicted(self) -> bool:
         """Whether the responses contradict the model, so that the estimate cannot be relied on."""
         return self.model_p is not None and self.model_p < MODEL_LEVEL
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The finding and what it rests on, for a lay reader."""
+        return tuple(_describe_waves(self))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons to doubt the estimate, for a lay reader."""
+        if not self.contradicted:
+            return ()
+        assert self.model_p is not None  # otherwise nothing is contradicted
+        return (
+            f"The responses contradict this assumption ({write_p_value(self.model_p)}): do not "
+            "rely on this estimate, and state q instead.",
+        )
+
+    def find_covariance(self) -> Floats:
+        """Return the covariance of the log-odds of ever responding."""
+        return self.covariance
 
     def find_item_box(self) -> tuple[Floats, Floats]:
         """Return bounds for one item like those at hand: the box, widened by how items vary."""
@@ -149,13 +172,12 @@ def calibrate_from_waves(
     trend = _test_scores(fit, effects, degrees, values)
     ends = np.isin(values, (read_scale.lowest, read_scale.highest)).astype(float)
     middle = _test_scores(fit, effects, degrees, ends)
-    found = Waves(
+    return Waves(
         read_scale, level, g, g_lower, g_upper, trend[1], middle[1],
-        choose_direction(g_lower, g_upper, trend, middle), "", cells,
-        people if people is None or len(people) == len(cells) else None, fit.a,
-        _test_model(fit, effects), _measure_items(cells[:, :, occurs], n_items, fit),
+        choose_direction(g_lower, g_upper, trend, middle), cells, people, fit.a,
+        check_model(fit, effects, values), _measure_items(cells[:, :, occurs], n_items, fit),
+        _find_covariance(fit, effects, occurs),
     )  # fmt: skip
-    return replace(found, words=" ".join(_describe_waves(found, unheard)))
 
 
 def _read_cells(
@@ -285,6 +307,14 @@ def _spread_out(part: Floats, occurs: Floats, rest: float) -> Floats:
     return whole
 
 
+def _find_covariance(fit: WaveFit, effects: Floats, occurs: Floats) -> Floats:
+    spread = np.sqrt(effects)
+    whole = np.diag(np.where(occurs, 0.0, np.inf))
+    place = np.flatnonzero(occurs)
+    whole[np.ix_(place, place)] = fit.covariance * np.outer(spread, spread)
+    return whole
+
+
 def _test_scores(
     fit: WaveFit, effects: Floats, degrees: Floats, scores: Floats
 ) -> tuple[float, float]:
@@ -300,10 +330,31 @@ def _test_scores(
     return z, float(2 * stdtr(float(degrees.max()), -abs(z)))
 
 
-def _test_model(fit: WaveFit, effects: Floats) -> float | None:
+def check_model(fit: WaveFit, effects: Floats, values: Floats) -> float | None:
+    """Test whether the effect of the rating is the same at every request.
+
+    Two tests share the level: one of any misfit, and one of an effect that changes with the rating
+    at the last request, which finds the likely violation more often.
+
+    Parameters
+    ----------
+    fit
+        The model at its maximum.
+    effects
+        Design effect per rating.
+    values
+        The ratings that occur.
+
+    Returns
+    -------
+    float or None
+        The p-value; None if there are only two requests, which cannot contradict the model.
+    """
     if fit.degrees == 0:
         return None
-    return float(chdtrc(fit.degrees, fit.misfit / effects.mean()))
+    statistics = fit.misfit, fit.score_last_request(values - values.mean())
+    pairs = zip((fit.degrees, 1), statistics, strict=True)
+    return min(1.0, 2 * min(float(chdtrc(df, one / effects.mean())) for df, one in pairs))
 
 
 def _measure_items(cells: Floats, people: Floats | None, fit: WaveFit) -> float:
@@ -322,24 +373,19 @@ def _measure_items(cells: Floats, people: Floats | None, fit: WaveFit) -> float:
     return float(np.sqrt(max(excess, 0.0)))
 
 
-def _describe_waves(found: Waves, unheard: float | None) -> list[str]:
+def _describe_waves(found: Waves) -> list[str]:
     sentences = describe_participation(found)
     sentences.append(
         "This assumes that the rating makes the same difference at every request, so that those "
         "who never respond differ from late respondents as late respondents do from early ones."
     )
-    if unheard is None:
+    if found.n is None:
         sentences.append(
             "As n is unknown, it also assumes that every request is as effective as the first."
         )
     if found.model_p is None:
         sentences.append("Two requests cannot test this; three can.")
-    elif found.contradicted:
-        sentences.append(
-            f"The responses contradict it ({write_p_value(found.model_p)}): do not rely on this "
-            "estimate, and state q instead."
-        )
-    else:
+    elif not found.contradicted:
         sentences.append(
             f"The responses do not contradict it ({write_p_value(found.model_p)}), but a gradual "
             "change could go unnoticed."

@@ -105,7 +105,7 @@ class Picture:
         scale
             Pixels per point, for PNG.
         """
-        from unheard.tables.output.write import beside
+        from unheard.files import beside
 
         target = Path(path)
         makers: dict[str, Callable[[], str | bytes]] = {
@@ -124,7 +124,7 @@ class Picture:
         if target.is_dir():
             raise OptionError("path", problem="{argument} must not be a folder", value=target.name)
         made = make()
-        with beside(target) as fresh:
+        with beside(target, "path") as fresh:
             fresh.write_bytes(made if isinstance(made, bytes) else made.encode())
 
     def __repr__(self) -> str:

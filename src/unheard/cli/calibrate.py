@@ -104,8 +104,8 @@ def _choose_target(output: str | None, inputs: Any) -> Path | None:
 
 
 def _write(target: Path, document: dict[str, Any], found: Calibrated) -> None:
+    from unheard.files import beside
     from unheard.tables.output.safe_cells import safe_cell
-    from unheard.tables.output.write import beside
 
     text = json.dumps(document, ensure_ascii=False, indent=1)
     if target.suffix.lower() == ".csv":
@@ -144,15 +144,19 @@ def _show(found: Calibrated, target: Path | None) -> None:
 
 def _advise(found: Calibrated, target: Path | None) -> str:
     """Say how to use what was found."""
+    if any(one.source == "waves" and one.warnings for one in found.found):
+        return "Do not use what the responses contradict: state q, as in --q 0.3."
     first = found.found[0].source
     used = str(target) if target is not None else f"{'audit' if first == 'audit' else first}.json"
+    quiet = "" if found.quiet == "any" else f" --quiet {found.quiet}"
     if target is not None and target.suffix.lower() == ".csv":
-        return f"Use it as a table of q: unheard rate ... --q-table {used}"
+        return f"Use it as a table of q: unheard rate ... --q-table {used}{quiet}"
     kept = "Use it" if target is not None else f"Keep it: -o {used}. Use it"
     part = f"#{','.join(found.names[0][: 1 if found.drift else None])}" if found.columns else ""
     advice = f"{kept} wherever q is stated: --assumption {used}{part}"
     if found.drift is not None:
-        advice += ". For each window its own q: -o q.csv, then unheard rate ... --q-table q.csv"
+        used = f"-o q.csv, then unheard rate ... --q-table q.csv{quiet}"
+        advice += f". For each window its own q: {used}"
     return advice
 
 

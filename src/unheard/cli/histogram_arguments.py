@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unheard.cli.options import Values, pick, read_counts
-from unheard.cli.tables import read_where
+from unheard.cli.tables import read_table_options, read_where
 from unheard.errors import OptionError
 from unheard.model.question import Question, build_question
 from unheard.options.questions import ASSUMPTION, SETTINGS
@@ -33,9 +33,9 @@ def read_named_rows(names: Sequence[str], argument: str, values: Values) -> Ques
     """Make the question about items of a table."""
     from unheard.cli.progress import show_progress
     from unheard.tables.named_items import check_plain, fetch, find_item
-    from unheard.tables.pipeline import REQUEST_OPTIONS, prepare, read_request
+    from unheard.tables.pipeline import prepare, read_request
 
-    request = read_request(**pick(values, REQUEST_OPTIONS) | {"ranks": False})
+    request = read_request(**read_table_options(values["source"], values) | {"ranks": False})
     check_plain(request, argument)
     where = read_where(values)
     job = prepare(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
 import traceback
@@ -14,9 +15,11 @@ from unheard._interrupt import INTERRUPTED, is_importing
 from unheard._version import __version__
 from unheard.cli.calibrate import calibrate
 from unheard.cli.compare import compare
+from unheard.cli.counts import counts
 from unheard.cli.demo import demo
 from unheard.cli.estimate import estimate
 from unheard.cli.minimax import minimax
+from unheard.cli.options import RefusedInput
 from unheard.cli.paper import paper
 from unheard.cli.plan import plan
 from unheard.cli.rank import rank
@@ -25,7 +28,7 @@ from unheard.cli.regret import regret
 from unheard.cli.report import report
 from unheard.cli.serve import serve
 from unheard.cli.sweep import sweep
-from unheard.errors import MissingLibraryError, QueryError
+from unheard.errors import MissingLibraryError, QueryError, hide_passwords
 from unheard.options.questions import GROUPS
 from unheard.options.unknown import suggest
 from unheard.text import printable
@@ -82,6 +85,7 @@ def completion(shell: str) -> None:
 for command in (
     calibrate,
     compare,
+    counts,
     demo,
     estimate,
     minimax,
@@ -129,6 +133,16 @@ def _end_by(number: int) -> None:
     signal.raise_signal(number)
 
 
+def _show_usage_error(error: click.ClickException) -> None:
+    """Show what is wrong with the words of the command, without passwords; ours have none."""
+    if isinstance(error, RefusedInput):
+        error.show()
+        return
+    shown = io.StringIO()
+    error.show(shown)
+    click.echo(hide_passwords(shown.getvalue()), err=True, nl=False)
+
+
 def _run() -> int:
     try:
         cli.main(prog_name="unheard", standalone_mode=False)
@@ -140,7 +154,7 @@ def _run() -> int:
         click.echo(error.ctx.get_help())
         return DONE
     except click.ClickException as error:
-        error.show()
+        _show_usage_error(error)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
@@ -153,7 +167,7 @@ def _run() -> int:
         click.echo(f"Error: The output cannot be written: {error.strerror}.", err=True)
         return OUR_FAILURE
     except Exception:
-        traceback.print_exc()
+        click.echo(hide_passwords(traceback.format_exc()), err=True, nl=False)
         click.echo("This is a fault of unheard, not of your input. Please report it.", err=True)
         return OUR_FAILURE
     return DONE

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from unheard.cli.console import show
-from unheard.cli.options import Values, pick
-from unheard.cli.tables import read_where
+from unheard.cli.options import Values
+from unheard.cli.tables import read_table_options, read_where
 from unheard.errors import OptionError
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ def show_table_plan(source: str, goal: Values, values: Values) -> None:
     """Plan for every item of a table, and write, print or show the result as the options say."""
     from unheard.cli.progress import show_progress
     from unheard.tables.output.write import check_target
-    from unheard.tables.pipeline import REQUEST_OPTIONS
     from unheard.tables.plan_items import PlanTask
     from unheard.tables.sources.files import files_of
 
@@ -34,9 +33,8 @@ def show_table_plan(source: str, goal: Values, values: Values) -> None:
     target = None if values["output"] is None else Path(values["output"])
     if target is not None:
         check_target(target, files_of(source, values["n_table"], values["q_table"]))
-    task = PlanTask.read(
-        pick(values, REQUEST_OPTIONS), goal, values["nonrespondents"], values["budget"]
-    )
+    options = read_table_options(source, values)
+    task = PlanTask.read(options, goal, values["nonrespondents"], values["budget"])
     plans, messages = task.run(
         source, read_where(values), lambda words, at: show_progress(words, at.fraction)
     )

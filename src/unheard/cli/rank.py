@@ -39,7 +39,7 @@ def rank(values: Values, source: str) -> None:
     """
     from unheard.tables.top_k import check_who
 
-    request = read_order(values)
+    request = read_order(source, values)
     if values["who"] is not None:
         check_who(request)
     answer(source, values, request, partial(ShownOrder, who=values["who"]))

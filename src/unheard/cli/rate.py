@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unheard.cli.options import Values, pick, takes_options
+from unheard.cli.options import Values, takes_options
 from unheard.cli.table_result import Shown
-from unheard.cli.tables import read_where
+from unheard.cli.tables import read_table_options, read_where
 
 if TYPE_CHECKING:
     from unheard.tables.pipeline import Job
@@ -23,23 +23,20 @@ if TYPE_CHECKING:
 def rate(values: Values, source: str) -> None:
     """Rate every item of a table.
 
-    SOURCE is a CSV, TSV, Parquet or JSON lines file, a glob, a DuckDB or SQLite file (.db, .duckdb,
-    .sqlite), a database URL, or - for standard input.
+    SOURCE is a CSV, TSV, Excel, OpenDocument, Parquet or JSON lines file, also compressed, a glob,
+    a DuckDB or SQLite file (.db, .duckdb, .sqlite), a database URL, or - for standard input.
 
     \b
     Examples:
       unheard rate stays.csv --item hotel --rating stars --q 0.3
       unheard rate stays.csv --item hotel --rating stars --q 0.3 -o rated.parquet
+      unheard rate stays.xlsx --sheet 2024 --item hotel --rating stars --q 0.3
       unheard rate totals.csv --item hotel --counts n1,n2,n3,n4,n5 --q 0.3
       unheard rate postgresql://me@host/db --table stays --item hotel --rating stars --q 0.3
     """
-    from unheard.tables.pipeline import REQUEST_OPTIONS, read_request
+    from unheard.tables.pipeline import read_request
 
-    stated = ("q", "q_column", "q_table", "floor", "participation", "g", "assumption")
-    if values["counts_only"] and not any(values[name] is not None for name in stated):
-        values["q"] = 1.0  # counting needs no assumption
-    request = read_request(**pick(values, REQUEST_OPTIONS), only_counts=values["counts_only"])
-    answer(source, values, request, Shown)
+    answer(source, values, read_request(**read_table_options(source, values)), Shown)
 
 
 def answer(source: str, values: Values, request: Request, make: Callable[..., Shown]) -> None:
@@ -50,11 +47,11 @@ def answer(source: str, values: Values, request: Request, make: Callable[..., Sh
     from unheard.tables.sources.files import files_of
     from unheard.tables.sql.sort import sort_column
 
-    sort = sort_column(request, values["sort"])
-    counts_only = values.get("counts_only", False)
+    counts_only = request.only_counts
+    sort = None if counts_only else sort_column(request, values["sort"])
     target = None if values["output"] is None else Path(values["output"])
     if target is not None:
-        check_target(target, files_of(source, values["n_table"], values["q_table"]))
+        check_target(target, files_of(source, values.get("n_table"), values.get("q_table")))
     where = read_where(values)
     job = prepare(source, request, where, lambda words, at: show_progress(words, at.fraction))
     try:
@@ -62,7 +59,7 @@ def answer(source: str, values: Values, request: Request, make: Callable[..., Sh
         query = counts_query(job) if counts_only else job.query
         with show_progress("rating", engine.fraction):
             result = engine.keep("result", query)
-        shown = make(job, result, None if counts_only else sort, values["top"])
+        shown = make(job, result, sort, values["top"])
         if target is not None:
             with show_progress("writing", engine.fraction):
                 settings = {} if counts_only else _list_settings(job)

@@ -8,8 +8,8 @@ import click
 
 from unheard.analysis.response_rates import check_response_rates
 from unheard.cli.console import show
-from unheard.cli.options import Values, pick, read_counts, refuse_options
-from unheard.cli.tables import read_where
+from unheard.cli.options import Values, read_counts, refuse_options
+from unheard.cli.tables import read_table_options, read_where
 from unheard.errors import OptionError, PopulationError
 
 
@@ -42,12 +42,12 @@ def _of_table(
     words: tuple[str, ...], values: Values
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]], list[float], list[float]]:
     from unheard.cli.progress import show_progress
-    from unheard.tables.pipeline import REQUEST_OPTIONS, in_order, prepare, read_request
+    from unheard.tables.pipeline import in_order, prepare, read_request
 
     refuse_options(words)
     if len(words) != 1:
         raise click.UsageError("Name one table, or give counts with --n.")
-    asked = pick(values, REQUEST_OPTIONS) | {"q": 1.0, "level": None, "ranks": False}
+    asked = read_table_options(words[0], values) | {"q": 1.0, "level": None, "ranks": False}
     request = read_request(**asked)
     if not request.n_known:
         raise PopulationError(

@@ -11,7 +11,7 @@ import click
 
 from unheard.cli.options import Values, takes_options
 from unheard.cli.tables import read_order, read_where
-from unheard.errors import OptionError
+from unheard.errors import OptionError, hide_passwords
 from unheard.text import plural
 
 
@@ -53,7 +53,7 @@ def report(values: Values, source: str) -> None:
             examples=("-o page.html",),
         )
     where, shared = read_where(values), values.pop("shared")
-    request = choose_participation(read_order(values), shared)
+    request = choose_participation(read_order(source, values), shared)
     job = prepare(source, request, where, lambda words, at: show_progress(words, at.fraction))
     try:
         with show_progress("rating", job.opened.engine.fraction):
@@ -79,6 +79,4 @@ def report(values: Values, source: str) -> None:
 
 def write_typed_command() -> str:
     """Return the command as it was typed, without passwords."""
-    from unheard.tables.engines.postgres import without_password
-
-    return shlex.join(["unheard", *(without_password(word) for word in sys.argv[1:])])
+    return shlex.join(["unheard", *(hide_passwords(word) for word in sys.argv[1:])])

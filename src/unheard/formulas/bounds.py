@@ -8,7 +8,8 @@ lines run on NumPy arrays and as SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import mul, neg, sub
+from operator import mul, sub
+from typing import TypeAlias
 
 from unheard.formulas.boxes import Box
 from unheard.formulas.moments import WeightedMoments, accumulate_moments
@@ -16,9 +17,9 @@ from unheard.formulas.operations import (
     Column,
     Operations,
     along,
+    extreme_along,
     last_total,
     name,
-    row_minimum,
     shifted,
     total,
     weighted_sum,
@@ -30,23 +31,45 @@ def average(counts: Sequence[Column], values: Sequence[float], ops: Operations) 
     return ops.divide(weighted_sum(values, counts), total(counts))
 
 
+Distances: TypeAlias = tuple[Column | None, Column | None]
+"""How far the lower bound is from the lowest rating and the upper one from the highest; None for a
+bound that is the plain average."""
+
+
 def find_bounds_without_n(
     counts: Sequence[Column],
     values: Sequence[float],
     ends: tuple[Box | None, Box | None],
     ops: Operations,
 ) -> tuple[Column, Column]:
-    """Return the bounds of the mean when the number of people is unknown.
+    """Return the bounds of the mean when the number of people is unknown."""
+    return place_bounds(find_distances(counts, values, ends, ops), counts, values, ops)
+
+
+def measure_distances(values: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
+    """Return the distances of the ratings from the lowest, and from the highest, nearest first."""
+    up = along(lambda v: v - values[0], values)
+    down = along(lambda v: values[-1] - v, values[::-1])
+    return name("distance", up), name("distance", down)
+
+
+def find_distances(
+    counts: Sequence[Column],
+    values: Sequence[float],
+    ends: tuple[Box | None, Box | None],
+    ops: Operations,
+) -> Distances:
+    """Return the bounds when the number of people is unknown, as distances from the ends.
 
     A ratio of sums with one free weight per rating is smallest when all ratings below some
     threshold get their largest weight and all others their smallest. A scan over the m+1 thresholds
     needs no rule for ties; [GKL25, definition 4.1] gives the same bound by its index k_1, k_2.
     """
 
-    def find_bound(counts: Sequence[Column], places: Sequence[float], box: Box) -> Column:
-        return name("bound", find_extreme_mean(counts, places, box, ops))
+    def find_distance(box: Box, counts: Sequence[Column], distances: Sequence[float]) -> Column:
+        return find_extreme_mean(counts, distances, box, ops)
 
-    return _find_both(find_bound, counts, values, ends, ops)
+    return _find_both(find_distance, counts, values, ends, ops)
 
 
 def find_bounds_with_n(
@@ -54,7 +77,7 @@ def find_bounds_with_n(
     values: Sequence[float],
     ends: tuple[Box | None, Box | None],
     n: Column,
-    free: tuple[Column, Column],
+    free: Distances,
     ratio: bool,
     ops: Operations,
 ) -> tuple[Column, Column]:
@@ -72,24 +95,38 @@ def find_bounds_with_n(
     Parameters
     ----------
     counts, values, ends, ops
-        As in :func:`find_bounds_without_n`.
+        As in :func:`find_distances`.
     n
         Number of people.
     free
-        The bounds without n.
+        The distances of the bounds without n.
     ratio
         Whether the boxes state only ratios of participation.
     """
 
-    def find_bound(
-        counts: Sequence[Column], places: Sequence[float], box: Box, free: Column
+    def find_distance(
+        box: Box, counts: Sequence[Column], distances: Sequence[float], free: Column
     ) -> Column:
         used = None
         if ratio:
-            used = count_people_at(counts, along(lambda v: free > v, places), box, ops)
-        return name("bound_with_n", _with_n(counts, places, box, n, free, used, ops))
+            used = count_people_at(counts, along(lambda d: free > d, distances), box, ops)
+        return name("bound_with_n", _with_n(counts, distances, box, n, free, used, ops))
 
-    return _find_both(find_bound, counts, values, ends, ops, (free[0],), (-free[1],))
+    low, high = ((one,) for one in free)
+    distances = _find_both(find_distance, counts, values, ends, ops, low, high)
+    return place_bounds(distances, counts, values, ops)
+
+
+def place_bounds(
+    distances: Distances, counts: Sequence[Column], values: Sequence[float], ops: Operations
+) -> tuple[Column, Column]:
+    """Return bounds on the scale from their distances, and undo crossings that rounding causes."""
+    low, high = distances
+    mean = average(counts, values, ops) if low is None or high is None else None
+    lower = mean if low is None else values[0] + low
+    upper = mean if high is None else values[-1] - high
+    lower, upper = (ops.greatest(ops.least(end, values[-1]), values[0]) for end in (lower, upper))
+    return ops.least(lower, upper), ops.greatest(lower, upper)
 
 
 def count_people_at(
@@ -132,16 +169,15 @@ def find_extreme_mean(
     """Return the smallest mean: the largest weights on a first part of the ratings, whichever."""
     people = WeightedMoments(accumulate_moments, values, counts, 1)
     factor, (masses, firsts) = people.by(box.fewest, 1)
-    mass, first = factor * last_total(masses), factor * last_total(firsts)
+    mass = name("people", factor * last_total(masses))
+    first = name("sum", factor * last_total(firsts))
     factor, (masses, firsts) = people.by(box.room, 1)
-    means = along(
-        lambda more_mass, more_first: ops.divide(
-            first + factor * more_first, mass + factor * more_mass
-        ),
-        masses,
-        firsts,
-    )
-    return ops.least(ops.divide(first, mass), row_minimum(means, ops))
+
+    def find_mean(more_mass: Column, more_first: Column) -> Column:
+        return ops.divide(first + factor * more_first, mass + factor * more_mass)
+
+    smallest = extreme_along(find_mean, (masses, firsts), ops, largest=False)
+    return name("bound", ops.least(ops.divide(first, mass), smallest))
 
 
 def _fill(
@@ -163,29 +199,20 @@ def _fill(
 
 
 def _find_both(
-    find_bound: Callable[..., Column],
+    find_distance: Callable[..., Column],
     counts: Sequence[Column],
     values: Sequence[float],
     ends: tuple[Box | None, Box | None],
     ops: Operations,
     low: tuple[Column, ...] = (),
     high: tuple[Column, ...] = (),
-) -> tuple[Column, Column]:
-    """Find a lower bound from either end, with the signs of the values changed at the high one.
-
-    Where an end has no box, it is the average. Crossings that rounding causes are undone.
-    """
-    from_low = (counts, values, ends[0], *low)
-    above = None if ends[1] is None else ends[1].reversed()
-    from_high = (counts[::-1], along(neg, values)[::-1], above, *high)
-    if None not in ends:
-        lower, upper = ops.both_ends(find_bound, from_low, from_high)
-        upper = -upper
-    else:
-        lower = upper = average(counts, values, ops)
-        if ends[0] is not None:
-            lower = find_bound(*from_low)
-        if ends[1] is not None:
-            upper = -find_bound(*from_high)
-    lower, upper = (ops.greatest(ops.least(end, values[-1]), values[0]) for end in (lower, upper))
-    return ops.least(lower, upper), ops.greatest(lower, upper)
+) -> Distances:
+    """Find the distance of a bound from either end that has a box."""
+    up, down = measure_distances(values)
+    from_low = (ends[0], counts, up, *low)
+    from_high = (ends[1] and ends[1].reversed(), counts[::-1], down, *high)
+    if ends[0] is not None and ends[1] is not None:
+        return ops.both_ends(find_distance, from_low, from_high)
+    return tuple(  # type: ignore[return-value]
+        None if end[0] is None else find_distance(*end) for end in (from_low, from_high)
+    )

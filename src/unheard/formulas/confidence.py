@@ -29,17 +29,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from unheard.formulas.bounds import find_misfits
+from unheard.formulas.bounds import find_misfits, measure_distances
 from unheard.formulas.boxes import Box, plain_box
 from unheard.formulas.gaffke import find_lower_limit
 from unheard.formulas.moments import WeightedMoments, accumulate_moments_below
 from unheard.formulas.operations import (
     Column,
     Operations,
-    along,
+    extreme_along,
     map_distinct,
     name,
-    row_maximum,
     running_maximum,
     shifted,
     total,
@@ -113,7 +112,7 @@ def find_limits_with_n(
     """
 
     def find_limit(box: Box | None, *end: Any) -> Column:
-        return _limit_with_n(_End(*end), box, n, z, people, ratio, ops)
+        return name("limit", _limit_with_n(_End(*end), box, n, z, people, ratio, ops))
 
     low, high = _view_from_both_ends(counts, values, ends)
     low, high = ops.both_ends(find_limit, (ends[0], *low), (ends[1], *high))
@@ -199,8 +198,7 @@ def _view_from_both_ends(
     """View the scale from either end, so that one formula serves both limits."""
     flat = plain_box(len(values))
     low, high = (flat if end is None else end for end in ends)
-    up = along(lambda v: v - values[0], values)
-    down = along(lambda v: values[-1] - v, values[::-1])
+    up, down = measure_distances(values)
     back = counts[::-1]
     below = WeightedMoments(accumulate_moments_below, up, counts, 2)
     above = WeightedMoments(accumulate_moments_below, down, back, 2)
@@ -217,9 +215,10 @@ def _smallest_not_rejected(sums: _Sums, otherwise: Column, z: float, ops: Operat
     mass**2/square_0 is at most z**2, no t is rejected and the result is ``otherwise``.
     """
     center = ops.divide(sums.first, sums.mass)
-    tilt = sums.square_1 - sums.square_0 * center
+    center = name("center", center)
+    tilt = name("tilt", sums.square_1 - sums.square_0 * center)
     spread = sums.square_2 - (sums.square_1 + tilt) * center
-    leading = sums.mass * sums.mass - z * z * sums.square_0
+    leading = name("leading", sums.mass * sums.mass - z * z * sums.square_0)
     inner = ops.greatest(z * z * tilt * tilt + leading * spread, 0.0)
     root = center - ops.divide(z * (z * tilt + ops.sqrt(inner)), leading)
     return ops.where(leading > 0.0, root, otherwise)
@@ -291,13 +290,13 @@ def _known_limit(
         limit = test.limit(at, n, z, ops)
         return ops.where(limit >= at.place, limit, 0.0) if ratio else limit
 
-    return ops.greatest(row_maximum(_try_thresholds(find_limit, end, test, ops), ops), 0.0)
+    return ops.greatest(_try_thresholds(find_limit, end, test, ops), 0.0)
 
 
 def _try_thresholds(
     find_limit: Callable[[_Threshold], Column], end: _End, test: _Test, ops: Operations
-) -> Sequence[Column]:
-    """Return the limit that each threshold gives."""
+) -> Column:
+    """Return the largest of the limits that the thresholds give."""
     fewest, most = end.box.fewest, end.box.most
     spread = [
         map_distinct(lambda w: w * test.second_factor(w, ops), one) for one in (most, fewest[::-1])
@@ -317,10 +316,9 @@ def _try_thresholds(
     ) -> Column:
         first = name("first", above[0] * more - below[0] * less)
         second = name("second", squares_above[0] * more_squares + squares_below[0] * less_squares)
-        return name("limit_here", find_limit(_Threshold(place, far, near, top, first, second)))
+        return name("limit_at", find_limit(_Threshold(place, far, near, top, first, second)))
 
-    return along(
-        try_threshold,
+    lists = (
         end.distances,
         shifted(running_maximum(most, ops), most[0]),
         running_maximum(fewest[::-1], ops)[::-1],
@@ -329,6 +327,7 @@ def _try_thresholds(
         squares_above[1][2][::-1],
         squares_below[1][2],
     )
+    return extreme_along(try_threshold, lists, ops, largest=True)
 
 
 def _mean_limit_at(at: _Threshold, n: Column, z: float, ops: Operations) -> Column:

@@ -159,11 +159,12 @@ def evaluate(items: Items, setting: Setting, methods: Sequence[str], ops: Operat
     """
     values = setting.values
     ends = build_boxes(setting.kind, items.q, setting.box, len(values))
-    free = bounds.find_bounds_without_n(items.counts, values, ends, ops)
+    distances = bounds.find_distances(items.counts, values, ends, ops)
+    free = bounds.place_bounds(distances, items.counts, values, ops)
     known = None
     if items.n is not None:
         known = bounds.find_bounds_with_n(
-            items.counts, values, ends, items.n, free, setting.is_ratio, ops
+            items.counts, values, ends, items.n, distances, setting.is_ratio, ops
         )
     rated = name("n_seen", items.seen) > 0
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import mul
 from typing import NamedTuple
 
@@ -129,9 +129,9 @@ def fit_log_quantile(z: float) -> LogQuantile:
     r, s = np.sqrt(u + v), (u - v) / (u + v)
     degrees = [(k, j) for k in range(1, _DEGREE + 1) for j in range(k + 2)]
     terms = np.stack([r**k * s**j for k, j in degrees], axis=1)
-    found = np.linalg.lstsq(terms, _exact_quantile(u, v, z) / r - z, rcond=None)[0]
+    fitted: Floats = np.linalg.lstsq(terms, _exact_quantile(u, v, z) / r - z, rcond=None)[0]
     # More digits would say nothing, and only make queries longer.
-    found = np.round(found, _DIGITS)
+    found = fitted.round(_DIGITS)
     series = [found[[k == order for k, _ in degrees]] for order in range(1, _DEGREE + 1)]
     return LogQuantile(z, tuple(tuple(map(float, one)) for one in series))
 
@@ -174,7 +174,9 @@ class _Moments(NamedTuple):
         """Return the sums of y as seen from t, so far away from the rating."""
         first = self.first + away * self.mass
         second = self.square_2 + away * (2.0 * self.square_1 + away * self.square_0)
-        return _Side(_times(self.weight, first), _times(self.weight * self.weight, second))
+        return _Side(
+            _times(self.weight, first), _times(name("weight_sq", self.weight * self.weight), second)
+        )
 
 
 @dataclass(frozen=True)
@@ -190,16 +192,36 @@ class _Test:
 
     def rejects(self, place: Column) -> Column:
         """Whether a rating is rejected."""
-        above, below = (
-            _sum_moments(side, *self._parts(side, place), self.ops).seen_from(0.0)
-            for side in ("above", "below")
-        )
-        return self.compare(above, below, self.extra(place)) > 0.0
+        above = _sum_moments("above", *self._parts("above", place), self.ops)
+        below = _sum_moments("below", *self._parts("below", place), self.ops)
+        below = self._with_extra(below, place)
+        return self.compare(above.seen_from(0.0), below.seen_from(0.0), place) > 0.0
 
     def between(self, low: Column, high: Column) -> tuple[_Moments, _Moments]:
         """Return what all t between two adjacent ratings share: the parts above and below."""
         above = _sum_moments("above", *self._parts("above", high), self.ops, low)
-        return above, _sum_moments("below", *self._parts("below", low), self.ops, low)
+        below = _sum_moments("below", *self._parts("below", low), self.ops, low)
+        below = self._with_extra(below, low)
+        return tuple(  # type: ignore[return-value]
+            part._replace(
+                mass=name(f"{side}_count", part.mass),
+                first=name(f"{side}_sum", part.first),
+                square_2=name(f"{side}_squares", part.square_2),
+            )
+            for side, part in (("above", above), ("below", below))
+        )
+
+    @cached_property
+    def _counts_extra(self) -> bool:
+        """Whether the extra y is counted with the others: it weighs as much, and is not needed."""
+        return are_identical(self.box.most) and not self.is_far
+
+    def _with_extra(self, below: _Moments, place: Column) -> _Moments:
+        """Count the extra y, which is at the near end, with the others."""
+        if not self._counts_extra:
+            return below
+        mass, first, square = below.mass + 1.0, below.first + place, below.square_2 + place * place
+        return _Moments(below.weight, mass, first, mass, first, square)
 
     def _parts(
         self, side: str, place: Column
@@ -208,30 +230,32 @@ class _Test:
         greatest = self.ops.greatest
         if side == "above":
             weights, counts, distances = leave_out(0, self.box.fewest, self.counts, self.distances)
-            apart = along(lambda d: greatest(d - place, 0.0), distances)
+            apart = name("further", along(lambda d: greatest(d - place, 0.0), distances))
         else:
             weights, counts, distances = leave_out(-1, self.box.most, self.counts, self.distances)
-            apart = along(lambda d: greatest(place - d, 0.0), distances)
+            apart = name("nearer", along(lambda d: greatest(place - d, 0.0), distances))
         return weights, counts, distances, apart
 
     def extra(self, t: Column) -> Column:
         """Return the size of the extra y, the smallest possible."""
-        weights, _, _, apart = self._parts("below", t)
         # It is at the near end, unless a rating above it has a larger weight.
-        if are_identical(weights):
-            return _times(weights[0], t)
+        if are_identical(self.box.most):
+            return _times(self.box.most[0], t)
+        weights, _, _, apart = self._parts("below", t)
         return name("extra", row_maximum(along(mul, weights, apart), self.ops))
 
-    def compare(self, above: _Side, below: _Side, extra: Column) -> Column:
+    def compare(self, above: _Side, below: _Side, t: Column) -> Column:
         """Return by how much A exp(-h) exceeds B; where it does, t is rejected."""
-        above = _Side(name("above", above.first), name("above_squared", above.second))
-        all_below = _Side(
-            name("below", below.first + extra),
-            name("below_squared", below.second + extra * extra),
-        )
+        above = _Side(name("above", above.first), name("above_sq", above.second))
+        all_below = below
+        if not self._counts_extra:
+            extra = self.extra(t)
+            all_below = _Side(below.first + extra, below.second + extra * extra)
+        all_below = _Side(name("below", all_below.first), name("below_sq", all_below.second))
         found = name("excess", self._compare(above, all_below))
         if not self.is_far:
             return found
+        extra = self.extra(t)
         # Far out in the tail the extra y decides if the others are many and near t, and two
         # moments hide it among them. So t must also be rejected with the extra y on its own.
         ops, gap, second = self.ops, above.first - below.first, above.second + below.second
@@ -247,8 +271,8 @@ class _Test:
         # Above the last rating given there is nothing, and t is not rejected.
         both = ops.greatest(u + v, _LEAST)
         spread = ops.sqrt(both) / ops.greatest(above.first * below.first, _LEAST)
-        spread = name("spread", ops.least(spread, _WIDEST))
-        lean = name("lean", (u - v) / both)
+        spread = name("sd", ops.least(spread, ops.constant("widest", _WIDEST)))
+        lean = name("lean", 1.0 - 2.0 * v / both)
         return above.first * ops.exp(-self.quantile.at(spread, lean)) - below.first
 
 
@@ -273,17 +297,16 @@ def _sum_moments(
     first, square_2 = total(sums), weighted_sum(apart, square_sums)
     if last_below is None:
         return _Moments(weight, 0.0, first, 0.0, 0.0, square_2)
-    first, square_2 = name(f"{side}_sum", first), name(f"{side}_squares", square_2)
 
     def count_here(d: Column, count: Column) -> Column:
         here = (count, 0.0) if side == "above" else (0.0, count)
         return ops.where(d > last_below, *here)
 
-    mass = name(f"{side}_count", total(along(count_here, distances, counts)))
+    mass = total(along(count_here, distances, counts))
     if squares is counts:
         return _Moments(weight, mass, first, mass, first, square_2)
-    square_0 = name(f"{side}_squared_weights", total(along(count_here, distances, squares)))
-    square_1 = name(f"{side}_squared_sum", total(square_sums))
+    square_0 = name(f"{side}_sq_weights", total(along(count_here, distances, squares)))
+    square_1 = name(f"{side}_sq_sum", total(square_sums))
     return _Moments(weight, mass, first, square_0, square_1, square_2)
 
 
@@ -315,7 +338,6 @@ def find_lower_limit(
     """
     # Without the extra y, both sides balance at the bound; with it, they balance below:
     bound = find_extreme_mean(counts, distances, box, ops)
-    bound = name("bound", bound)
     mass = name("mass", count_people_at(counts, along(lambda d: bound > d, distances), box, ops))
     slope = mass + box.most[0]
     top = ops.divide(bound * mass, slope)
@@ -324,7 +346,7 @@ def find_lower_limit(
     test = _Test(distances, counts, box, quantile, z >= _HIGH, ops)
     limit = _find_crossing(test, top, slope, longest)
     # If all ratings are at the near end, so is the limit.
-    return ops.where(weighted_sum(distances, counts) > 0.0, limit, 0.0)
+    return name("limit", ops.where(weighted_sum(distances, counts) > 0.0, limit, 0.0))
 
 
 def _find_crossing(test: _Test, top: Column, slope: Column, longest: Column) -> Column:
@@ -337,22 +359,23 @@ def _find_crossing(test: _Test, top: Column, slope: Column, longest: Column) -> 
     """
     ops = test.ops
     low, following = find_neighbours(test.distances, test.rejects, ops)
-    low, following = name("low", low), name("following", following)
+    low, following = name("low", low), name("next", following)
     above, below = test.between(low, following)
     high = name("high", ops.greatest(ops.least(following, top), low))
 
     def excess_at(t: Column) -> Column:
         sides = above.seen_from(following - t), below.seen_from(t - low)
-        return test.compare(*sides, test.extra(t))
+        return test.compare(*sides, t)
 
     before, excess_before = high, excess_at(high)
     t = high + ops.divide(excess_before, slope)
-    t = name("t", ops.greatest(t, low + _SHORTEST * (high - low)))
+    t = ops.greatest(t, low + _SHORTEST * (high - low))
     for _ in range(_STEPS):
+        t = name("t", t)
         excess = excess_at(t)
         run, fall = t - before, excess_before - excess
         pace = ops.where(run * fall > 0.0, ops.least(ops.divide(run, fall), longest), 0.0)
         before, excess_before = t, excess
         least = low + _SHORTEST * (t - low)
-        t = name("t", ops.least(ops.greatest(t + excess * pace, least), high))
+        t = ops.least(ops.greatest(t + excess * pace, least), high)
     return t

@@ -310,11 +310,19 @@ def row_maximum(columns: Sequence[Column], ops: Operations) -> Column:
     return columns[0] if are_identical(columns) else reduce(ops.greatest, columns)
 
 
-def row_minimum(columns: Sequence[Column], ops: Operations) -> Column:
-    """Return the smallest of several columns, row by row."""
-    return (
-        columns.extreme(largest=False) if isinstance(columns, Along) else reduce(ops.least, columns)
-    )
+def extreme_along(
+    function: Callable[..., Column],
+    lists: Sequence[Sequence[Column]],
+    ops: Operations,
+    *,
+    largest: bool,
+) -> Column:
+    """Return the largest or smallest result of a function along lists; none of them is kept."""
+    for one in lists:
+        if isinstance(one, Along):
+            return one.along(function, lists).extreme(largest)
+    pick = ops.greatest if largest else ops.least
+    return reduce(pick, (function(*each) for each in zip(*lists, strict=True)))
 
 
 def running_maximum(columns: Sequence[Column], ops: Operations) -> Sequence[Column]:

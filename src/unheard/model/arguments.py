@@ -74,6 +74,9 @@ class SensitivityOptions(PatternOptions, SettingOptions, total=False):
 class ReadingOptions(TypedDict, total=False):
     """Where a table is read from; see :func:`unheard.rate`."""
 
+    sheet: str | int | None
+    encoding: str | None
+    header: str | int | None
     table: str | None
     query: str | None
     engine: Engine | None

@@ -31,6 +31,23 @@ _Q_HINT = (
 _FLOOR_HINT = "With 0.3, everybody responds with a probability of at least 0.3"
 
 
+@dataclass(frozen=True)
+class Learned:
+    """What an assumption was learned from.
+
+    Attributes
+    ----------
+    source
+        ``audit``, ``waves`` or ``response_rates``.
+    sentences, warnings
+        What was found there, for a lay reader.
+    """
+
+    source: str
+    sentences: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Assumption:
     """A set of participation probabilities g, one per rating.
@@ -56,8 +73,8 @@ class Assumption:
         Whether ``lo``, ``hi`` and ``g`` are known up to a common factor only.
     pool
         How items differ, for ``pool``.
-    source
-        What estimated ``g``: ``audit`` or ``waves``.
+    learned
+        What it was learned from; None if it was stated.
     study
         The study that q was taken from, if it was stated by name.
     """
@@ -69,7 +86,7 @@ class Assumption:
     g: tuple[float, ...] = ()
     relative: bool = False
     pool: Pool | None = None
-    source: str = "audit"
+    learned: Learned | None = None
     study: Study | None = None
 
     @classmethod
@@ -142,7 +159,6 @@ class Assumption:
         *,
         relative: bool,
         pool: Pool | None = None,
-        source: str = "audit",
     ) -> Assumption:
         """Use participation that was estimated: a best guess within bounds, per rating.
 
@@ -154,8 +170,6 @@ class Assumption:
             Whether participation is determined up to a common factor only.
         pool
             How items differ, if several were audited.
-        source
-            What estimated it: an ``audit``, or ``waves`` of requests.
         """
         if relative:
             g, lo, hi = (_shrink(ends, hi) for ends in (g, lo, hi))
@@ -172,7 +186,7 @@ class Assumption:
                     high=f"{high:.15g}",
                 )
         kind = "audit" if pool is None else "pool"
-        return cls(kind, None, box.lo, box.hi, best.g, relative, pool, source)
+        return cls(kind, None, box.lo, box.hi, best.g, relative, pool)
 
     def at(self, q: ArrayLike) -> Assumption:
         """Return the same kind of assumption with another q, one number or one per item.
@@ -182,7 +196,8 @@ class Assumption:
         q = 1 is the assumption itself, and for known g and unknown n, q is the participation ratio
         among people with the same rating.
         """
-        return replace(self, q=_check_q(q), study=None)
+        made = replace(self, q=_check_q(q), study=None)
+        return made if self.per_rating else replace(made, learned=None)
 
     def check_fits(self, m: int, rows: int) -> None:
         """Raise unless the assumption speaks about m ratings and ``rows`` items."""
@@ -252,7 +267,7 @@ class Assumption:
         """
         if self.per_rating:
             return self._words_per_rating(share)
-        study = self.study if share is None else None
+        study, learned = (self.study, self.learned) if share is None else (None, None)
         if share is None:
             assert self.q is not None  # all other kinds state a q
             low, high = float(self.q.min()), float(self.q.max())
@@ -263,7 +278,9 @@ class Assumption:
         if self.kind == "floor":
             return f"Whatever their rating, people respond with a probability of at least {share}."
         words = f"{_WHO[self.kind]}at least {share} times as often as those who respond most often."
-        return words if study is None else f"{words} {self._cite(study)}"
+        if study is not None:
+            return f"{words} {self._cite(study)}"
+        return words if learned is None else f"{words} {_SUGGESTED}"
 
     def _cite(self, study: Study) -> str:
         """Say which study q is from, and who responds less often there."""
@@ -279,13 +296,12 @@ class Assumption:
                 f"The probability of responding is known for each rating, lowest first: {shares}"
             )
         elif self.g:
+            source = "audit" if self.learned is None else self.learned.source
             shares = ", ".join(
                 f"{g:.3g} ({a:.3g} to {b:.3g})" for g, (a, b) in zip(self.g, pairs, strict=True)
             )
             what = "relative probability" if self.relative else "probability"
-            words = (
-                f"{_SOURCES[self.source]} the {what} of responding, lowest rating first: {shares}"
-            )
+            words = f"{_SOURCES[source]} the {what} of responding, lowest rating first: {shares}"
         else:
             shares = ", ".join(f"{a:.3g} to {b:.3g}" for a, b in pairs)
             words = f"The probability of responding, lowest rating first, is {shares}"
@@ -297,6 +313,7 @@ class Assumption:
         return f"{words}; or as little as {share} times that."
 
 
+_SUGGESTED = "This is suggested by response rates, and not measured."
 _SOURCES = {"audit": "An audit estimates", "waves": "The responses to each request estimate"}
 
 _WHO = {

@@ -313,6 +313,28 @@ SORT = Option(
 
 # Where a table is read from, and where the result goes.
 
+SHEET = Option(
+    name="sheet",
+    kind="text",
+    metavar="SHEET",
+    label="Sheet",
+    help="Sheet of a workbook, or file of a zip archive, by name or number. By default the only "
+    "one with a table.",
+)
+ENCODING = Option(
+    name="encoding",
+    kind="text",
+    metavar="NAME",
+    label="Encoding",
+    help="Encoding of a text file, such as cp1252. By default it is detected.",
+)
+HEADER = Option(
+    name="header",
+    kind="text",
+    metavar="ROW",
+    help="Row of a text file or sheet with the names of the columns, counted from 1; none if there "
+    "is none, and columns are called 1, 2, 3, ... By default it is found.",
+)
 TABLE = Option(name="table", kind="text", metavar="NAME", help="Table of a database to read.").only(
     "python", "command"
 )
@@ -353,14 +375,23 @@ TO_TABLE = Option(
     metavar="NAME",
     help="Write all rows to a new table of the database.",
 ).only("command")
+INTO = Option(
+    name="into",
+    kind="file",
+    metavar="TARGET",
+    help="Add the counts to those kept in a Parquet file, or in a table of a database: "
+    "counts.parquet, counts.duckdb, hotels.sqlite#kept, postgresql://me@host/db#kept. Settings "
+    "that are not given are those of the first batch.",
+).only("python", "command")
+BATCH = Option(
+    name="batch",
+    kind="text",
+    metavar="NAME",
+    help="With {into}: the name of these rows, which are added once. By default each file is a "
+    "batch, known by its contents.",
+).only("python", "command")
 TOP = Option(
     name="top", kind="whole", default=20, metavar="ROWS", help="Number of rows to show."
-).only("command")
-COUNTS_ONLY = Option(
-    name="counts_only",
-    kind="flag",
-    default=False,
-    help="Write the counts of each item instead, to be combined and rated later.",
 ).only("command")
 JSON = Option(
     name="json",

@@ -18,7 +18,9 @@ COLUMNS: Options = (o.ITEM, o.RATING, o.COUNTS)
 PEOPLE: Options = (o.N, o.N_COLUMN, o.N_TABLE)
 TIME: Options = (o.TIME, o.WINDOW, o.EVERY)
 ROWS: Options = (o.NULLS, o.OFF_SCALE, o.RATER, o.DUPLICATES)
-READING: Options = (o.TABLE, o.QUERY, o.ENGINE, o.SPARK_MASTER, o.MEMORY)
+FILES: Options = (o.SHEET, o.ENCODING, o.HEADER)
+_ENGINES: Options = (o.TABLE, o.QUERY, o.ENGINE, o.SPARK_MASTER, o.MEMORY)
+READING: Options = (*FILES, *_ENGINES)
 DRAWING: Options = (o.FORMAT, o.THEME, o.WIDTH)
 CLAIM: Options = (o.ABOVE, o.BELOW)
 GOAL: Options = (o.GOAL_WIDTH, o.GOAL_ABOVE, o.GOAL_BELOW, o.POWER, o.NONRESPONDENTS)
@@ -108,13 +110,36 @@ QUESTIONS: dict[str, Options] = {
         o.WEIGHT,
         o.RANKS.only("python", "command"),
         o.SHARED,
-        o.COUNTS_ONLY,
         *_RESULT,
     ),
     "rank": (o.K, *CLAIM, o.WHO, *_TABLE, o.SHARED, o.SAMPLING_ERROR, *_RESULT),
     "chart": DRAWING,
     "rank_chart": (o.DRAWN,),
-    "counts": (*COLUMNS, _TABLE_SCALE, *TIME, *ROWS, *READING),
+    "inspect": tuple(one.only("rest") for one in FILES),
+    "counts": (
+        *COLUMNS,
+        _TABLE_SCALE,
+        *TIME,
+        *ROWS,
+        o.INTO.only("command"),
+        o.BATCH.only("command"),
+        *READING,
+        *_RESULT[1:],
+    ),
+    "add_counts": tuple(
+        one.only("python")
+        for one in (
+            o.INTO,
+            *COLUMNS,
+            o.BATCH,
+            _TABLE_SCALE,
+            *TIME,
+            replace(o.NULLS, default=None),
+            replace(o.OFF_SCALE, default=None),
+            o.RATER,
+            *READING,
+        )
+    ),
     "sql": (
         o.DIALECT,
         o.SQL_TABLE,
@@ -179,7 +204,8 @@ QUESTIONS: dict[str, Options] = {
         o.SCALE,
         _LEVEL,
         *(one.only("command", "rest") for one in (*COLUMNS, *ROWS, *TIME[:2], *PEOPLE[:2])),
-        *(one.only("command") for one in (o.N_TABLE, o.EVERY, *READING)),
+        *(one.only("command", "rest") for one in FILES),
+        *(one.only("command") for one in (o.N_TABLE, o.EVERY, *_ENGINES)),
         replace(
             o.OUTPUT,
             help="Write the result: .json, for {assumption}; or .csv, a table of q by segment or "
@@ -278,7 +304,7 @@ QUESTIONS: dict[str, Options] = {
 """The options of each question."""
 
 GROUPS = (
-    Group("Estimate and rate", ("demo", "estimate", "rate", "sql")),
+    Group("Estimate and rate", ("demo", "estimate", "rate", "counts", "sql")),
     Group("Decide", ("sweep", "compare", "rank")),
     Group("Calibrate and plan", ("calibrate", "plan")),
     Group("Share", ("report", "serve")),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from shlex import quote
 
 from unheard.errors import Reference
@@ -44,7 +46,7 @@ class CommandLine:
         if name == "source" and name not in self._options:
             return "SOURCE"
         flag = f"--{name.replace('_', '-')}{_brackets(index)}"
-        return flag if reference.value is None else f"{flag} {quote(reference.value)}"
+        return flag if reference.value is None else f"{flag} {quote(_write_value(reference.value))}"
 
 
 class Rest:
@@ -52,11 +54,20 @@ class Rest:
 
     def write_reference(self, reference: Reference) -> str:
         """Write a field, or a field with its value."""
-        value = "" if reference.value is None else f"={reference.value}"
+        value = "" if reference.value is None else f"={_write_value(reference.value)}"
         return f"{reference.argument}{_brackets(reference.index)}{value}"
 
 
 REST = Rest()
+
+
+def _write_value(value: str | tuple[str, ...]) -> str:
+    """Write a value; names separated by commas, those that hold a comma in quotes."""
+    if isinstance(value, str):
+        return value
+    file = io.StringIO()
+    csv.writer(file, lineterminator="").writerow(value)
+    return file.getvalue()
 
 
 def _write_place(index: tuple[int, ...]) -> str:

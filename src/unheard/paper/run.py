@@ -15,10 +15,10 @@ from typing import Any
 import unheard
 from unheard.charts.export import render_png, render_svg
 from unheard.errors import OptionError
+from unheard.files import beside
 from unheard.options.unknown import check_choice
 from unheard.paper.exhibit import Exhibit, Rows, Step
 from unheard.paper.index import Entry, render_page
-from unheard.tables.output.write import beside
 
 EXHIBITS = (
     "hotels",

@@ -336,6 +336,7 @@ _RANGES: dict[str, tuple[str, tuple[str, str, str], tuple[str, ...]]] = {
     "Plans": (_TO_ASK, ("", "", "ask"), ()),
     "FollowUp": ("rating", ("lower", "upper", "estimate"), ()),
     "ResponseRates": ("response rate", ("rate", "largest_floor", "rate"), ()),
+    "AddedCounts": ("rows added", ("", "", "rows"), ("source",)),
     "Minimax": ("worst-case regret", ("lower", "upper", "upper"), ("method",)),
 }
 """The title of the axis, the columns of the range and of the point, and those of the name."""

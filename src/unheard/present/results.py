@@ -29,6 +29,7 @@ _MODULES = {
     "Plans": "plan_tables",
     "FollowUp": "plans",
     "ResponseRates": "response_rates",
+    "AddedCounts": "added_counts",
     "Regrets": "regrets",
     "Minimax": "regrets",
 }

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from unheard.errors import hide_passwords
+from unheard.files import beside
 from unheard.model.arguments import Columns, Table, TableOptions
 from unheard.options.unknown import check_options
 from unheard.report.report_data import gather_report_data
 from unheard.report.shared_participation import choose_participation
-from unheard.tables.engines.postgres import without_password
-from unheard.tables.output.write import beside, check_target
+from unheard.tables.output.write import check_target
 from unheard.tables.pipeline import Job, prepare
 from unheard.tables.public_functions import split_options
 from unheard.tables.request import add_order
@@ -24,7 +25,7 @@ PAGE_ENDINGS = (".html", ".htm")
 
 def make_report(
     source: Table,
-    item: Columns,
+    item: Columns | None = None,
     rating: Columns | None = None,
     *,
     output: str | os.PathLike[str] | None = None,
@@ -77,7 +78,7 @@ def make_report(
     if target is not None:
         inputs = files_of(source, options.get("n_table"), options.get("q_table"))
         check_target(target, inputs, PAGE_ENDINGS)
-    request, where = split_options(**asked)
+    request, where = split_options(source, **asked)
     request = add_order(request, k, above, below, method=options.get("method"))
     job = prepare(source, choose_participation(request, shared), where)
     try:
@@ -140,6 +141,6 @@ def _write_call(source: Any, given: Mapping[str, Any]) -> str:
 
 def _write_argument(value: Any) -> str:
     if isinstance(value, str | os.PathLike):
-        return repr(without_password(os.fspath(value)))
+        return repr(hide_passwords(os.fspath(value)))
     plain = isinstance(value, bool | int | float | list | tuple)
     return repr(value) if plain else "..."

@@ -8,6 +8,7 @@ from typing import Any
 from unheard._version import __version__
 from unheard.present.estimates import tidy
 from unheard.report.report_data import ReportData
+from unheard.report.sentences import describe_choice, list_warnings
 
 
 def build_document(data: ReportData) -> dict[str, Any]:
@@ -24,7 +25,11 @@ def build_document(data: ReportData) -> dict[str, Any]:
         "k": data.k,
         "level": request.level,
         "method": request.method,
-        "assumption": {"words": data.assumption},
+        "assumption": {
+            "words": data.assumption,
+            "chosen": describe_choice(request),
+            "warnings": list(list_warnings(request)),
+        },
         "shared": request.shared,
         "participation": data.participation,
         "headline": data.headline,

@@ -11,7 +11,7 @@ from unheard.present.phrases import ONE_CROWD, OWN_CROWDS
 from unheard.report.names import name_grouping, name_row
 from unheard.report.order_queries import OrderNumbers
 from unheard.tables.request import Request
-from unheard.text import plural, rating_text
+from unheard.text import plural, rating_text, write_exactly
 
 if TYPE_CHECKING:
     from unheard.report.report_data import ReportData
@@ -132,6 +132,54 @@ def describe_method(data: ReportData) -> list[str]:
             f"item by item at {request.level * 100:.6g}%."
         )
     return said
+
+
+_HOW = {
+    "audit": "Participation was estimated by an audit, in which everybody's rating is known.",
+    "waves": "Participation was estimated from who responded to which request.",
+    "response_rates": "q and the direction were suggested by the response rates of many items.",
+}
+_LEARN = (
+    "unheard calibrate learns participation from an audit or from reminders, or takes a "
+    "suggestion from response rates."
+)
+
+
+def describe_choice(request: Request) -> list[str]:
+    """Say where the assumption about participation comes from."""
+    assumption = request.assumption
+    if request.q_column is not None:
+        where = "a second table" if request.q_table is not None else "the table"
+        return [f"Each item's q comes from column {request.q_column} of {where}."]
+    if assumption.learned is not None:
+        return [_HOW[assumption.learned.source], *assumption.learned.sentences]
+    if assumption.study is not None:
+        study = assumption.study
+        return [
+            f"q is what a study found: {study.name}, {study.what}. "
+            f"{study.who[0].upper()}{study.who[1:]} respond less often there.",
+            f"Nobody has measured it for the people rated here. {_LEARN}",
+        ]
+    stated = "Participation" if assumption.per_rating or assumption.kind == "floor" else "q"
+    return [f"{stated} was stated, not measured. {_LEARN}"]
+
+
+def list_warnings(request: Request) -> tuple[str, ...]:
+    """List the reasons to doubt what participation was learned from."""
+    learned = request.assumption.learned
+    return () if learned is None else learned.warnings
+
+
+def list_participation(request: Request) -> list[tuple[str, str, str]]:
+    """Return each rating with its participation and its bounds, where they were estimated."""
+    assumption = request.assumption
+    if not assumption.g or assumption.kind == "known":
+        return []
+    ends = zip(assumption.g, assumption.lo, assumption.hi, strict=True)
+    return [
+        (write_exactly(value), f"{g:.3f}", f"{lo:.3f} to {hi:.3f}")
+        for value, (g, lo, hi) in zip(request.scale.values, ends, strict=True)
+    ]
 
 
 def describe_sorting(request: Request) -> str:

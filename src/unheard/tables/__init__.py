@@ -1,6 +1,25 @@
 """Tables: a row per rating in, a row per item out, inside the engine that holds them."""
 
+from unheard.tables.kept.add import AddedBatch, AddedCounts, add_counts
 from unheard.tables.plan_items import plan_table
-from unheard.tables.public_functions import DroppedRowsWarning, count_ratings, rank, rate, write_sql
+from unheard.tables.public_functions import (
+    DroppedRowsWarning,
+    ReadingWarning,
+    count_ratings,
+    rank,
+    rate,
+    write_sql,
+)
 
-__all__ = ["DroppedRowsWarning", "count_ratings", "plan_table", "rank", "rate", "write_sql"]
+__all__ = [
+    "AddedBatch",
+    "AddedCounts",
+    "DroppedRowsWarning",
+    "ReadingWarning",
+    "add_counts",
+    "count_ratings",
+    "plan_table",
+    "rank",
+    "rate",
+    "write_sql",
+]

@@ -66,14 +66,23 @@ class Calibrated:
         return {"segments": dict(zip(names, documents, strict=True))}
 
     def list_rows(self) -> list[dict[str, Any]]:
-        """Return a row per segment or window, with its q: a table for ``q_table``."""
+        """Return a row per segment or window: a table for ``q_table``.
+
+        Its q is the smallest that is not ruled out, as bounds that rest on an estimate require.
+        """
         return [
             {
                 **dict(zip(self.columns, name, strict=True)),
-                "q": one.q, "q_lower": one.q_lower, "quiet": one.quiet,
+                "q": one.q_lower, "q_estimate": one.q, "quiet": one.quiet,
             }
             for name, one in zip(self.names, self.found, strict=True)
         ]  # fmt: skip
+
+    @property
+    def quiet(self) -> str:
+        """The direction that all segments or windows suggest; ``any`` if they differ."""
+        directions = {one.quiet for one in self.found}
+        return directions.pop() if len(directions) == 1 else "any"
 
 
 def calibrate_table(source: Any, values: Mapping[str, Any], tool: Tool) -> Calibrated:

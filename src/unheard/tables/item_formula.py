@@ -122,15 +122,21 @@ def _breakdown(request: Request, claim: Claim, items: Items, source: Source) -> 
 def _read_q(request: Request, source: Source) -> Any:
     if request.q_column is not None:
         return source.column(Q)
-    q = request.assumption.q
-    return None if q is None else source.constant("q", float(q))
+    q = _assumed_q(request)
+    return None if q is None else source.constant("q", q)
+
+
+def _assumed_q(request: Request) -> float | None:
+    return None if request.assumption.q is None else float(request.assumption.q)
 
 
 def _read_balance(request: Request, source: Source, counts: Sequence[Any], n: Any, q: Any) -> Any:
     if request.method != "bea":
         return None
     if not request.balance_keys:
-        return float(bea_lambda(float(n), request.assumption.q))
+        q = _assumed_q(request)
+        assert q is not None  # the method requires one
+        return float(bea_lambda(float(n), q))
     small = source.column(BALANCE)
     if request.n is not None and n < LARGE_N:
         return small
@@ -162,7 +168,7 @@ def combine_item_strata(
 ) -> dict[str, Operand]:
     """Combine the strata of each item, from the sums over them."""
     setting = read_setting(request)
-    q = None if request.q_column is not None else request.assumption.q
+    q = None if request.q_column is not None else _assumed_q(request)
     sums = {name: source.column(sum_column(name)) for name in stratum_term_names(setting)}
     answer = combine_strata(sums, setting, q, source)
     ratings, seen = source.column(sum_column("ratings")), source.column("n_ratings")

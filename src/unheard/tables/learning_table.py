@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unheard.errors import ColumnError, DataError, OptionError, PopulationError
+from unheard.errors import ColumnError, DataError, OptionError, PopulationError, Reference
 from unheard.formulas.operations import Floats
 from unheard.model.scale import Scale
 from unheard.tables.pipeline import prepare, read_request
@@ -51,6 +51,12 @@ class Asked:
     n_column: str | None = None
     n_table: Any = None
     rows: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def reads_times(self) -> bool:
+        """Whether counting the rows requires their times."""
+        latest = self.rows.get("duplicates") == "latest"
+        return self.window is not None or latest or bool(self.rows.get("by_experience"))
 
     @property
     def people_known(self) -> bool:
@@ -101,6 +107,7 @@ def read_waves(
         The responses (one without a name if there are neither segments nor windows), and the scale.
     """
     _check_reminders(asked)
+    _check_n(asked)
     found = _count(source, asked, *_choose_keys(asked), scale, tool, people=False)
     cells: dict[tuple[str, ...], dict[tuple[str, ...], dict[int, Floats]]] = {}
     if asked.reminders:
@@ -201,9 +208,10 @@ def _count(
     elif options.get("nulls") == "nonresponse":
         options["nulls"] = "drop"
     keys = (*asked.segment, *asked.item, *extra)
+    time = asked.time if window is not None or asked.reads_times else None
     request = read_request(
         item=keys, scale=scale, q=1.0, level=None, ranks=False,
-        time=asked.time if window is not None else None, window=window, **options,
+        time=time, window=window, **options,
     )  # fmt: skip
     job = prepare(source, request, tool.where, tool.watch)
     try:
@@ -342,6 +350,18 @@ def _check_reminders(asked: Asked) -> None:
             problem="{argument} must list dates in order, each once",
             hint="Begin with the first reminder",
         )
+
+
+def _check_n(asked: Asked) -> None:
+    for name in ("window", "segment"):
+        if asked.n is not None and getattr(asked, name):
+            raise OptionError(
+                "n",
+                problem="{argument} is the number of people in all, and {several} requires that of "
+                "each",
+                hint="Name a column with {n_column}, or a table with {n_table}",
+                several=Reference(name),
+            )
 
 
 def _check_requests(asked: Asked, cells: dict[Any, dict[Any, dict[int, Floats]]]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -46,9 +48,10 @@ from unheard.tables.sql.count_query import (
     add_experience,
     rows_to_count,
     write_count_query,
+    write_kept_query,
     write_window_query,
 )
-from unheard.tables.sql.dialects import column
+from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, column
 from unheard.tables.sql.rate_query import (
     Prepared,
     SecondTable,
@@ -132,6 +135,7 @@ def read_request(
     shared: bool = False,
     min_ratings: int = 0,
     only_counts: bool = False,
+    kept: bool = False,
 ) -> Request:
     """Read the options of :func:`rate`, or of :func:`count_ratings`, whose result is the counts."""
     count_columns = read_names(counts)
@@ -174,6 +178,7 @@ def read_request(
         shared=shared,
         min_ratings=min_ratings,
         only_counts=only_counts,
+        kept=kept,
     )
     check(request)
     if shared:
@@ -187,6 +192,7 @@ REQUEST_OPTIONS = tuple(inspect.signature(read_request).parameters)
 
 def _read_scale(scale: ScaleLike | None, count_columns: tuple[str, ...]) -> Scale:
     """Read the scale, which the names of columns of counts may tell as well."""
+    _check_rising(count_columns)
     named = _scale_of(count_columns)
     if isinstance(scale, str):
         values = Scale.parse(scale)
@@ -227,6 +233,22 @@ def _scale_of(count_columns: tuple[str, ...]) -> Scale | None:
     except ValueError:
         return None
     return Scale(values) if len(values) > 1 else None
+
+
+def _check_rising(count_columns: tuple[str, ...]) -> None:
+    """Refuse columns named by ratings that fall: each count would go to another rating."""
+    numbers = [re.findall(r"\d+(?:\.\d+)?", name) for name in count_columns]
+    if len(numbers) < 2 or any(len(found) != 1 for found in numbers):
+        return
+    ratings = [float(found) for (found,) in numbers]
+    if all(after < before for before, after in pairwise(ratings)):
+        raise ColumnError(
+            "counts",
+            problem="{argument} names columns of falling ratings, highest first",
+            hint="Name the lowest rating first, as in {turned}",
+            code="falling_counts",
+            turned=Reference("counts", value=count_columns[::-1]),
+        )
 
 
 def _check_gaps(count_columns: tuple[str, ...], named: Scale) -> None:
@@ -281,7 +303,12 @@ def prepare(
     watch = watch or (lambda _words, _engine: nullcontext())
     opened = open_source(source, request, where)
     try:
-        check_columns(request.columns_of_source(), opened.kinds, opened.words)
+        check_columns(
+            request.columns_of_source(),
+            opened.kinds,
+            opened.words,
+            has_header=opened.findings.has_header,
+        )
         if request.by_experience:
             opened = _tell_experience(request, opened)
         check_rows.check_kinds(request, opened)
@@ -294,7 +321,7 @@ def prepare(
             given = _balances(request, opened, given, together)
             if opened.engine.computes():
                 given = replace(given, compute=opened.engine.compute)
-        crowd, messages = None, _messages(request, found)
+        crowd, messages = None, [*opened.findings.notes, *_messages(request, found)]
         if request.min_ratings:
             items, ratings = _left_out(request, opened.engine, together)
             if items:
@@ -332,6 +359,10 @@ def _tell_experience(request: Request, opened: Opened) -> Opened:
 
 def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally]:
     engine, relation = opened.engine, opened.relation
+    if request.kept:
+        # They were checked when they were added.
+        counts = engine.keep("counts", write_kept_query(request, relation))
+        return Prepared(counts), check_rows.tally(replace(request, window=None), engine, counts)
     check_rows.check_duplicates(request, opened, rows_to_count(request, relation))
     lean = (
         engine.counts_rows_for_nothing
@@ -354,7 +385,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally
     if request.window is not None:
         check_rows.check_windows(request, request.window, opened, counts)
         counts = engine.keep("windows", write_window_query(request, request.window, counts))
-    return Prepared(counts), found
+    return Prepared(counts, in_rows=engine.dialect not in ANALYSED_IN_ROUNDS), found
 
 
 def number_of_rows(engine: Engine, relation: exp.Expr) -> int:
@@ -391,7 +422,7 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
         found = SecondTable(second.relation, keys, value, everything, as_text)
         check_rows.check_second(request, opened, given.counts, found, name, second.words)
         made[name] = found
-    return Prepared(given.counts, made["n"], made["q"])
+    return replace(given, n_table=made["n"], q_table=made["q"])
 
 
 def _check_value(value: str, place: str, second: Opened) -> None:

@@ -16,10 +16,11 @@ from unheard.errors import DataError, PopulationError
 from unheard.model.arguments import Columns, PlannedTableOptions, ReadingOptions, Table
 from unheard.model.question import Question, require_level
 from unheard.options.unknown import check_options
+from unheard.tables.kept.recall import recall_options
 from unheard.tables.named_items import counts_of
 from unheard.tables.pipeline import Job, in_order, prepare, read_request
 from unheard.tables.progress import Watch, WorkProgress
-from unheard.tables.public_functions import warn_of_dropped_rows
+from unheard.tables.public_functions import warn_of
 from unheard.tables.request import Request
 from unheard.tables.sources.open import Where
 from unheard.tables.sql.reserved_names import Q
@@ -29,7 +30,7 @@ _PEOPLE = ("n", "n_column", "n_table")
 
 def plan_table(
     source: Table,
-    item: Columns,
+    item: Columns | None = None,
     rating: Columns | None = None,
     *,
     width: float | None = None,
@@ -80,15 +81,16 @@ def plan_table(
     """
     check_options(plan_table, options, PlannedTableOptions)
     reading = {name: options[name] for name in ReadingOptions.__annotations__ if name in options}  # type: ignore[literal-required]
+    where = Where(**reading)
     asked = {name: value for name, value in options.items() if name not in reading}
     task = PlanTask.read(
-        {"item": item, "rating": rating, **asked},
+        recall_options(source, where, {"item": item, "rating": rating, **asked}),
         {"width": width, "above": above, "below": below, "power": power},
         nonrespondents,
         budget,
     )
-    plans, messages = task.run(source, Where(**reading))
-    warn_of_dropped_rows(messages)
+    plans, messages = task.run(source, where)
+    warn_of(messages)
     return plans
 
 

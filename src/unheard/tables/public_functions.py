@@ -39,6 +39,7 @@ from unheard.options.choices import (
 from unheard.options.unknown import check_options, suggests_names
 from unheard.tables.engines.base import inline
 from unheard.tables.engines.base import table as table_named
+from unheard.tables.kept.recall import recall_options
 from unheard.tables.pipeline import (
     REQUEST_OPTIONS,
     Job,
@@ -49,9 +50,10 @@ from unheard.tables.pipeline import (
 )
 from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
+from unheard.tables.sources.reading import ReadingNote
 from unheard.tables.sql.count_query import write_count_query, write_window_query
 from unheard.tables.sql.dbt_model import References
-from unheard.tables.sql.dialects import read_dialect, render
+from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, read_dialect, render
 from unheard.tables.sql.rate_query import Prepared, SecondTable, write_rate_query
 from unheard.tables.sql.reserved_names import BALANCE, N, reserve
 from unheard.tables.sql.sort import sort_column, sort_rows
@@ -69,18 +71,28 @@ class DroppedRowsWarning(UserWarning):
     """Rows were left out of a result, as asked."""
 
 
+class ReadingWarning(UserWarning):
+    """A file was read in a way that nobody had stated: its encoding, header, sheet or numbers."""
+
+
 @overload
 def rate(
-    source: Path, item: Columns, rating: Columns | None = None, **options: Unpack[RateOptions]
+    source: Path,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    **options: Unpack[RateOptions],
 ) -> pa.Table: ...
 @overload
 def rate(
-    source: FrameT, item: Columns, rating: Columns | None = None, **options: Unpack[RateOptions]
+    source: FrameT,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    **options: Unpack[RateOptions],
 ) -> FrameT: ...
 @suggests_names
 def rate(
     source: FrameT | Path,
-    item: Columns,
+    item: Columns | None = None,
     rating: Columns | None = None,
     *,
     counts: Columns | None = None,
@@ -109,6 +121,9 @@ def rate(
     duplicates: Duplicates = "refuse",
     by_experience: bool = False,
     off_scale: OffScale = "refuse",
+    sheet: str | int | None = None,
+    encoding: str | None = None,
+    header: str | int | None = None,
     table: str | None = None,
     query: str | None = None,
     engine: Engine | None = None,
@@ -125,10 +140,11 @@ def rate(
     ----------
     source
         A frame (pandas, Polars, PyArrow, DuckDB relation, ibis table, Spark frame), a path or
-        glob of CSV, TSV, Parquet or JSON lines files, a DuckDB or SQLite file (``.db``,
-        ``.duckdb``, ``.sqlite``), or a database URL.
+        glob of files (CSV, TSV, Excel, OpenDocument, Parquet or JSON lines, also compressed), a
+        DuckDB or SQLite file (``.db``, ``.duckdb``, ``.sqlite``), or a database URL.
     item
-        The column that says what was rated, or several.
+        The column that says what was rated, or several. Counts that :func:`add_counts` has kept
+        need neither this nor ``rating``.
     rating
         The column with ratings, of a table with a row per rating. Several columns are several
         attributes, each rated on its own; the result then has a column ``attribute``.
@@ -177,6 +193,14 @@ def rate(
         time), for ``strata`` or ``item``.
     off_scale
         What to do with a rating that is not on the scale: ``refuse`` it or ``drop`` it.
+    sheet
+        Which sheet of a workbook, or file of a zip archive, by name or by number from 1; by default
+        the only one with data.
+    encoding
+        The encoding of a text file, such as ``"cp1252"``; by default it is detected.
+    header
+        The row of a text file or sheet with the names of the columns, counted from 1; ``"none"`` if
+        there is none, and columns are called 1, 2, 3, ... By default it is found.
     table, query
         The table of a database to read, or a query whose rows are read.
     engine, spark_master
@@ -216,22 +240,29 @@ def rate(
     [3.69, 3.95]
     """
     given = dict(locals())
-    request = read_request(**{name: given[name] for name in REQUEST_OPTIONS if name in given})
-    where = Where(engine, table, query, memory, spark_master)
+    where = Where(**{name: given[name] for name in _READING})
+    options = {name: given[name] for name in REQUEST_OPTIONS if name in given}
+    request = read_request(**recall_options(source, where, options))
     return _fetch(source, request, where, _sort_rows(request, sort))
 
 
 @overload
 def rank(
-    source: Path, item: Columns, rating: Columns | None = None, **options: Unpack[RankOptions]
+    source: Path,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    **options: Unpack[RankOptions],
 ) -> pa.Table: ...
 @overload
 def rank(
-    source: FrameT, item: Columns, rating: Columns | None = None, **options: Unpack[RankOptions]
+    source: FrameT,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    **options: Unpack[RankOptions],
 ) -> FrameT: ...
 def rank(
     source: FrameT | Path,
-    item: Columns,
+    item: Columns | None = None,
     rating: Columns | None = None,
     *,
     k: int | None = None,
@@ -282,15 +313,18 @@ def rank(
     C 3 3 3 no
     """
     check_options(rank, options, TableOptions)
-    request, where = split_options(item, rating, shared=shared, **options)
+    request, where = split_options(source, item, rating, shared=shared, **options)
     request = add_order(request, k, above, below, sampling_error, options.get("method"))
     return _fetch(source, request, where, _sort_rows(request, sort))
 
 
-def split_options(item: Columns, rating: Columns | None, **options: Any) -> tuple[Request, Where]:
+def split_options(
+    source: Any, item: Columns | None, rating: Columns | None, **options: Any
+) -> tuple[Request, Where]:
     """Tell what is asked of a table from where the table is."""
-    reading = {name: options.pop(name) for name in list(options) if name in _READING}
-    return read_request(item=item, rating=rating, **options), Where(**reading)
+    where = Where(**{name: options.pop(name) for name in list(options) if name in _READING})
+    options = recall_options(source, where, {"item": item, "rating": rating, **options})
+    return read_request(**options), where
 
 
 def _fetch(
@@ -299,16 +333,17 @@ def _fetch(
     """Run a request and return what a query of the job gives, as the kind of frame that came in."""
     job = prepare(source, request, where)
     try:
-        warn_of_dropped_rows(job.messages)
+        warn_of(job.messages)
         return job.opened.back(query(job))
     finally:
         job.close()
 
 
-def warn_of_dropped_rows(messages: Iterable[str]) -> None:
-    """Warn of what was done to rows, naming the line that called the package."""
+def warn_of(messages: Iterable[str]) -> None:
+    """Warn of what was done to files and rows, naming the line that called the package."""
     for words in messages:
-        warnings.warn(words, DroppedRowsWarning, stacklevel=_count_own_frames())
+        kind = ReadingWarning if isinstance(words, ReadingNote) else DroppedRowsWarning
+        warnings.warn(str(words), kind, stacklevel=_count_own_frames())
 
 
 def _count_own_frames() -> int:
@@ -329,16 +364,22 @@ def _sort_rows(request: Request, sort: str | bool | None) -> Callable[[Job], exp
 
 @overload
 def count_ratings(
-    source: Path, item: Columns, rating: Columns | None = None, **options: Unpack[CountOptions]
+    source: Path,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    **options: Unpack[CountOptions],
 ) -> pa.Table: ...
 @overload
 def count_ratings(
-    source: FrameT, item: Columns, rating: Columns | None = None, **options: Unpack[CountOptions]
+    source: FrameT,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    **options: Unpack[CountOptions],
 ) -> FrameT: ...
 @suggests_names
 def count_ratings(
     source: FrameT | Path,
-    item: Columns,
+    item: Columns | None = None,
     rating: Columns | None = None,
     *,
     counts: Columns | None = None,
@@ -350,6 +391,9 @@ def count_ratings(
     off_scale: OffScale = "refuse",
     rater: str | None = None,
     duplicates: Duplicates = "refuse",
+    sheet: str | int | None = None,
+    encoding: str | None = None,
+    header: str | int | None = None,
     table: str | None = None,
     query: str | None = None,
     engine: Engine | None = None,
@@ -359,13 +403,13 @@ def count_ratings(
     """Count the ratings of every item: what must be kept of a table to rate it later.
 
     Counts add up: put those of several days one under the other and hand them to :func:`rate` with
-    ``counts``, or to this function again.
+    ``counts``, or to this function again. :func:`add_counts` keeps them, each batch exactly once.
 
     Parameters
     ----------
     source, item, rating, counts, scale, rater, time, window, every, nulls, off_scale, duplicates
         As in :func:`rate`.
-    engine, table, query, memory, spark_master
+    sheet, encoding, header, engine, table, query, memory, spark_master
         As in :func:`rate`.
 
     Returns
@@ -383,9 +427,10 @@ def count_ratings(
 'n_rows': 2, 'n_null': 0}
     """
     given = dict(locals())
-    arguments = {name: given[name] for name in REQUEST_OPTIONS if name in given}
-    request = read_request(**arguments, q=1.0, level=None, ranks=False, only_counts=True)
-    where = Where(engine, table, query, memory, spark_master)
+    where = Where(**{name: given[name] for name in _READING})
+    options = {name: given[name] for name in REQUEST_OPTIONS if name in given}
+    options = recall_options(source, where, options) | {"q": 1.0, "level": None, "ranks": False}
+    request = read_request(**options, only_counts=True)
     return _fetch(source, request, where, lambda job: in_order(counts_query(job), job.request))
 
 
@@ -468,6 +513,7 @@ def write_sql(
         _second_by_name(request, named, "q_table", q_table, request.q_column, everything=False),
         _all_balances(request),
         unchecked=True,
+        in_rows=dialect not in ANALYSED_IN_ROUNDS,
     )
     text = render(write_rate_query(request, given), dialect, pretty=True)
     head = _header(request)

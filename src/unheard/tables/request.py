@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from unheard.analysis.breakdown import Claim
 from unheard.analysis.ranking import check_k
-from unheard.errors import ColumnError, MethodError, OptionError
+from unheard.errors import ColumnError, MethodError, OptionError, Reference
 from unheard.formulas.estimators import ESTIMATORS, find_objection
 from unheard.model.arguments import Columns
 from unheard.model.assumption import Assumption
@@ -91,6 +91,10 @@ class Span:
             )
         unit, factor = _UNITS[found[2].lower()]
         return cls("day" if unit == "day" else "month", factor * int(found[1] or 1))
+
+    def write(self) -> str:
+        """Write it so that it can be read again."""
+        return plural(self.length, self.unit)
 
     @property
     def origin(self) -> date:
@@ -189,6 +193,9 @@ class Request:
         What else is asked about the order of the items; None for nothing.
     only_counts
         Whether the counts themselves are the result.
+    kept
+        Whether the table holds counts that were kept, see :mod:`unheard.tables.kept`: what is said
+        of ratings, windows and bad rows is how they were made.
     """
 
     item: tuple[str, ...]
@@ -219,6 +226,7 @@ class Request:
     min_ratings: int = 0
     order: Order | None = None
     only_counts: bool = False
+    kept: bool = False
 
     @property
     def count_columns(self) -> tuple[str, ...]:
@@ -297,6 +305,8 @@ class Request:
 
     def columns_of_source(self) -> list[tuple[str, str]]:
         """Pairs of a column that the table must have and the argument that asked for it."""
+        if self.kept:
+            return self._columns_of_kept_counts()
         wanted = [(name, "item") for name in self.item]
         wanted += [(name, "rating") for name in self.rating]
         wanted += [(name, "counts") for name in self.counts]
@@ -312,6 +322,12 @@ class Request:
         if self.q_column is not None and self.q_table is None:
             wanted.append((self.q_column, "q_column"))
         return [pair for pair in wanted if not (self.by_experience and pair[0] == EXPERIENCE)]
+
+    def _columns_of_kept_counts(self) -> list[tuple[str, str]]:
+        wanted = [(name, "item") for name in (*self.result_keys, *self.strata)]
+        wanted += [(name, "counts") for name in (*self.count_names, *self.row_names)]
+        not_kept = {"weight": self.weight, "rater": self.rater}
+        return wanted + [(name, one) for one, name in not_kept.items() if name is not None]
 
 
 def check_what(item: Sequence[str], rating: Sequence[str], counts: Sequence[str]) -> None:
@@ -396,6 +412,13 @@ def add_order(
 
 def check_table_name(argument: str, name: str) -> None:
     """Raise if a table could be mistaken for a step of a query; with its schema it cannot."""
+    if "://" in name:
+        raise OptionError(
+            argument,
+            problem="{argument} must be the name of a table",
+            value=name,
+            hint="Only the first table can be named by a URL",
+        )
     if is_reserved(name):
         raise OptionError(
             argument,
@@ -407,6 +430,14 @@ def check_table_name(argument: str, name: str) -> None:
 
 
 def _check_names(request: Request) -> None:
+    for name in (*request.rating, *request.counts):
+        if name in request.item:
+            raise ColumnError(
+                "rating" if request.rating else "counts",
+                problem="{argument} names the same column as {item}",
+                value=name,
+                hint="Name another column",
+            )
     for argument in ("n", "q"):
         named = getattr(request, f"{argument}_column")
         own = getattr(request, f"{argument}_table") is None
@@ -480,6 +511,8 @@ def _check_choices(request: Request) -> None:
             code="requires_n",
         )
     _check_weight(request)
+    if request.kept:
+        _check_kept(request)
     if request.duplicates == "latest" and (request.rater is None or request.time is None):
         raise OptionError(
             "duplicates",
@@ -505,6 +538,17 @@ def _check_choices(request: Request) -> None:
             "empty ratings",
             hint="Give {n} or {n_column} instead",
         )
+
+
+def _check_kept(request: Request) -> None:
+    for name in ("n", "q"):
+        if getattr(request, f"{name}_column") and getattr(request, f"{name}_table") is None:
+            raise OptionError(
+                f"{name}_column",
+                problem="{argument} requires {table} for kept counts, which hold nothing else",
+                hint="Name the table that has the column",
+                table=Reference(f"{name}_table"),
+            )
 
 
 def _check_weight(request: Request) -> None:
@@ -560,12 +604,28 @@ def read_names(given: Columns | None) -> tuple[str, ...]:
 
 
 def check_columns(
-    wanted: Sequence[tuple[str, str]], columns: Mapping[str, Kind], where: str
+    wanted: Sequence[tuple[str, str]],
+    columns: Mapping[str, Kind],
+    where: str,
+    *,
+    has_header: bool = True,
 ) -> None:
     """Raise if a column does not exist, and suggest the one that may be meant."""
     for name, argument in wanted:
         if name in columns:
             continue
+        if not has_header:
+            raise ColumnError(
+                argument,
+                problem="{where} has no column {name}, because it has no header: its columns are "
+                "numbered 1 to {many}",
+                hint="Name columns by number, as in {item:1}; if the first row does hold names, "
+                "state {header:1}",
+                code="no_header",
+                where=where,
+                name=repr(name),
+                many=len(columns),
+            )
         folded = {column.lower(): column for column in columns}
         near = difflib.get_close_matches(name.lower(), list(folded), n=1)
         there = ", ".join(list(columns)[:12]) + (", ..." if len(columns) > 12 else "")

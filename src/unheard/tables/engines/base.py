@@ -149,6 +149,25 @@ class Database(Engine):
     def execute(self, sql: str) -> Any:
         """Run a statement and return a cursor; an error comes back with the statement."""
 
+    @abstractmethod
+    def tables(self) -> list[str]:
+        """Names of the tables and views of the database."""
+
+    def has_table(self, name: str) -> bool:
+        """Whether the database has a table of this name."""
+        return name in self.tables()
+
+    @abstractmethod
+    def begin_writing(self) -> None:
+        """Begin a transaction that no other of ours writes beside; nobody sees it before its end.
+
+        Closing the engine undoes it.
+        """
+
+    def commit(self) -> None:
+        """Make what a transaction has written visible, all of it in one step."""
+        self.execute("commit")
+
     def keep(self, name: str, query: exp.Query) -> exp.Expr:
         """Store a result in a temporary table."""
         stored = fresh(name)

@@ -205,6 +205,10 @@ class DuckDB(Database):
         """Names of the tables of the attached database."""
         return [row[0] for row in self.execute("show tables").fetchall()]
 
+    def begin_writing(self) -> None:
+        """Begin a transaction; nobody else has the database open."""
+        self.execute("begin transaction")
+
 
 class Relation(Engine):
     """A DuckDB relation that the user holds; everything runs on its own connection."""

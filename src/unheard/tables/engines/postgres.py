@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import TokenType, exp, tokenize
 from sqlglot.errors import TokenError
 
-from unheard.errors import MissingLibraryError, OptionError, SourceError
+from unheard.errors import MissingLibraryError, OptionError, SourceError, hide_passwords
 from unheard.tables.engines.base import Database, batches, describe_failure, fresh, schema_of, table
 from unheard.tables.request import Kind
 from unheard.tables.sql.dialects import identifier
@@ -56,24 +56,21 @@ class Postgres(Database):
                 "Reading a PostgreSQL database", "psycopg", "postgres"
             ) from None
         self._error = psycopg.Error
+        self._writes = False
+        if _is_ambiguous(url):
+            raise _refuse_url(url)
         try:
             self.connection: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True)
         except psycopg.ProgrammingError:
             # The driver's own words would quote the URL, password and all.
-            raise SourceError(
-                "source",
-                problem="{url} is not the URL of a PostgreSQL database",
-                hint="Write postgresql://user:password@host:port/name, with %25 for a % in a "
-                "password",
-                url=without_password(url),
-            ) from None
+            raise _refuse_url(url) from None
         except psycopg.Error as error:
             words = str(error).strip().splitlines()[0]
             raise SourceError(
                 "source",
                 problem="Cannot connect to {url}: {message}",
                 hint="Check host, port, user and name",
-                url=without_password(url),
+                url=hide_passwords(url),
                 message=words,
             ) from None
         self.execute(_BEGIN)
@@ -86,14 +83,21 @@ class Postgres(Database):
                 problem="{argument} requires write access, and this session of {url} is read-only",
                 hint="Connect to a primary as a user who may write, or write to a file with "
                 "{output}",
-                url=without_password(url),
+                url=hide_passwords(url),
             )
         self.keeps = may_write and may_keep
         self.execute(_READ_ONLY)
 
     def _make(self, sql: str) -> None:
         """Run a statement that makes a table, then be read-only again."""
-        self.execute(f"release savepoint reading; {sql}; {_READ_ONLY}")
+        self.execute(sql if self._writes else f"release savepoint reading; {sql}; {_READ_ONLY}")
+
+    def begin_writing(self) -> None:
+        """Begin a transaction once no other of ours is under way, in the state that it left."""
+        self._writes = True
+        # What is seen is settled by the first look, which the wait for a lock would be.
+        self.execute("rollback; begin isolation level read committed")
+        self.execute("select pg_advisory_xact_lock(hashtextextended('unheard', 0))")
 
     def execute(self, sql: str) -> psycopg.Cursor[Any]:
         """Run a statement; an error comes back with it."""
@@ -182,6 +186,8 @@ class Postgres(Database):
                 kind = "double precision"
             elif pa.types.is_date(field.type):
                 kind = "date"
+            elif pa.types.is_timestamp(field.type):
+                kind = "timestamp"
             kinds.append('"' + field.name.replace('"', '""') + f'" {kind}')
         self._make(f"create temp table {stored} ({', '.join(kinds)})")
         with self.connection.cursor() as cursor, cursor.copy(f"copy {stored} from stdin") as copy:
@@ -205,12 +211,19 @@ class Postgres(Database):
         )
         return [row[0] for row in found.fetchall()]
 
+    def has_table(self, name: str) -> bool:
+        """Whether the database has a table of this name, which may begin with a schema."""
+        target = self.lookup("table", name).sql("postgres", identify=True)
+        query = exp.select(exp.alias_(exp.func("to_regclass", exp.Literal.string(target)), "oid"))
+        return self.rows(query)[0]["oid"] is not None
+
     def create(self, name: str, query: exp.Query) -> None:
         """Write a result into a new table of the database, all of it or nothing."""
         target = self.lookup("to_table", name).sql("postgres", identify=True)
         made = self.keep("made", query)
         self._make(f"create table {target} as {self.text(exp.select('*').from_(made))}")
-        self.execute(f"commit; {_BEGIN}; {_READ_ONLY}")
+        self.commit()
+        self.execute(f"{_BEGIN}; {_READ_ONLY}")
 
     def close(self) -> None:
         """Close the connection."""
@@ -244,7 +257,19 @@ def _as_declared(schema: pa.Schema, types: list[Any]) -> pa.Schema:
     return pa.schema(fields)
 
 
-def without_password(url: str) -> str:
-    """Return a URL that may be shown."""
-    shown = re.sub(r"(://[^/:@?]*):.*@", r"\1:***@", url)
-    return re.sub(r"(password=)[^&\s]*", r"\1***", shown, flags=re.IGNORECASE)
+def _is_ambiguous(url: str) -> bool:
+    """Whether a part of the password may be taken for another part of the URL, and be shown."""
+    authority, rest = re.split(r"(?=[/?#])|$", url.partition("://")[2], maxsplit=1)
+    port = authority.rpartition(":")[2] if ":" in authority else ""
+    in_rest = "@" in rest and "@" not in authority and bool(port) and not port.isdigit()
+    return authority.count("@") > 1 or in_rest
+
+
+def _refuse_url(url: str) -> SourceError:
+    return SourceError(
+        "source",
+        problem="{url} is not the URL of a PostgreSQL database",
+        hint="Write postgresql://user:password@host:port/name, with %25 for a % in a password, %40 "
+        "for @, %2F for / and %23 for #",
+        url=hide_passwords(url),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from datetime import date, datetime
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,8 +112,16 @@ class SQLite(Database):
         columns = ", ".join('"' + c.replace('"', '""') + '"' for c in table_.column_names)
         marks = ", ".join("?" * table_.num_columns)
         self.execute(f"create temp table {stored} ({columns})")
-        rows = (tuple(row.values()) for batch in table_.to_batches() for row in batch.to_pylist())
-        self.connection.executemany(f"insert into {stored} values ({marks})", rows)
+        rows = (
+            tuple(map(_without_dates, row.values()))
+            for batch in table_.to_batches()
+            for row in batch.to_pylist()
+        )
+        sql = f"insert into {stored} values ({marks})"
+        try:
+            self.connection.executemany(sql, rows)
+        except sqlite3.Error as error:
+            raise describe_failure(self, error, sql) from error
         return table(stored)
 
     def lookup(self, place: str, name: str) -> exp.Expr:
@@ -134,6 +143,11 @@ class SQLite(Database):
         # Who has read cannot write once others have written. What is made needs no second look.
         self.execute("commit")
         self.execute(f"create table {quoted} as select * from {made.name}")
+
+    def begin_writing(self) -> None:
+        """Begin a transaction; wait, for a minute at most, while somebody else writes."""
+        self.execute("commit")
+        self.execute("begin immediate")
 
     def close(self) -> None:
         """Close the connection."""
@@ -172,10 +186,15 @@ def _typed(cursor: sqlite3.Cursor, names: list[str]) -> tuple[Iterator[list[Any]
     return chain(read()), schema
 
 
+def _without_dates(value: Any) -> Any:
+    """Write dates and times as SQLite's functions do: it has none."""
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    return value.isoformat() if isinstance(value, date) else value
+
+
 def _with_dates(row: tuple[Any, ...], dates: list[int]) -> tuple[Any, ...]:
     """SQLite has no dates; ours come as text."""
-    from datetime import date
-
     cells = list(row)
     for index in dates:
         if cells[index] is not None:

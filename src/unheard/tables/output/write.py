@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import duckdb
 from sqlglot import exp
 
-from unheard.errors import OptionError, write_list
+from unheard.errors import OptionError, QueryError, write_list
+from unheard.files import beside, check_replaceable, follow_link, refuse_to_write
 from unheard.tables.engines.base import Engine
 from unheard.tables.engines.duckdb import DuckDB, kind_of, quote_name, quote_text
 from unheard.tables.output.safe_cells import safe_cell, safe_column
@@ -42,35 +43,18 @@ def check_target(
             hint="Choose one of these formats",
             endings=write_list(tuple(endings)),
         )
-    folder = _follow_link(path).parent
+    folder = follow_link(path).parent
     if not folder.is_dir():
         raise _refuse("The folder {path} does not exist", folder, "Create it first")
     if path.is_dir():
         raise _refuse("{path} is a folder", path, "Name a file")
-    _check_replaceable(path)
+    check_replaceable(path)
     if path.exists() and any(path.samefile(given) for given in inputs):
         raise _refuse("{path} is also read as a table", path, "Write to another file")
 
 
 def _refuse(problem: str, path: Path, hint: str) -> OptionError:
     return OptionError("output", problem=problem, hint=hint, path=str(path))
-
-
-def _follow_link(path: Path) -> Path:
-    """Return the file that a link leads to: it is replaced, and the link stays."""
-    return Path(os.path.realpath(path)) if path.is_symlink() else path
-
-
-def _check_replaceable(path: Path) -> None:
-    """Raise if there is something that must not be replaced, though its folder would allow it."""
-    if not path.exists():
-        return
-    mode = path.stat().st_mode
-    if not stat.S_ISREG(mode):
-        raise _refuse("{path} is not a regular file", path, "Write to another file")
-    # An administrator may write anything, but has not marked it read-only for nothing.
-    if not mode & 0o222 or not os.access(path, os.W_OK):
-        raise _refuse("{path} is read-only", path, "Make it writable, or write to another file")
 
 
 def write(
@@ -122,26 +106,6 @@ def write_table(
         engine.close()
 
 
-@contextmanager
-def beside(path: Path) -> Iterator[Path]:
-    """Yield a file next to the target; it takes the target's place only if all went well.
-
-    A file that was there keeps its permissions, and a link to it stays a link.
-    """
-    _check_replaceable(path)
-    target = _follow_link(path)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        if target.exists():
-            # Before there is anything to read in it.
-            partial.touch()
-            partial.chmod(stat.S_IMODE(target.stat().st_mode))
-        yield partial
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def _copy(
     engine: DuckDB,
     query: exp.Query,
@@ -161,9 +125,29 @@ def _copy(
             "select * replace (case when notes = '' then [] else string_split(notes, ' ') end "
             f"as notes) from ({text})"
         )
-    with beside(path) as partial:
+    copy_to_file(engine, text, path, form)
+
+
+def copy_to_file(
+    engine: DuckDB, text: str, path: Path, form: str, argument: str = "output"
+) -> None:
+    """Let DuckDB write a query's rows to a file, in a format described in its own words."""
+    with beside(path, argument) as partial, write_errors(partial, path, argument):
         place = quote_text(str(partial))
         engine.execute(f"copy ({text}) to {place} ({form}, use_tmp_file false)")
+
+
+@contextmanager
+def write_errors(partial: Path, path: Path, argument: str) -> Iterator[None]:
+    """Tell a file that DuckDB cannot write from its other failures."""
+    try:
+        yield
+    except (QueryError, duckdb.Error) as error:
+        message = str(error.__cause__ or error)
+        found = re.search(r'file \\?"(.+?)\\?": ([^"\n]+)', message)
+        if found is None or Path(found[1]).name != partial.name:
+            raise
+        raise refuse_to_write(path, found[2], argument) from error
 
 
 def _with_settings(engine: DuckDB, text: str, settings: Mapping[str, str | float | None]) -> str:

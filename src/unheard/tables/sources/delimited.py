@@ -11,6 +11,10 @@ from sqlglot import exp
 
 from unheard.errors import QueryError
 from unheard.tables.engines.duckdb import DuckDB, quote_name, quote_text
+from unheard.tables.sources.cells import note_row
+from unheard.tables.sources.lines import delimiter_stated, find_lines, has_blank_rows
+from unheard.tables.sources.parts import Part
+from unheard.tables.sources.reading import Findings, Reading, Roles
 
 _SIGNS = {"delim": "Delimiter", "quote": "Quote", "escape": "Escape", "comment": "Comment"}
 """Signs with a meaning: what one is told, and as what it is found."""
@@ -50,32 +54,32 @@ class Delimited:
         described = self.engine.execute(f"describe select * from {self.source()}").fetchall()
         return {row[0]: row[1] for row in described}
 
-    def looked_at(self, wanted: Collection[str] | None) -> tuple[Delimited, dict[str, str]]:
-        """Return the files with what a look at them tells, and their columns.
+    def looked_at(self, wanted: Collection[str] | None) -> tuple[Delimited, dict[str, str], int]:
+        """Return the files with what a look at them tells, their columns, and the lines skipped.
 
         DuckDB takes long to guess how many columns are written, and longer to describe them. Of a
         single file it tells what it has guessed, and need not do so again.
         """
         if wanted and len(self.paths) == 1:
-            query = f"select {', '.join(_SIGNS.values())}, Columns from {self.source('sniff_csv')}"
-            *found, columns = self.engine.execute(query).fetchall()[0]
+            asked = ", ".join((*_SIGNS.values(), "SkipRows", "Columns"))
+            query = f"select {asked} from {self.source('sniff_csv')}"
+            *found, skipped, columns = self.engine.execute(query).fetchall()[0]
             kinds = {one["name"]: one["type"] for one in columns}
             if kinds.keys() >= {*wanted}:
                 said = (quote_text("" if sign == "(empty)" else sign) for sign in found)
-                return self.with_dialect(**dict(zip(_SIGNS, said, strict=True))), kinds
-        return self, self.columns()
+                return self.with_dialect(**dict(zip(_SIGNS, said, strict=True))), kinds, skipped
+        return self, self.columns(), 0
 
 
 def read_delimited(
     engine: DuckDB,
     paths: Sequence[str],
-    head: bytes,
-    as_text: Collection[str],
-    numbers: Collection[str] | None,
-    wanted: Collection[str] | None,
+    parts: Sequence[Part],
+    roles: Roles,
+    reading: Reading,
     *,
     tabs: bool,
-) -> exp.Expr:
+) -> tuple[exp.Expr, Findings]:
     """Let DuckDB read files of delimited text.
 
     Parameters
@@ -84,39 +88,89 @@ def read_delimited(
         That reads.
     paths
         The files' names, as DuckDB reads them literally.
-    head
-        The beginning of the first.
-    as_text, numbers, wanted
-        As in :func:`unheard.tables.sources.files.read_file`.
+    parts
+        What is known of the files.
+    roles, reading
+        What is needed of them, and what was said about the header.
     tabs
         Whether there are tabs between the columns.
     """
+    top = parts[0]
     files = Delimited(engine, paths, {"sample_size": "100000"})
     if len(paths) > 1:  # of a single file it changes nothing and takes as long again
         files = files.with_dialect(union_by_name="true")
-    stated = re.match(rb"(?:\xef\xbb\xbf)?sep=(.)\r?\n", head)
-    if stated is not None:  # as Excel begins a file
-        files = files.with_dialect(skip="1", delim=quote_text(stated[1].decode("latin-1")))
+    mark = delimiter_stated(top.head)
+    if mark is not None:  # as Excel begins a file
+        files = files.with_dialect(skip="1", delim=quote_text(mark))
     elif tabs:
         files = files.with_dialect(delim="'\t'")
-    files, found = files.looked_at(wanted)
-    names = _told_apart(files, list(found))
-    texts = {there for there, name in names.items() if name in as_text}
-    decimals = {there for there, name in names.items() if numbers is None or name in numbers}
-    if re.search(rb"\d,\d", head) and any(found[there] == "VARCHAR" for there in decimals):
+    files, found, findings = _find_columns(files, top, roles, reading)
+    names = _told_apart(files, list(found)) if findings.has_header else {one: one for one in found}
+    texts = {there for there, name in names.items() if name in roles.as_text}
+    decimals = {
+        there
+        for there, name in names.items()
+        if (not roles.is_whole(name) if roles.ratings is None else name in roles.ratings)
+    }
+    if re.search(rb"\d,\d", top.head) and any(found[there] == "VARCHAR" for there in decimals):
         with_commas = files.with_dialect(decimal_separator="','")
-        more = _numbers_with_commas(with_commas, found, wanted)
+        more = _numbers_with_commas(with_commas, found, roles.wanted)
         if decimals & more:
             files, texts = with_commas, (texts | more) - decimals
+    if re.search(rb"\b\d{1,3}\.\d{3}\b", top.head):  # a point may stand for thousands
+        texts |= {
+            there
+            for there, name in names.items()
+            if roles.is_whole(name) and found[there] == "DOUBLE"
+        }
     if texts:
         kept = ", ".join(f"{quote_text(there)}: 'VARCHAR'" for there in sorted(texts))
         files = files.with_dialect(types=f"{{{kept}}}")
-    if wanted and {*wanted} <= {*names.values()}:
-        names = {there: name for there, name in names.items() if name in wanted}
+    every = list(names)
+    if roles.wanted and {*roles.wanted} <= {*names.values()}:
+        names = {there: name for there, name in names.items() if name in roles.wanted}
     selected = ", ".join(
         f"{quote_name(there)} as {quote_name(name)}" for there, name in names.items()
     )
-    return engine.view(f"select {selected} from {files.source()}")
+    rows = "" if not any(map(has_blank_rows, parts)) else _write_filter(every)
+    return engine.view(f"select {selected} from {files.source()}{rows}"), findings
+
+
+def _find_columns(
+    files: Delimited, top: Part, roles: Roles, reading: Reading
+) -> tuple[Delimited, dict[str, str], Findings]:
+    """Find the header and the columns: as DuckDB does, unless that misses what is needed."""
+    failed = None
+    if reading.header is None:
+        try:
+            looked_at, found, skipped = files.looked_at(roles.wanted)
+            if roles.wanted and {*roles.wanted} <= {*_told_apart(looked_at, list(found)).values()}:
+                above = skipped - int(files.settings.get("skip", "0"))
+                notes = (note_row(top.words, skipped),) if above else ()
+                return looked_at, found, Findings(notes=notes)
+        except QueryError as error:
+            failed = error
+    lines = find_lines(top, files.settings.get("delim"), roles.wanted, reading)
+    if failed is None and reading.header is None and lines.names == list(found):
+        return looked_at, found, Findings(notes=lines.notes)
+    said = {"skip": str(lines.skip), "null_padding": "true"}
+    if lines.delimiter is not None:
+        said["delim"] = quote_text(lines.delimiter)
+    if not lines.has_header:
+        listed = ", ".join(map(quote_text, lines.names))
+        said |= {"header": "false", "names": f"[{listed}]"}
+    files = files.with_dialect(**said)
+    try:
+        found = files.columns()
+    except QueryError as error:
+        raise (failed or error) from None
+    return files, found, Findings(has_header=lines.has_header, notes=lines.notes)
+
+
+def _write_filter(columns: Sequence[str]) -> str:
+    """Leave out rows without any value."""
+    texts = ", ".join(f"{quote_name(name)}::varchar" for name in columns)
+    return f" where coalesce({texts}) is not null"
 
 
 def _numbers_with_commas(
@@ -124,7 +178,7 @@ def _numbers_with_commas(
 ) -> set[str]:
     """Return the columns that decimal commas turn from text to numbers, unless others suffer."""
     try:
-        _, found = files.looked_at(wanted)
+        _, found, _ = files.looked_at(wanted)
     except QueryError:
         return set()  # commas are something else here
     changed = {one for one in before if found.get(one) != before[one]}

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import codecs
 import difflib
 import glob
 import os
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from sqlglot import exp
 
-from unheard.errors import QueryError, SourceError
-from unheard.tables.engines.duckdb import DuckDB, is_duckdb, kind_of, quote_name, quote_text
-from unheard.tables.engines.sqlite import is_sqlite
+from unheard.errors import OptionError, QueryError, SourceError, UnheardError
+from unheard.tables.engines.duckdb import DuckDB, kind_of, quote_name, quote_text
+from unheard.tables.sources.cells import unite_tables
 from unheard.tables.sources.delimited import read_delimited
+from unheard.tables.sources.parts import Form, Part, open_part
+from unheard.tables.sources.reading import Findings, Reading, Roles, unreadable
+from unheard.tables.sources.text_numbers import read_text_numbers
+from unheard.tables.sources.web_tables import read_page
+from unheard.tables.sources.workbooks import read_workbook
 
-_FORMS = {
-    "csv": "csv", "tsv": "tsv", "tab": "tsv", "txt": "csv", "parquet": "parquet", "pq": "parquet",
-    "json": "json", "jsonl": "json", "ndjson": "json",
-}  # fmt: skip
 _CLOSE = 0.75
-_UTF8 = "Save it as UTF-8, which Excel calls CSV UTF-8"
 
 
 def not_found(text: str) -> SourceError:
@@ -49,10 +49,6 @@ def not_found(text: str) -> SourceError:
     )
 
 
-def _unreadable(problem: str, path: str, hint: str, **data: Any) -> SourceError:
-    return SourceError("source", problem=problem, hint=hint, path=path, **data)
-
-
 def matching(text: str) -> list[str]:
     """Return the files that a path or a glob stands for.
 
@@ -69,36 +65,13 @@ def matching(text: str) -> list[str]:
     return sorted(str(folder / one) for one in found if (folder / one).is_file())
 
 
-def head_of(path: str, text: str) -> bytes:
-    """Return the beginning of a file."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(4096)
-    except OSError as error:
-        raise _unreadable(
-            "{path} cannot be read: {message}",
-            text,
-            "Check its permissions",
-            message=error.strerror,
-        ) from None
-
-
-def form_of(text: str) -> str | None:
-    """Tell the format of a file from its name; None if that does not tell."""
-    name = text.lower()
-    for ending in (".gz", ".zst"):
-        name = name.removesuffix(ending)
-    return _FORMS.get(name.rpartition(".")[2])
-
-
 def read_file(
     engine: DuckDB,
     path: str,
-    as_text: Collection[str],
     words: str,
-    numbers: Collection[str] | None = (),
-    wanted: Collection[str] | None = None,
-) -> exp.Expr:
+    roles: Roles,
+    reading: Reading,
+) -> tuple[exp.Expr, Findings]:
     """Let DuckDB read files.
 
     Parameters
@@ -107,89 +80,117 @@ def read_file(
         That reads.
     path
         A path or a glob.
-    as_text
-        Columns whose values are taken as they are written.
     words
         What messages call the files.
-    numbers
-        Columns in which a comma between digits is a decimal comma; None for all. Elsewhere it may
-        stand for thousands.
-    wanted
-        Columns that are needed; None for all. If one of them is missing, the table has them all.
+    roles
+        Which columns are needed, and what for. If one is missing, the table has all columns.
+    reading
+        How they are to be read.
     """
     files = matching(path)
     empty = [one for one in files if os.path.getsize(one) == 0]
     if empty:
-        raise _unreadable(
-            "{path} is empty", words if len(files) == 1 else empty[0], "Use a file with a header"
-        )
-    head = head_of(files[0], words)
-    form = form_of(path) if words != "-" else None
-    if form is None:
-        form = "parquet" if head.startswith(b"PAR1") else "csv"
-        if head.lstrip()[:1] in (b"{", b"["):
-            form = "json"
+        hint = "Use a file with a header"
+        raise unreadable("{path} is empty", words if len(files) == 1 else empty[0], hint)
+    parts = []
     for one in files:
-        if form in ("csv", "tsv"):
-            _refuse_binary(one, words if len(files) == 1 else one)
-        _check_gzip(one)
-    paths = _escape_paths(files)
+        called = words if len(files) == 1 else one
+        parts.append(
+            open_part(one, one if words == path else words, called, engine.folder, reading)
+        )
+    form = _common_form(parts, words)
     try:
-        if form in ("csv", "tsv"):
-            tabs = form == "tsv"
-            return read_delimited(engine, paths, head, as_text, numbers, wanted, tabs=tabs)
-        listed = f"[{', '.join(map(quote_text, paths))}]"
-        if form == "json":
-            return _read_json(engine, listed, as_text)
-        engine.counts_rows_for_nothing = True
-        together = ", union_by_name = true" if len(files) > 1 else ""
-        return _view(engine, f"read_parquet({listed}{together})", wanted)
+        if form in ("workbook", "page"):
+            relation, findings = _read_cells(engine, parts, roles, reading)
+        elif form in ("csv", "tsv"):
+            paths = _escape_paths([part.path for part in parts])
+            relation, findings = read_delimited(
+                engine, paths, parts, roles, reading, tabs=form == "tsv"
+            )
+        else:
+            _refuse_header(form, reading, words)
+            paths = _escape_paths([part.path for part in parts])
+            relation, findings = _read_typed(engine, form, paths, roles), Findings()
     except Exception as error:
-        if form != "parquet" and not _is_utf8(files):
-            raise _unreadable("{path} is not in UTF-8", words, _UTF8) from None
+        if isinstance(error, UnheardError) and not isinstance(error, QueryError):
+            raise
         message = error.message if isinstance(error, QueryError) else str(error)
-        raise _unreadable(
+        raise unreadable(
             "{path} cannot be read as {form}: {message}",
             words,
             "Check the file and its ending",
             form=form,
             message=message.splitlines()[0],
         ) from error
+    if form not in ("json", "parquet"):
+        relation, numbers = read_text_numbers(engine, relation, roles)
+        findings = replace(findings, notes=(*findings.notes, *numbers))
+    notes = tuple(note for part in parts for note in part.notes)
+    return relation, replace(findings, encoding=parts[0].encoding, notes=(*notes, *findings.notes))
+
+
+def _common_form(parts: Sequence[Part], words: str) -> Form:
+    forms = sorted({part.form for part in parts})
+    if len(forms) > 1 and forms != ["csv", "tsv"]:
+        raise unreadable(
+            "The files that {path} stands for are of several formats: {forms}",
+            words,
+            "Name files of one format",
+            forms=", ".join(forms),
+        )
+    return forms[0]
+
+
+def _refuse_header(form: Form, reading: Reading, words: str) -> None:
+    if reading.header is not None:
+        raise OptionError(
+            "header",
+            problem="{argument} does not apply to {path}: in {form} every value has a name",
+            hint="Leave it out",
+            path=words,
+            form={"json": "JSON"}.get(form, "Parquet"),
+        )
+
+
+def _read_cells(
+    engine: DuckDB, parts: Sequence[Part], roles: Roles, reading: Reading
+) -> tuple[exp.Expr, Findings]:
+    """Read sheets and web pages, which come as whole tables."""
+    tables, found = [], []
+    for part in parts:
+        asked = replace(reading, sheet=part.sheet)
+        if part.form == "page":
+            table, findings = read_page(Path(part.path), roles, asked, part.words)
+        else:
+            table, findings = read_workbook(part.path, roles, asked, part.words)
+        tables.append(table)
+        found.append(findings)
+    first = replace(found[0], notes=tuple(note for one in found for note in one.notes))
+    if parts[0].form == "workbook":
+        first = replace(first, workbook=parts[0].path)
+    return engine.register(unite_tables(tables)), first
+
+
+def _read_typed(engine: DuckDB, form: Form, paths: Sequence[str], roles: Roles) -> exp.Expr:
+    listed = f"[{', '.join(map(quote_text, paths))}]"
+    if form == "json":
+        return _read_json(engine, listed, roles.as_text)
+    engine.counts_rows_for_nothing = True
+    together = ", union_by_name = true" if len(paths) > 1 else ""
+    return _view(engine, f"read_parquet({listed}{together})", roles.wanted)
 
 
 def _escape_paths(files: Sequence[str]) -> list[str]:
     """Write paths so that DuckDB finds neither patterns nor addresses in them."""
     for path in files:
         if os.sep != "\\" and "\\" in path and glob.has_magic(path):
-            raise _unreadable(
+            raise unreadable(
                 "DuckDB cannot read {path}: its name has both a backslash and *, ? or [",
                 path,
                 "Rename it",
             )
     # The dot in front keeps ~ and http: from meaning anything.
     return [glob.escape(os.path.join(os.curdir, path)) for path in files]
-
-
-def _check_gzip(path: str) -> None:
-    """Refuse a damaged gzip file: DuckDB takes what it unpacks to without a look at its checksum.
-
-    (It does look at those of zstd, where there are any.)
-    """
-    if not path.lower().endswith(".gz"):
-        return
-    import pyarrow as pa
-
-    try:
-        with pa.input_stream(path, compression="gzip") as unpacked:
-            while unpacked.read(1 << 20):
-                pass
-    except OSError as error:
-        raise _unreadable(
-            "{path} is a damaged gzip file: {message}",
-            path,
-            "Create or download it again",
-            message=str(error),
-        ) from None
 
 
 def _view(engine: DuckDB, source: str, wanted: Collection[str] | None) -> exp.Expr:
@@ -206,41 +207,6 @@ def _view(engine: DuckDB, source: str, wanted: Collection[str] | None) -> exp.Ex
             if engine.columns(narrow).keys() == {*wanted}:
                 return narrow
     return engine.view(f"select * from {source}")
-
-
-def _is_utf8(files: Sequence[str]) -> bool:
-    """Whether all of some files are text in UTF-8; packed ones are taken to be."""
-    for path in files:
-        if path.lower().endswith((".gz", ".zst")):
-            continue
-        with open(path, encoding="utf-8") as file:
-            try:
-                while file.read(1 << 20):
-                    pass
-            except UnicodeDecodeError:
-                return False
-    return True
-
-
-def _refuse_binary(path: str, words: str) -> None:
-    head = head_of(path, words)
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise _unreadable("{path} is in UTF-16", words, _UTF8)
-    if path.lower().endswith((".gz", ".zst")) or b"\0" not in head:
-        return
-    # Queries that a database brings along run only if the user has called it one.
-    for name, is_one in (("DuckDB", is_duckdb), ("SQLite", is_sqlite)):
-        if is_one(head):
-            raise _unreadable(
-                "{path} is a {kind} database",
-                words,
-                "Export its table as CSV or Parquet, or name the database: {url}",
-                kind=name,
-                url=f"{name.lower()}:///{words}",
-            )
-    raise _unreadable(
-        "{path} is a binary file", words, "Use a CSV, TSV, Parquet or JSON lines file"
-    )
 
 
 def _read_json(engine: DuckDB, listed: str, as_text: Collection[str]) -> exp.Expr:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from unheard.errors import ScaleError
 from unheard.model.scale import Scale
 from unheard.tables.engines.base import Engine
 from unheard.tables.request import Kind
+from unheard.tables.sources.column_names import COUNT, ITEM, PEOPLE, PERSON, RATING
 from unheard.tables.sources.open import Opened
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.expressions import number
@@ -20,6 +20,7 @@ from unheard.tables.sql.reserved_names import MANY, plain, reserve
 from unheard.text import name_of, write_exactly
 
 _EXAMPLES = 3
+_HEAD = 5
 _MOST_RATINGS = 21
 """A column with more different values than this is not taken for ratings."""
 
@@ -32,20 +33,6 @@ _RARE = 0.02
 """Values at the ends as rare as this may be slips, and do not make a scale longer."""
 
 _NUMBERS: tuple[Kind, ...] = ("whole", "real", "single")
-_RATING = re.compile(
-    r"(?!.*(id|count)s?$).*((?<!ope)rating|stars|score|satisfaction"
-    r"|(?<![a-z])(star|grade|mark|note|answer)s?(?![a-z]))",
-    re.IGNORECASE,
-)
-_ITEM = re.compile(
-    r"item|name|title|hotel|product|course|lecturer|book|movie|film|track|place|id$", re.IGNORECASE
-)
-_PERSON = re.compile(r"user|guest|rater|reviewer|person|student|customer|respondent", re.IGNORECASE)
-_PEOPLE = re.compile(
-    r"n|population|people|guests|visitors|students|customers|enrol+ed|invited|asked|size",
-    re.IGNORECASE,
-)
-_COUNT = re.compile(r"(.*?)(\d+(?:\.\d+)?)\D*")
 
 
 @dataclass(frozen=True)
@@ -110,11 +97,28 @@ def inspect(opened: Opened) -> dict[str, Any]:
         _inspect_column(opened.engine, opened.relation, name, kind, rows)
         for name, kind in opened.kinds.items()
     ]
+    found = opened.findings
     return {
         "rows": rows,
         "columns": [asdict(one) for one in columns],
+        "head": _read_head(opened),
         "guess": asdict(guess(columns, rows)),
+        "sheet": found.sheet,
+        "sheets": list(found.sheets),
+        "encoding": found.encoding,
+        "has_header": found.has_header,
+        "notes": list(found.notes),
     }
+
+
+def _read_head(opened: Opened) -> list[list[str | None]]:
+    """Return a few rows as text."""
+    texts = [
+        exp.alias_(exp.cast(column(name), "text"), reserve(f"text_{at}"))
+        for at, name in enumerate(opened.kinds)
+    ]
+    rows = opened.engine.rows(exp.select(*texts).from_(opened.relation.copy()).limit(_HEAD))
+    return [[None if cell is None else name_of(cell) for cell in row.values()] for row in rows]
 
 
 def _inspect_column(engine: Engine, relation: exp.Expr, name: str, kind: Kind, rows: int) -> Column:
@@ -188,7 +192,7 @@ _NAMED = 10.0
 def _score_rating(one: Column, rows: int) -> float:
     if one.kind not in _NUMBERS or one.least is None:
         return 0.0
-    named = bool(_RATING.match(one.name))
+    named = bool(RATING.match(one.name))
     few = 2 <= one.distinct <= _MOST_RATINGS and (named or one.distinct < rows)
     return _NAMED * named + few
 
@@ -198,21 +202,21 @@ def _score_item(one: Column, rows: int, has_counts: bool) -> float:
     # fewer. Where it has counts, it is an item.
     is_key = one.distinct == rows
     usual = is_key if has_counts else one.distinct < 0.7 * rows
-    named = bool(_ITEM.search(one.name)) and (has_counts or one.kind == "text" or not is_key)
+    named = bool(ITEM.search(one.name)) and (has_counts or one.kind == "text" or not is_key)
     values = 2.0 * (one.kind in ("text", "whole")) + (one.kind == "text") + usual
-    return _NAMED * (1.1 + named - bool(_PERSON.search(one.name))) + values
+    return _NAMED * (1.1 + named - bool(PERSON.search(one.name))) + values
 
 
 def _score_people(one: Column) -> float:
     fits = one.kind == "whole" and one.least is not None and one.least >= 0
-    return 1.0 if fits and _PEOPLE.fullmatch(one.name) else 0.0
+    return 1.0 if fits and PEOPLE.fullmatch(one.name) else 0.0
 
 
 def _find_counts(columns: Sequence[Column]) -> tuple[str, ...]:
     """Find columns named alike but for a rising number: n1, n2, ...; count_0.5, count_1, ..."""
     groups: dict[str, list[tuple[float, str]]] = {}
     for one in columns:
-        found = _COUNT.fullmatch(one.name)
+        found = COUNT.fullmatch(one.name)
         if found is not None and _may_be_counts(one):
             groups.setdefault(found[1], []).append((float(found[2]), one.name))
     best = max(groups.values(), key=len, default=[])
@@ -226,7 +230,7 @@ def _may_be_counts(one: Column) -> bool:
 
 
 def _write_scale_of_counts(names: Sequence[str]) -> str | None:
-    found = [_COUNT.fullmatch(name) for name in names]
+    found = [COUNT.fullmatch(name) for name in names]
     return _write_scale([float(one[2]) for one in found if one is not None])
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import glob
 import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 import narwhals as nw
 from sqlglot import exp
@@ -21,25 +19,23 @@ from unheard.errors import (
     ColumnError,
     Given,
     OptionError,
-    QueryError,
     SourceError,
+    hide_passwords,
     write_list,
 )
 from unheard.tables.engines.base import Engine
-from unheard.tables.engines.duckdb import DuckDB, Relation, is_duckdb
-from unheard.tables.engines.sqlite import SQLite, is_sqlite
+from unheard.tables.engines.duckdb import DuckDB, Relation
 from unheard.tables.request import Kind, Request, check_table_name
-from unheard.tables.sources.files import form_of, head_of, matching, not_found, read_file
-from unheard.text import plural
+from unheard.tables.sources.databases import connect, find_table, is_database_file, is_url
+from unheard.tables.sources.files import matching, not_found, read_file
+from unheard.tables.sources.parts import form_of, is_named_like_file
+from unheard.tables.sources.reading import Findings, Reading, Roles
+from unheard.tables.sources.workbooks import sheet_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ENGINES = ("duckdb", "spark")
-_DATABASES = (".db", ".ddb", ".duckdb", ".sqlite", ".sqlite3")
-"""How a file is called that is to be opened as a database; what is in it tells which kind."""
-
-_URL = re.compile(r"([a-z][a-z0-9+]*)://", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -58,6 +54,8 @@ class Opened:
         What messages call it.
     back
         Turns a result of the engine into the kind of frame that came in.
+    findings
+        What was found out about files.
     """
 
     engine: Engine
@@ -65,6 +63,7 @@ class Opened:
     kinds: dict[str, Kind]
     words: str
     back: Callable[[exp.Expr], Any]
+    findings: Findings = field(default_factory=Findings)
 
 
 @dataclass(frozen=True)
@@ -85,6 +84,10 @@ class Where:
         The table of the database that the result is written to.
     confined
         The one folder that files may be read from; None for any.
+    sheet, encoding, header
+        How a file is to be read, see :class:`unheard.tables.sources.reading.Reading`.
+    most
+        How many bytes a file may have when it is unpacked; None for any number.
     """
 
     engine: str | None = None
@@ -94,6 +97,26 @@ class Where:
     spark_master: str | None = None
     to_table: str | None = None
     confined: Path | None = None
+    sheet: str | int | None = None
+    encoding: str | None = None
+    header: str | int | None = None
+    most: int | None = None
+
+    @property
+    def reading(self) -> Reading:
+        """How a file is to be read."""
+        return Reading.read(self.sheet, self.encoding, self.header, self.most)
+
+    def refuse_reading(self, what: str) -> None:
+        """Raise if something is said about reading a file, and there is none."""
+        for name in ("sheet", "encoding", "header"):
+            if getattr(self, name) is not None:
+                raise OptionError(
+                    name,
+                    problem="{argument} does not apply to {what}",
+                    hint="Leave it out",
+                    what=what,
+                )
 
     @property
     def writable(self) -> bool:
@@ -121,17 +144,23 @@ def second_table(source: Any, main: Opened, place: str, as_text: tuple[str, ...]
     if isinstance(source, str | os.PathLike):
         text = os.fspath(source)
         if not matching(text):
-            if form_of(text) is not None or text.startswith(("/", ".")):
+            workbook = main.findings.workbook
+            if (
+                workbook is not None
+                and isinstance(main.engine, DuckDB)
+                and text in sheet_names(workbook)
+            ):
+                return _second_file(main, workbook, Roles(as_text=as_text), Reading(text), text)
+            if is_named_like_file(text) or text.startswith(("/", ".")):
                 raise not_found(text)
             check_table_name(place, text)
             relation = main.engine.lookup(place, text)
             return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
         if isinstance(main.engine, DuckDB):
-            relation = read_file(main.engine, text, as_text, text)
-            return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
+            return _second_file(main, text, Roles(as_text=as_text), Reading(), text)
         with_duckdb = DuckDB()
         try:
-            relation = read_file(with_duckdb, text, as_text, text)
+            relation, _ = _read_second(with_duckdb, text, Roles(as_text=as_text), Reading(), text)
             rows = with_duckdb.native(exp.select("*").from_(relation))
         finally:
             with_duckdb.close()
@@ -146,13 +175,37 @@ def second_table(source: Any, main: Opened, place: str, as_text: tuple[str, ...]
     return replace(main, relation=relation, kinds=main.engine.columns(relation), words=text)
 
 
+def _second_file(main: Opened, path: str, roles: Roles, reading: Reading, words: str) -> Opened:
+    assert isinstance(main.engine, DuckDB)
+    relation, findings = _read_second(main.engine, path, roles, reading, words)
+    kinds = main.engine.columns(relation)
+    return replace(main, relation=relation, kinds=kinds, words=words, findings=findings)
+
+
+def _read_second(
+    engine: DuckDB, path: str, roles: Roles, reading: Reading, words: str
+) -> tuple[exp.Expr, Findings]:
+    try:
+        return read_file(engine, path, words, roles, reading)
+    except SourceError as error:
+        if error.code != "several_sheets":
+            raise
+        raise SourceError(
+            "source",
+            problem=error.problem,
+            hint="Save the one that is needed as a file of its own",
+            path=words,
+            many=error.data["many"],
+            what=error.data["what"],
+        ) from None
+
+
 # Files, databases, standard input.
 
 
 def _open_text(text: str, request: Request | None, where: Where) -> Opened:
-    url = _URL.match(text)
-    if url is not None:
-        return _open_url(text, url[1].lower(), where)
+    if is_url(text):
+        return _open_database(text, where)
     if where.engine == "spark":
         return _open_with_spark(text, request, where)
     if os.path.isdir(text):
@@ -165,8 +218,8 @@ def _open_text(text: str, request: Request | None, where: Where) -> Opened:
             path=text,
         )
     # What was uploaded holds rows, whatever it is called.
-    if where.confined is None and os.path.isfile(text) and text.lower().endswith(_DATABASES):
-        return _open_database_file(text, where)
+    if where.confined is None and is_database_file(text):
+        return _open_database(text, where)
     return _open_file(text, request, where)
 
 
@@ -175,6 +228,7 @@ def _open_file(text: str, request: Request | None, where: Where) -> Opened:
     if text != "-" and not matching(text):
         raise not_found(text)
     _refuse_to_table(where)
+    reading = where.reading
     if where.table is not None or where.query is not None:
         raise OptionError(
             "table" if where.table else "query",
@@ -185,35 +239,8 @@ def _open_file(text: str, request: Request | None, where: Where) -> Opened:
     engine = DuckDB(where.memory, where.confined)
     with engine.closed_on_error():
         path = str(_save_input(engine)) if text == "-" else text
-        relation = read_file(
-            engine, path, _text_columns(request), text, _ratings(request), _wanted(request)
-        )
-        return _opened(engine, relation, words)
-
-
-def _open_database_file(text: str, where: Where) -> Opened:
-    head = head_of(text, text)
-    if not is_sqlite(head) and not is_duckdb(head):
-        raise SourceError(
-            "source",
-            problem="{path} is neither a DuckDB nor a SQLite database",
-            hint="If it contains rows, give it an ending",
-            examples=(".csv", ".parquet"),
-            path=text,
-        )
-    make = _sqlite if is_sqlite(head) else _duckdb
-    return _open_database(make(Path(text), where), text, where)
-
-
-def _sqlite(path: Path, where: Where) -> SQLite:
-    return SQLite(path, writable=where.writable)
-
-
-def _duckdb(path: Path, where: Where) -> DuckDB:
-    engine = DuckDB(where.memory)
-    with engine.closed_on_error():
-        engine.attach(path, writable=where.writable)
-    return engine
+        relation, findings = read_file(engine, path, words, Roles.of(request), reading)
+        return replace(_opened(engine, relation, words), findings=findings)
 
 
 def _refuse_to_table(where: Where) -> None:
@@ -225,96 +252,19 @@ def _refuse_to_table(where: Where) -> None:
         )
 
 
-def _open_url(text: str, scheme: str, where: Where) -> Opened:
-    from unheard.tables.engines.postgres import Postgres, without_password
-
-    engine: Engine
-    if scheme in ("postgresql", "postgres"):
-        engine = Postgres(text, writable=where.writable)
-    elif scheme in ("sqlite", "duckdb"):
-        path = Path(unquote(urlsplit(text).path)[1:])
-        if not path.is_file():
-            raise SourceError(
-                "source",
-                problem="{path} does not exist",
-                hint="Write {scheme}:///folder/file.db, or an absolute path after four slashes",
-                code="file_not_found",
-                path=str(path),
-                scheme=scheme,
-            )
-        engine = (_sqlite if scheme == "sqlite" else _duckdb)(path, where)
-    else:
-        raise SourceError(
-            "source",
-            problem="{url} cannot be read: {scheme} is not supported",
-            hint="Use postgresql://, sqlite:/// or duckdb:///, or run the SQL that `unheard sql` "
-            "writes",
-            url=without_password(text),
-            scheme=scheme,
-        )
-    return _open_database(engine, without_password(text), where)
-
-
-def _open_database(engine: Any, text: str, where: Where) -> Opened:
+def _open_database(text: str, where: Where) -> Opened:
+    where.refuse_reading("a database")
+    engine = connect(text, writable=where.writable, memory=where.memory)
     with engine.closed_on_error():
-        relation, words = _of_database(engine, text, where)
+        words = hide_passwords(text)
+        relation, words = find_table(engine, words, where.table, where.query, where.to_table)
         return _opened(engine, relation, words)
-
-
-def _of_database(engine: Any, text: str, where: Where) -> tuple[exp.Expr, str]:
-    """Return the table or query that is meant, and what messages call it."""
-    if where.query is not None:
-        # The user's own words go to the engine as they are.
-        try:
-            relation = engine.from_query(where.query)
-        except QueryError as error:
-            raise OptionError(
-                "query",
-                problem="{argument} cannot be run; {engine_name} reports: {message}",
-                hint="Use one SELECT statement",
-                engine_name=error.engine,
-                message=error.message.rstrip("."),
-            ) from None
-        return relation, f"the query on {text}"
-    there = engine.tables()
-    if where.to_table in there:
-        raise OptionError(
-            "to_table",
-            problem="{database} already has a table {name}",
-            hint="Choose another name",
-            database=text,
-            name=repr(where.to_table),
-        )
-    name = where.table
-    if name is None:
-        if len(there) != 1:
-            raise OptionError(
-                "table",
-                problem="{database} has {tables}: {there}",
-                hint="Name one with {table}",
-                database=text,
-                tables=plural(len(there), "table"),
-                there=", ".join(there[:12]) or "none",
-            )
-        name = there[0]
-    elif name not in there and "." not in name:
-        near = difflib.get_close_matches(name, there, n=1)
-        raise OptionError(
-            "table",
-            problem="{database} has no table {name}",
-            hint="Did you mean {near}? It has: {there}" if near else "It has: {there}",
-            database=text,
-            name=repr(name),
-            near=repr(near[0]) if near else "",
-            there=", ".join(there[:12]),
-        )
-    check_table_name("table", name)
-    return engine.lookup("table", name), f"table {name} of {text}"
 
 
 def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened:
     from unheard.tables.engines.spark import Spark, session
 
+    where.refuse_reading("files that Spark reads")
     if where.query is not None:
         raise OptionError(
             "query",
@@ -340,7 +290,7 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
             hint="Use a file that ends in .csv, .parquet or .jsonl",
             path=text,
         )
-    frame = engine.read(text, form, _text_columns(request))
+    frame = engine.read(text, form, Roles.of(request).as_text)
     opened = _opened(engine, engine.source(frame), text)
     return replace(opened, back=lambda query: engine.arrow(query).read_all())
 
@@ -356,26 +306,6 @@ def _save_input(engine: DuckDB) -> Path:
         while chunk := sys.stdin.buffer.read(1 << 20):
             file.write(chunk)
     return path
-
-
-def _text_columns(request: Request | None) -> tuple[str, ...]:
-    """Columns that no reader of text may guess about: names like 007, ratings like n/a."""
-    if request is None:
-        return ()
-    rater = () if request.rater is None else (request.rater,)
-    return (*request.item, *request.strata, *request.rating, *rater)
-
-
-def _wanted(request: Request | None) -> tuple[str, ...] | None:
-    """Columns that are read; None for all."""
-    if request is None:
-        return None
-    return tuple(dict.fromkeys(name for name, _place in request.columns_of_source()))
-
-
-def _ratings(request: Request | None) -> tuple[str, ...] | None:
-    """Columns of ratings; None if nobody has said which."""
-    return None if request is None else request.rating
 
 
 # Frames.
@@ -416,6 +346,7 @@ def _refuse_repeated(source: Any) -> None:
 
 def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:
     implementation = _implementation(source)
+    where.refuse_reading("a frame")
     words = f"the {implementation.value} frame"
     if implementation.is_pyspark() or implementation.is_pyspark_connect():
         from unheard.tables.engines.spark import Spark
@@ -427,7 +358,7 @@ def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:
         return _opened(relation, relation.source, "the DuckDB relation")
     engine = DuckDB(where.memory)
     with engine.closed_on_error():
-        relation_ = engine.register(_as_arrow(source, implementation, _wanted(request)))
+        relation_ = engine.register(_as_arrow(source, implementation, Roles.of(request).wanted))
         opened = _opened(engine, relation_, words)
     return replace(opened, back=lambda query: _same_kind(source, implementation, engine, query))
 

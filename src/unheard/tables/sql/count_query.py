@@ -82,9 +82,25 @@ def write_count_query(
         lean = lean and most is not None and not request.attributes
         rows = [] if lean else _rows(request)
         weighed = _weighed(request, kinds)
-        query = _grouped(source, keys, [*inner, *rows, *_per_item(request), *weighed])
-        query = _unfolded(request, query, outer, lean=lean)
+        kept = [*_per_item(request), *weighed]
+        if most is None and not request.attributes:
+            query = _grouped(source, keys, [*_named_counts(request, inner), *kept])
+        else:
+            query = _grouped(source, keys, [*inner, *rows, *kept])
+            query = _unfolded(request, query, outer, lean=lean)
     return Counting(query, most)
+
+
+def _named_counts(request: Request, counts: Sequence[exp.Expr]) -> list[exp.Expr]:
+    """Name the counts of one rating, and count all rows, and those without a rating."""
+    (rating,) = request.rating
+    everything, rated = exp.Count(this=exp.Star()), exp.Count(this=column(rating))
+    named = [
+        exp.alias_(count.this.copy(), name)
+        for count, name in zip(counts, request.count_columns, strict=True)
+    ]
+    missing = exp.alias_(everything.copy() - rated, N_NULL)
+    return [*named, exp.alias_(everything, N_ROWS), missing]
 
 
 def _rows(request: Request) -> list[exp.Expr]:
@@ -123,6 +139,8 @@ def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
         ),
     )
     names = dict.fromkeys(name for name, _ in request.columns_of_source())
+    if request.by_experience:
+        names[EXPERIENCE] = None  # added to the source before; see `add_experience`
     inner = exp.select(*map(column, names), exp.alias_(ranked, recency)).from_(relation)
     kept = exp.or_(column(recency).eq(1), time.copy().is_(exp.null()), rater.is_(exp.null()))
     latest = exp.select(*map(column, names)).from_(inner.subquery(reserve("ranked"))).where(kept)
@@ -246,6 +264,21 @@ def bad_count(name: str) -> exp.Expr:
     # What is not a number is larger than any number, in every engine that knows such a thing.
     huge = exp.GT(this=value.copy(), expression=number(LARGEST_COUNT))
     return exp.or_(value.copy().is_(exp.null()), value.copy() < 0, huge, fraction)
+
+
+def write_kept_query(request: Request, relation: exp.Expr) -> exp.Select:
+    """Write the query that reads kept counts, added up over the columns that are not asked for."""
+    sums: list[exp.Expr] = [
+        exp.alias_(exp.Sum(this=column(name)), ours)
+        for name, ours in zip(
+            (*request.count_names, *request.row_names),
+            (*request.count_columns, *request.row_columns),
+            strict=True,
+        )
+    ]
+    if request.counts:
+        sums.append(exp.alias_(exp.Literal.number(0), N_BAD))
+    return _grouped(relation, [(name, column(name)) for name in request.groups], sums)
 
 
 def _count_if(condition: exp.Expr) -> exp.Expr:

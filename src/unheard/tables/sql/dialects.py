@@ -11,6 +11,7 @@ from typing import TypeVar
 from sqlglot import Dialect, exp
 
 from unheard.errors import OptionError
+from unheard.tables.sql.explicit_columns import list_columns
 from unheard.tables.sql.pretty import write_lines
 from unheard.tables.sql.reserved_names import reserve
 
@@ -30,8 +31,20 @@ DIALECTS = (
 )
 """The dialects that text is written in."""
 
-FENCED = ("postgres", "sqlite")
-"""Engines that would merge the steps of a query again, and repeat every shared expression."""
+ANALYSED_IN_ROUNDS = ("spark", "databricks")
+"""Engines that go over a query a hundred times at most, and over every step at least once."""
+
+_EXPONENT_IS_DOUBLE = (
+    "bigquery",
+    "clickhouse",
+    "duckdb",
+    "mysql",
+    "spark",
+    "sqlite",
+    "trino",
+    "tsql",
+)
+"""Where a number with an exponent is in double precision; elsewhere it may be a decimal number."""
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 Tree = TypeVar("Tree", bound=exp.Expr)
@@ -99,18 +112,48 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     for choice in (*nodes.get(exp.Least, ()), *nodes.get(exp.Greatest, ())):
         # Nothing compared here is ever null in a row that counts; take the plain function.
         choice.set("ignore_nulls", dialect == "duckdb")
+    if dialect in _EXPONENT_IS_DOUBLE:
+        for cast in nodes.get(exp.Cast, ()):
+            _write_double(cast)
     steps = nodes.get(exp.CTE, [])
+    if dialect in ANALYSED_IN_ROUNDS:
+        list_columns(tree)
     if dialect == "duckdb":
         # It divides by zero as IEEE 754 says; a guard would cost a tenth of the time.
         for guard in nodes.get(exp.Nullif, ()):
             guarded = guard.this
             guard.replace(exp.paren(guarded) if isinstance(guarded, exp.Binary) else guarded)
         _keep_some_steps(steps)
-    if dialect in FENCED:
-        for step in steps:
-            step.set("materialized", True)
+    _fence(steps, dialect)
     text = tree.sql(dialect, copy=False)
     return write_lines(text, dialect) if pretty else text
+
+
+def _fence(steps: Sequence[exp.Expr], dialect: str) -> None:
+    """Keep engines from merging steps again, which would repeat every shared expression."""
+    if dialect == "sqlite":
+        for step in steps:
+            step.set("materialized", True)
+    elif dialect == "postgres":
+        # Rows pass one by one; to materialise each step takes eight times as long.
+        for step in steps:
+            if _NUMBERED.search(step.alias):
+                step.this.set("offset", exp.Offset(expression=exp.Literal.number(0)))
+
+
+_NUMBERED = re.compile(r"_\d+\Z")
+"""How the names of steps end that only work columns out."""
+
+
+def _write_double(cast: exp.Expr) -> None:
+    """Write a number that is cast to double precision with an exponent instead."""
+    value = cast.this
+    literal = value.this if isinstance(value, exp.Neg) else value
+    if not (isinstance(literal, exp.Literal) and not literal.is_string and "." in literal.name):
+        return
+    if "e" not in literal.name:
+        literal.set("this", f"{literal.name}e0")
+    cast.replace(value)
 
 
 def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:

@@ -15,11 +15,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import accumulate
+from operator import add, mul, neg, sub, truediv
 from typing import Any, Literal, TypeAlias, overload
 
 from sqlglot import exp
 
-from unheard.formulas.operations import Along, are_identical
+from unheard.formulas.operations import Along, are_identical, name
 
 Operand: TypeAlias = "Cell | float"
 
@@ -94,12 +95,15 @@ class Cell:
 class Sheet:
     """All cells of one computation; implements :class:`unheard.formulas.operations.Operations`."""
 
-    def __init__(self, long: int = LONG_SCALE) -> None:
+    def __init__(self, long: int | None = LONG_SCALE) -> None:
         self._cells: dict[tuple[Any, ...], Cell] = {}
         self._long = long
 
     def cell(self, operation: str, *arguments: Any) -> Cell:
         """Return the cell for an operation, the same one whenever it is asked for again."""
+        if operation in _FOLDED and all(map(_is_constant, arguments)):
+            known = (a.arguments[0] if isinstance(a, Cell) else a for a in arguments)
+            return self.cell("constant", float(_FOLDED[operation](*known)))
         key = (operation, *(id(a) if isinstance(a, Cell) else (type(a), a) for a in arguments))
         return self._cells.setdefault(key, Cell(self, operation, arguments))
 
@@ -155,7 +159,7 @@ class Sheet:
 
     def ratings(self, columns: Sequence[Operand]) -> Sequence[Operand]:
         """Return columns along the scale, or numbers: on a long scale a row for each."""
-        if len(columns) < self._long:
+        if self._long is None or len(columns) < self._long:
             return columns
         return RatingRows(self, "rating", lambda: list(columns))
 
@@ -178,8 +182,8 @@ class Sheet:
         if not isinstance(found, Cell):
             return found
         if found.operation == "by_end":
-            both: tuple[Operand, Operand] = found.arguments  # type: ignore[assignment]
-            return both[end == HIGH]
+            at_low, at_high = found.arguments
+            return at_low if end == LOW else at_high  # type: ignore[no-any-return]
         cell = self.cell("at_end", found, end)
         return cell.called(f"{end}_{found.name}") if found.name else cell
 
@@ -193,8 +197,9 @@ class Sheet:
             return self._merge_lists(low, high)
         if is_dataclass(low):
             kept = {f.name: (getattr(low, f.name), getattr(high, f.name)) for f in fields(low)}
+            made: Callable[..., Any] = type(low)
             asked = {f.name for f in fields(low) if f.init}
-            return type(low)(**{n: self._merge(*both) for n, both in kept.items() if n in asked})
+            return made(**{n: self._merge(*both) for n, both in kept.items() if n in asked})
         if isinstance(low, Cell | float | int) and not isinstance(low, bool):
             return self.by_end(low, high)
         assert low == high, "only columns may differ from end to end"
@@ -215,6 +220,16 @@ class Sheet:
                 for place, both in enumerate(zip(low, high, strict=True), start=1)
             ]
         return tuple(self._merge(*both) for both in zip(low, high, strict=True))
+
+
+_FOLDED: dict[str, Callable[..., float]] = {
+    "add": add, "sub": sub, "mul": mul, "div": truediv, "neg": neg, "divide": truediv,
+}  # fmt: skip
+"""What is worked out here and now, if it is made of constants: the result is one, too."""
+
+
+def _is_constant(a: Any) -> bool:
+    return not isinstance(a, Cell) or a.operation == "constant"
 
 
 def _are_alike(low: Any, high: Any) -> bool:
@@ -252,10 +267,11 @@ class RatingRows(Along):
         self._summed: RatingRows | None = None
 
     def called(self, name: str) -> RatingRows:
-        """Say what the column is called if it gets a name; what is said first counts."""
-        self.name = self.name or name
-        if isinstance(self._row, Cell):
-            self._row.called(name)
+        """Say what the column is called, if it is not worked out from others."""
+        if self.is_listed:
+            self.name = self.name or name
+            if isinstance(self._row, Cell):
+                self._row.called(name)
         return self
 
     def _named(self, name: str | None) -> RatingRows:
@@ -322,7 +338,7 @@ class RatingRows(Along):
 
     def along(
         self, function: Callable[..., Operand], lists: Sequence[Sequence[Operand]]
-    ) -> Sequence[Operand]:
+    ) -> RatingRows:
         """Apply a function row by row."""
         rows = [one for one in lists if isinstance(one, RatingRows)]
         assert {one.order for one in rows} == {self.order}, "lists must have one order"
@@ -385,10 +401,10 @@ class RatingRows(Along):
     def running_maximum(self) -> RatingRows:
         """Find the largest of the first, of the first two, ... and of all."""
         if self.is_listed:
-            low, high = _by_place(list(self), self.order)
-            if _are_numbers(low) and _are_numbers(high):
+            ends = _by_place(list(self), self.order)
+            if all(map(_are_numbers, ends)):
                 back = self.order in ("rating desc", "place desc")
-                low, high = (_running_maximum(each, back) for each in (low, high))
+                low, high = (_running_maximum(end, back) for end in ends)
                 return RatingRows(self.sheet, self.order, lambda: self._from_places(low, high))
         return self._computed("running_maximum")
 
@@ -408,9 +424,11 @@ class RatingRows(Along):
 
     def neighbours(self, is_beyond: Callable[[Operand], Operand]) -> tuple[Operand, Operand]:
         """Find the two places that something lies between."""
-        sheet, low, high = self.sheet, 1.0, float(len(self))
+        sheet = self.sheet
+        low: Operand = 1.0
+        high: Operand = float(len(self))
         for _ in range(math.ceil(math.log2(len(self) - 1))):
-            middle = sheet.floor((low + high) / 2.0)
+            middle = name("middle", sheet.floor((low + high) / 2.0))
             beyond = is_beyond(self._at(middle))
             low, high = sheet.where(beyond, middle, low), sheet.where(beyond, high, middle)
         return self._at(low), self._at(high)
@@ -418,18 +436,19 @@ class RatingRows(Along):
     def _at(self, place: Operand) -> Operand:
         """Return the element in a place; elements ascend."""
         if not isinstance(place, Cell):
-            return self[int(place) - 1]
-        elements = list(self)
+            return self._elements()[int(place) - 1]
+        elements: list[Any] = self._elements()
         if _are_numbers(elements) and elements == [k * elements[1] for k in range(len(self))]:
-            return (place - 1.0) * elements[1]
+            found: Operand = (place - 1.0) * elements[1]
+            return found
         here = self.sheet.cell("position", self.order, len(self))
         return self.sheet.cell(
             "largest", self.sheet.where(here <= place, self.row, self.sheet.missing())
         )
 
 
-def _running_maximum(numbers: Sequence[float], back: bool) -> list[float]:
-    found = list(accumulate(numbers[::-1] if back else numbers, max))
+def _running_maximum(numbers: Sequence[Any], back: bool) -> list[Operand]:
+    found: list[Operand] = list(accumulate(numbers[::-1] if back else numbers, max))
     return found[::-1] if back else found
 
 

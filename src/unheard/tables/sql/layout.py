@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from unheard.tables.sql.dialects import column, identifier
 from unheard.tables.sql.expressions import HIGH, LOW, Cell, Operand, Order, number
-from unheard.tables.sql.reserved_names import END, PLACE, RATING, reserve
+from unheard.tables.sql.reserved_names import END, PLACE, RATING, plain, reserve
 
 Layer: TypeAlias = list[tuple[str, exp.Expr]]
 """The columns that a step adds to those of the step before."""
@@ -158,7 +158,7 @@ _DEEPEST = 16
 """An expression this deep gets a name: for readers, and for engines whose parsers give up."""
 
 _LONGEST = 8
-"""Repeating no more than this many names costs less than a name that steps have to hand on."""
+"""Repeating no more than this many names costs less than a step."""
 
 _SIGNS = ("add", "sub", "mul", "neg", "least", "greatest")
 """What costs next to nothing to work out again."""
@@ -197,7 +197,7 @@ class _Layout:
 
     def _find_words(self, outputs: Mapping[str, Operand]) -> dict[int, str]:
         """Find a name for every cell: its own, or that of what it is part of."""
-        words = {id(cell): name for name, cell in reversed(outputs.items())}
+        words = {id(cell): plain(name) for name, cell in reversed(list(outputs.items()))}
         for cell in reversed(self.order):
             if cell.name is not None:
                 words[id(cell)] = cell.name
@@ -213,6 +213,9 @@ class _Layout:
     def _place(self, cell: Cell) -> None:
         """Settle whether a cell gets a name, and after how many steps."""
         below = max((self.level.get(id(a), 0) for a in _cells_in(cell)), default=0)
+        if cell.operation == "constant" and cell.name is None:
+            self.depth[id(cell)] = self.level[id(cell)] = self.length[id(cell)] = 0
+            return
         if cell.operation in ("column", "constant") or self.is_base(cell):
             self.depth[id(cell)] = self.level[id(cell)] = 0
             self.length[id(cell)] = 1
@@ -226,7 +229,7 @@ class _Layout:
         length = sum(self.length[id(a)] for a in _cells_in(cell)) or 1
         again = self.uses[id(cell)] - 1
         repeated = again * length > (_LONGEST if cell.operation in _SIGNS else 0)
-        known = cell.name is not None and length > 2
+        known = cell.name is not None and (length > 2 or again > 0)
         shared = plain and (repeated or known or nested >= _DEEPEST or cell.operation in _WINDOWS)
         self.depth[id(cell)] = 0 if shared else nested
         self.length[id(cell)] = 1 if shared else length
@@ -273,6 +276,8 @@ class _Layout:
             return number(cell)
         if not top and id(cell) in self.names:
             return column(self.names[id(cell)])
+        if cell.operation == "constant":
+            return number(cell.arguments[0])
         if cell.operation in _WINDOWS:
             return self._write_window(cell)
         if cell.operation == "position":
@@ -359,12 +364,12 @@ def lay_out(outputs: Mapping[str, Operand], keys: Sequence[str]) -> Chain:
     constants: Layer = [
         (layout.names[id(c)], exp.cast(_decimal(c.arguments[0]), "double"))
         for c in layout.order
-        if c.operation == "constant"
+        if c.operation == "constant" and c.name is not None
     ]
     if not conditions:
         return Chain(constants, None, spread, steps, results, None)
     base = {layout.names[id(c)]: c for c in layout.order if layout.is_base(c)}
-    for name, cell in base.items():
+    for name, cell in sorted(base.items()):
         if cell.operation != "listed":
             spread.append((name, layout.write(cell, top=True)))
     return Chain(constants, _list_rows(layout, base), spread, steps, results, exp.and_(*conditions))
@@ -372,9 +377,11 @@ def lay_out(outputs: Mapping[str, Operand], keys: Sequence[str]) -> Chain:
 
 def _decimal(value: float) -> exp.Expr:
     """Write a number that is cast: with few digits no engine rounds it on the way."""
-    text = repr(value)
-    short = len(text) <= _EXACT and "e" not in text and value > 0
-    return exp.Literal.number(text) if short else number(value)
+    text = repr(abs(value))
+    if len(text) > _EXACT or "e" in text:
+        return number(value)
+    literal = exp.Literal.number(text.removesuffix(".0"))
+    return literal if value >= 0 else exp.Neg(this=literal)
 
 
 _EXACT = 12
@@ -439,7 +446,7 @@ class _Plan:
         steps: list[list[str]] = [[] for _ in range(self._level[""] - 1)]
         for name in self.made:
             steps[self._level[name] - 1].append(name)
-        return steps
+        return [sorted(step) for step in steps]
 
     def _delay(self) -> None:
         """Make a column only when it is needed, unless more would then have to wait for it."""

@@ -129,8 +129,12 @@ def packing(scale: Scale, name: str, kind: Kind) -> Packing | None:
         return None
     lowest, step = scale.lowest, min(b - a for a, b in pairwise(scale.values))
     if kind == "whole" and step == 1 and lowest.is_integer():
-        # A negative position would count from the end of the list.
-        rating: exp.Expr = exp.Greatest(this=column(name), expressions=[number(0)])
+        # A negative position would count from the end of the list, and no type of whole numbers
+        # larger than this can be a position.
+        rating: exp.Expr = exp.TryCast(
+            this=exp.Greatest(this=column(name), expressions=[number(0)]),
+            to=exp.DataType.build("bigint"),
+        )
         if lowest != 1:
             inside = exp.Between(this=column(name), low=number(lowest), high=number(scale.highest))
             shifted = exp.cast(column(name), "bigint") - number(lowest - 1)

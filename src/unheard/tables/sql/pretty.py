@@ -10,11 +10,7 @@ from sqlglot import Dialect
 
 _WIDTH = 100
 
-_CLAUSES = (
-    "WITH", "SELECT", "FROM", "CROSS JOIN", "LEFT JOIN", "JOIN", "WHERE", "GROUP BY", "ORDER BY",
-    "UNION ALL", "LIMIT", "OFFSET",
-)  # fmt: skip
-_CLAUSE = re.compile(r"(WITH|SELECT|FROM|CROSS|LEFT|JOIN|WHERE|GROUP|ORDER|UNION|LIMIT|OFFSET)\Z")
+_CLAUSE = re.compile(r"(WITH|SELECT|FROM|CROSS|LEFT|JOIN|WHERE|GROUP|ORDER|UNION|LIMIT)\Z")
 Token: TypeAlias = "str | list[Token]"
 """A word, or what stands in brackets."""
 
@@ -79,18 +75,33 @@ def _is_call(before: Token) -> bool:
 def _query(tokens: Sequence[Token], indent: int) -> list[str]:
     """Write a query, each clause on a line or more of its own."""
     lines: list[str] = []
-    for clause in _clauses(tokens):
-        lines += _clause(clause, indent)
+    before: list[Token] = []
+    clauses = _clauses(tokens)
+    for place, clause in enumerate(clauses, start=1):
+        more = _clause(clause, indent)
+        short = clause[0] == "FROM" and place == len(clauses)
+        short = short or clause[0] in ("UNION", "CROSS", "LEFT", "WHERE", "GROUP")
+        short = short or before[:1] == ["UNION"]
+        if lines and short and not _is_comment(before) and len(more) == 1:
+            together = f"{lines[-1]} {more[0].strip()}"
+            if len(together) <= _WIDTH:
+                more = [together]
+                lines.pop()
+        lines += more
+        before = clause
     return lines
+
+
+def _is_comment(tokens: Sequence[Token]) -> bool:
+    return isinstance(tokens[0], str) and tokens[0].startswith("/*")
 
 
 def _clauses(tokens: Sequence[Token]) -> list[list[Token]]:
     clauses: list[list[Token]] = [[]]
     for place, token in enumerate(tokens):
         starts = isinstance(token, str) and (_CLAUSE.match(token) or token.startswith("/*"))
-        if starts and token == "JOIN" and tokens[place - 1] in ("CROSS", "LEFT"):
-            starts = None
-        if starts and clauses[-1]:
+        joined = token == "JOIN" and tokens[place - 1] in ("CROSS", "LEFT")
+        if starts and not joined and clauses[-1]:
             clauses.append([])
         clauses[-1].append(token)
     return clauses
@@ -106,7 +117,8 @@ def _clause(tokens: Sequence[Token], indent: int) -> list[str]:
         return [f"{pad}SELECT {first.strip()}", *rest]
     if not is_query:
         return _wrapped(tokens, pad, indent + 2)
-    lines, before = [pad], []
+    lines = [pad]
+    before: list[Token] = []
     for token in tokens:
         if isinstance(token, list) and _is_query(token):
             lines[-1] = _joined(lines[-1], _flat(before)) + " ("
@@ -140,14 +152,19 @@ def _items(tokens: Sequence[Token], indent: int) -> list[str]:
     # The first line begins with SELECT.
     lines = [" " * (indent + 3)]
     for item in items:
-        lines += _wrapped(item, lines.pop(), indent + 2)
-        if len(lines[-1]) > _WIDTH - _SHORT:
+        text, room = _flat(item), _WIDTH - len(lines[-1])
+        if room <= len(text) and (len(text) <= _WIDTH - indent or room < _SHORT):
             lines.append(" " * indent)
+        wrapped = _wrapped(item, lines[-1], indent + 2)
+        if len(wrapped[0]) > _WIDTH:
+            lines.append("")
+            wrapped = _wrapped(item, " " * indent, indent + 2)
+        lines[-1:] = wrapped
     return [line for line in lines if line.strip()]
 
 
 _SHORT = 30
-"""A column begins on the line of the one before if so much is left of it."""
+"""A long column begins on the line of the one before if so much is left of it."""
 
 _LOOSE = {
     **dict.fromkeys(("AS", "WHEN", "ELSE", "END", "AND", "OR", "ON", "||"), 0),
@@ -197,8 +214,12 @@ def _words(tokens: Sequence[Token], depth: int) -> Iterator[tuple[str, bool, int
     for place, token in enumerate(tokens):
         first = place == 0 and depth > 0
         if isinstance(token, list):
-            glued = first or _is_call(before)
-            yield "(", glued, depth * _DEPTH if after_comma else None
+            glued = not before or _is_call(before)
+            yield (
+                "(",
+                glued and (depth > 0 or before != ""),
+                depth * _DEPTH if after_comma else None,
+            )
             yield from _words(token, depth + 1)
             yield ")", True, None
         else:

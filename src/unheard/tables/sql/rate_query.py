@@ -20,7 +20,7 @@ from unheard.tables.item_formula import (
 from unheard.tables.request import Request
 from unheard.tables.sql.count_query import LARGEST_WEIGHT
 from unheard.tables.sql.dialects import column, identifier
-from unheard.tables.sql.expressions import Sheet, number
+from unheard.tables.sql.expressions import LONG_SCALE, Sheet, number
 from unheard.tables.sql.layout import Chain, Layer, lay_out
 from unheard.tables.sql.rank_query import (
     add_columns,
@@ -29,7 +29,7 @@ from unheard.tables.sql.rank_query import (
     rank_columns,
     rank_sources,
 )
-from unheard.tables.sql.reserved_names import BALANCE, N_ROWS, SEEN, VALUE, N, Q, reserve
+from unheard.tables.sql.reserved_names import BALANCE, N_NULL, N_ROWS, SEEN, VALUE, N, Q, reserve
 from unheard.tables.sql.steps import Steps
 
 Keep = Callable[[str, exp.Query], exp.Expr]
@@ -101,6 +101,8 @@ class Prepared:
         Applies formulas outside the engine; otherwise they are written into the query.
     unchecked
         Whether the rows were not validated, so that notes must report what contradicts the request.
+    in_rows
+        Whether the ratings of a long scale may have a row each, which takes more steps.
     """
 
     counts: exp.Expr
@@ -110,6 +112,7 @@ class Prepared:
     ranks: exp.Expr | None = None
     compute: Compute | None = None
     unchecked: bool = False
+    in_rows: bool = True
 
 
 def write_rate_query(request: Request, given: Prepared) -> exp.Select:
@@ -152,12 +155,14 @@ def write_rank_query(
 
 def _write_results(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]:
     steps = Steps()
+    counts, are_double = _read_counts(request, given)
     latest = steps.add(
         "counts",
-        exp.select("*").from_(given.counts),
+        counts,
         f"How often each rating was given, {request.count_columns[0]} the lowest.",
     )
-    latest = _join_numbers(request, given, steps, latest)
+    if not are_double:
+        latest = _join_numbers(request, given, steps, latest)
     # The formula may be sent to other machines, so it does not carry the tables of n and q.
     alone = replace(request, n_table=None, q_table=None)
     formula = partial(rate_items, alone, given.unchecked)
@@ -172,6 +177,23 @@ def _write_results(request: Request, given: Prepared) -> tuple[Steps, str, list[
         enough = exp.select("*").from_(latest).where(column("n_ratings") >= request.min_ratings)
         latest = steps.add("enough", enough, "Items with enough ratings.")
     return steps, latest, notes
+
+
+def _read_counts(request: Request, given: Prepared) -> tuple[exp.Query, bool]:
+    """Return the query for the counts, and whether they are in double precision already."""
+    counts = given.counts
+    if not (isinstance(counts, exp.Subquery) and isinstance(counts.this, exp.Select)):
+        return exp.select("*").from_(counts), False
+    query: exp.Select = counts.this.copy()
+    joined = given.n_table or given.q_table or given.balances is not None
+    if joined or request.n_known or request.q_column or request.weight:
+        return query, False
+    for made in query.selects:
+        if made.alias_or_name == N_NULL:
+            made.pop()  # nothing reads it
+        elif made.alias_or_name not in request.groups:
+            made.replace(_double(made.unalias().copy(), made.alias_or_name))
+    return query, True
 
 
 def write_people_query(request: Request, given: Prepared) -> exp.Select:
@@ -192,21 +214,26 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     n_named, q_named = reserve("n_table"), reserve("q_table")
     keys = request.groups
     outer = n_table is not None and n_table.everything
-    base = n_named if outer else latest
+    # Names are qualified only where there is more than one table.
+    alone = n_table is None and q_table is None
+    here = None if alone else latest
+    base = n_named if outer else here
     zero = exp.Literal.number(0)
 
     def count(name: str) -> exp.Expr:
-        value = column(name, latest)
+        value = column(name, here)
         return exp.Coalesce(this=value, expressions=[zero]) if outer else value
 
-    selected: list[exp.Expr] = [exp.alias_(column(key, base), key) for key in keys]
+    selected: list[exp.Expr] = [
+        column(key) if alone else exp.alias_(column(key, base), key) for key in keys
+    ]
     selected += [_double(count(name), name) for name in request.count_columns]
     selected += [_double(count(name), name) for name in request.row_columns]
     if request.weight is not None:
         weights = [name for names in request.weight_columns for name in names]
-        selected += [_double(column(name, latest), name) for name in weights]
+        selected += [_double(column(name, here), name) for name in weights]
         # A rating that an item did not get could weigh as much as any in the table.
-        largest = exp.Window(this=exp.Max(this=column(LARGEST_WEIGHT, latest)))
+        largest = exp.Window(this=exp.Max(this=column(LARGEST_WEIGHT, here)))
         selected.append(_double(largest, LARGEST_WEIGHT))
     query = exp.select(*selected)
     if n_table is not None and outer:
@@ -218,12 +245,12 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
             match = n_table.match(n_named, latest)
             query = query.join(n_table.select_as(n_named), on=match, join_type="left")
     if q_table is not None:
-        match = q_table.match(q_named, base)
+        match = q_table.match(q_named, base or latest)
         query = query.join(q_table.select_as(q_named), on=match, join_type="left")
         query = query.select(_double(column(VALUE, q_named), Q))
     elif request.q_column is not None:
-        query = query.select(_double(column(reserve("q_low"), latest), Q))
-    n = column(VALUE, n_named) if n_table is not None else _n_column(request, latest)
+        query = query.select(_double(column(reserve("q_low"), here), Q))
+    n = column(VALUE, n_named) if n_table is not None else _n_column(request, here)
     if n is not None:
         query = query.select(_double(n, N))
     latest = steps.add("people", query, "The counts with the number of people.")
@@ -231,10 +258,11 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
         return latest
     # BEA's lambda depends on few numbers, so a small table lists those that occur.
     balances = reserve("balances")
-    here = {name: column(name, latest) for name in (N, Q)}
-    here[SEEN] = total([column(name, latest) for name in request.count_columns])
+    matched = {name: column(name, latest) for name in (N, Q)}
+    matched[SEEN] = total([column(name, latest) for name in request.count_columns])
     same = (
-        exp.EQ(this=here[name], expression=column(name, balances)) for name in request.balance_keys
+        exp.EQ(this=matched[name], expression=column(name, balances))
+        for name in request.balance_keys
     )
     small = exp.alias_(given.balances.copy(), balances, table=True)
     joined = (
@@ -246,7 +274,7 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     return steps.add("balanced", joined, "BEA's lambda, item by item.")
 
 
-def _n_column(request: Request, counts: str) -> exp.Expr | None:
+def _n_column(request: Request, counts: str | None) -> exp.Expr | None:
     if request.n_column is not None:
         return column(reserve("n_low"), counts)
     if request.n_from_rows:
@@ -267,10 +295,10 @@ def _apply_formula(
     Returns the steps, the name of the last, and the names of the columns that the formula returns.
     """
     if given.compute is None:
-        outputs = formula(Sheet())
-        kept: Layer = [(key, column(key)) for key in keys]
+        outputs = formula(Sheet(LONG_SCALE if given.in_rows else None))
         chain = lay_out(outputs, keys)
-        chain = replace(chain, results=[*kept, *chain.results])
+        named: Layer = [(key, column(key)) for key in keys]
+        chain = replace(chain, results=[*named, *chain.results])
         last = _write_chain(chain, steps, latest, name)
         return steps, last, list(outputs)
     query = steps.closing(exp.select("*").from_(latest))
@@ -288,20 +316,21 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
         words = "Everything is seen from both ends of the scale."
         tables.append(steps.add(f"{name}_ends", chain.listed, words))
     if tables:
-        query = _select(chain.spread).from_(latest, copy=False)
+        spread = _select(chain.spread).from_(latest, copy=False)
         for table in tables:
             everything = exp.Column(this=exp.Star(), table=identifier(table))
-            query = query.select(everything, copy=False).join(table, join_type="cross", copy=False)
-        latest = steps.add(f"{name}_0", query)
-    for index, step in enumerate(chain.steps, start=1):
+            spread = spread.select(everything, copy=False)
+            spread = spread.join(table, join_type="cross", copy=False)
+        latest = steps.add(f"{name}_0", spread)
+    for index, layer in enumerate(chain.steps, start=1):
         words = "The closed forms, step by step." if index == 1 else ""
-        made = _select(step)
-        made.args["expressions"].insert(0, exp.Star())
-        latest = steps.add(f"{name}_{index}", made.from_(latest, copy=False), words)
-    query = _select(chain.results).from_(latest, copy=False)
+        following = _select(layer)
+        following.args["expressions"].insert(0, exp.Star())
+        latest = steps.add(f"{name}_{index}", following.from_(latest, copy=False), words)
+    results = _select(chain.results).from_(latest, copy=False)
     if chain.condition is not None:
-        query = query.where(chain.condition, copy=False)
-    return steps.add(name, query, "Estimate, bounds, confidence limits and notes.")
+        results = results.where(chain.condition, copy=False)
+    return steps.add(name, results, "Estimate, bounds, confidence limits and notes.")
 
 
 def _select(columns: Layer) -> exp.Select:

@@ -16,7 +16,10 @@ class Steps:
     def add(self, name: str, query: exp.Query, comment: str = "") -> str:
         """Append a step and return the name it is given."""
         if comment:
-            query.add_comments([f" {comment} "], prepend=True)
+            first = query
+            while isinstance(first, exp.SetOperation):
+                first = first.left
+            first.add_comments([f" {comment} "], prepend=True)
         self._steps.append((reserve(name), query))
         return reserve(name)
 

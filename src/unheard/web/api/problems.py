@@ -11,6 +11,7 @@ from unheard.errors import (
     InputError,
     MissingLibraryError,
     QueryError,
+    Reference,
     UnheardError,
     write_value,
 )
@@ -45,7 +46,7 @@ def too_large(most: int) -> RefusedError:
     return RefusedError(
         413,
         f"The body is larger than {write_size(most)}, the most this server accepts. Send less, or "
-        "count first (unheard rate ... --counts-only) and send the counts.",
+        "count first (unheard counts ... -o counts.csv) and send the counts.",
     )
 
 
@@ -81,7 +82,10 @@ def _describe(error: InputError) -> Problem:
         "argument": error.argument,
         "index": list(error.index),
         "value": None if error.value is None else write_value(error.value),
-        "examples": [str(example) for example in error.examples],
+        "examples": [
+            str(example.value if isinstance(example, Reference) else example)
+            for example in error.examples
+        ],
         "parts": [part if isinstance(part, str) else asdict(part) for part in error.parts()],
     }
 

@@ -276,11 +276,11 @@ async def regret_chart(request: Request) -> Response:
     "/inspect",
     tags=["tables"],
     responses={200: {"model": InspectionDocument}},
-    openapi_extra=_describe_table(),
+    openapi_extra=_describe_table("inspect"),
 )
 async def inspect(request: Request) -> Response:
     """Say what is in a table, and what its columns may be."""
-    return await _table(request, "inspect")
+    return await _table(request, "inspect", given=_read(request, "inspect"))
 
 
 @router.post("/counts", tags=["tables"], responses=_LISTED, openapi_extra=_describe_table("counts"))
@@ -348,7 +348,7 @@ _AUDIT = {"anyOf": [CalibrateQuestion.model_json_schema(), _ROWS]}
     openapi_extra=_describe_table("calibrate", schema=_AUDIT),
 )
 async def calibrate(request: Request) -> Response:
-    """Estimate participation from an audit: counts, or a table, in which the truth is known."""
+    """Estimate participation: from an audit, or from a table with reminders or response rates."""
     return await _table(request, "calibrate", given=_read(request, "calibrate"))
 
 

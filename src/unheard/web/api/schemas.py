@@ -262,16 +262,27 @@ class InspectionDocument(BaseModel):
 
     rows: int
     columns: list[ColumnDocument]
+    head: list[list[str | None]] = Field(description="A few rows, as text.")
     guess: GuessDocument
+    sheet: str | None = Field(description="The sheet or file that was read, if there are any.")
+    sheets: list[str] = Field(description="The sheets to choose from.")
+    encoding: str | None = Field(description="Of a text file.")
+    has_header: bool = Field(description="Whether columns have names, or are called 1, 2, 3, ...")
+    notes: list[str] = Field(description="How the file was read.")
 
 
 class AuditDocument(BaseModel):
-    """The document of ``unheard calibrate --json``; with segments, one for each."""
+    """The document of ``unheard calibrate --json``; with segments or windows, one for each."""
 
     model_config = ConfigDict(extra="allow")
 
     segments: dict[str, dict[str, Any]] | None = None
+    windows: dict[str, dict[str, Any]] | None = None
+    source: str | None = None
     g: list[float | None] | None = None
     q: float | None = None
+    q_lower: float | None = None
     quiet: str | None = None
     words: str | None = None
+    sentences: list[str] | None = None
+    warnings: list[str] | None = None

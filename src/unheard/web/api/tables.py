@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from unheard.errors import OptionError, SourceError
 from unheard.model.parsing import parse_options
-from unheard.options.questions import options_of
+from unheard.options.questions import FILES, options_of
+from unheard.tables.sources.encodings import find_encoding
 from unheard.web.api.histograms import Given, as_json, send_picture
 from unheard.web.server.pool import Answer
 
@@ -39,6 +40,12 @@ FORMS = {
     "application/vnd.apache.parquet": "table.parquet",
     "application/x-ndjson": "table.jsonl",
     "application/json": "table.json",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "table.xlsx",
+    "application/vnd.ms-excel": "table.xls",
+    "application/vnd.ms-excel.sheet.binary.macroenabled.12": "table.xlsb",
+    "application/vnd.oasis.opendocument.spreadsheet": "table.ods",
+    "application/zip": "table.zip",
+    "application/gzip": "table.gz",
 }
 """What a table may be, and what its file is called."""
 
@@ -46,14 +53,15 @@ _EFFORT = 0.1
 """Share of the most work done to compare pairs of items: somebody is waiting."""
 
 _UNPACKED = 16
-"""How many times larger than the largest upload a compressed one may be when unpacked."""
+"""How many times larger than the largest upload a packed one may be when unpacked."""
 
 
 class Upload:
-    """A table in its folder, and how much may be made of it."""
+    """A table in its folder, how much may be made of it, and what was said about reading it."""
 
-    def __init__(self, folder: str, file: str, limits: Given) -> None:
+    def __init__(self, folder: str, file: str, limits: Given, given: Given | None = None) -> None:
         self.folder, self.file, self.limits = Path(folder), file, limits
+        self.reading = {one.name: (given or {}).get(one.name) for one in FILES}
         # Messages then speak of table.csv, and not of where it is.
         os.chdir(folder)
         # What the database puts on disk goes with the table, whatever becomes of this process.
@@ -64,7 +72,12 @@ class Upload:
         """How to reach the table."""
         from unheard.tables.sources.open import Where
 
-        return Where(memory=f"{self.limits['memory'] // 2**21}MiB", confined=self.folder)
+        return Where(
+            memory=f"{self.limits['memory'] // 2**21}MiB",
+            confined=self.folder,
+            most=self.limits["bytes"] * _UNPACKED,
+            **self.reading,
+        )
 
     def check(self) -> None:
         """Raise if the table is larger than it may be, as far as can be told before reading it."""
@@ -74,14 +87,16 @@ class Upload:
             self._refuse("columns", max(first.count(mark) for mark in b",;\t|") + 1)
         elif self.file.endswith(".parquet"):
             self._check_parquet()
-        else:
+        elif self.file.endswith((".json", ".jsonl")):
             self._check_json()
 
     def _check_json(self) -> None:
         lines = self.file.endswith(".jsonl")
-        start = rb"\s*\{" if lines else rb"\s*\[\s*[{\]]"
+        start = r"\s*\{" if lines else r"\s*\[\s*[{\]]"
         with Path(self.file).open("rb") as file:
-            if re.match(start, file.read(4096)) is None:
+            head = file.read(4096)
+            text = head.decode(find_encoding(head) or "utf-8", "replace").removeprefix("\ufeff")
+            if re.match(start, text) is None:
                 what = "objects, one to a line" if lines else "a list of objects"
                 raise SourceError(
                     "source",
@@ -168,12 +183,12 @@ class Upload:
             job.close()
 
 
-def inspect(upload: Given) -> Answer:
+def inspect(upload: Given, given: Given | None = None) -> Answer:
     """Answer what is in a table."""
     from unheard.tables.sources import inspection
     from unheard.tables.sources.open import open_source
 
-    table = Upload(**upload)
+    table = Upload(**upload, given=given)
     table.check()
     opened = open_source(table.file, None, table.where)
     try:
@@ -191,7 +206,7 @@ def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
 
     values = parse_options("rate", "rest", given)
     request = read_request(**_pick(values))
-    with Upload(**upload).job(request) as (job, result):
+    with Upload(**upload, given=given).job(request) as (job, result):
         query = sort_rows(result, request, sort_column(request, values["sort"]))
         rows = list(documents(job.opened.engine, query))
     return _as_csv(rows, "rated.csv") if as_csv else as_json(rows)
@@ -204,8 +219,8 @@ def counts(upload: Given, given: Given, as_csv: bool) -> Answer:
 
     values = parse_options("counts", "rest", given)
     # Counting needs no assumption.
-    request = read_request(**values, q=1.0, level=None, ranks=False, only_counts=True)
-    with Upload(**upload).job(request) as (job, _):
+    request = read_request(**_pick(values), q=1.0, level=None, ranks=False, only_counts=True)
+    with Upload(**upload, given=given).job(request) as (job, _):
         rows = list(documents(job.opened.engine, in_order(counts_query(job), request)))
     return _as_csv(rows, "counts.csv") if as_csv else as_json(rows)
 
@@ -219,7 +234,7 @@ def _pick(values: Given) -> Given:
 
 @contextmanager
 def _order(
-    upload: Given, values: Given, choose: Callable[[Request], Request] | None = None
+    upload: Given, given: Given, values: Given, choose: Callable[[Request], Request] | None = None
 ) -> Iterator[tuple[Job, exp.Expr, Findings]]:
     """Ask about the order of the items of a table."""
     from unheard.present.order_sentences import Findings
@@ -234,7 +249,7 @@ def _order(
     who = values.get("who")
     if who is not None:
         check_who(request)
-    with Upload(**upload).job(request) as (job, result):
+    with Upload(**upload, given=given).job(request) as (job, result):
         stands = None if who is None else find_standing(job, who)
         yield job, result, Findings(job, result, stands)
 
@@ -245,7 +260,7 @@ def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
     from unheard.tables.sql.sort import sort_column, sort_rows
 
     values = parse_options("rank", "rest", given)
-    with _order(upload, values) as (job, result, findings):
+    with _order(upload, given, values) as (job, result, findings):
         query = sort_rows(result, job.request, sort_column(job.request, values["sort"]))
         rows = list(documents(job.opened.engine, query))
         if as_csv:
@@ -261,7 +276,7 @@ def rank_chart(upload: Given, given: Given, drawing: Given, how: Given) -> Answe
 
     values = parse_options("rank", "rest", given)
     top = parse_options("rank_chart", "rest", drawing)["top"]
-    with _order(upload, values) as (job, result, _):
+    with _order(upload, given, values) as (job, result, _):
         query = sort_rows(result, job.request, sort_column(job.request, values["sort"]))
         rows = list(documents(job.opened.engine, query))
         request = job.request
@@ -278,7 +293,7 @@ def report(upload: Given, given: Given) -> Answer:
     name, title, command = (values.pop(key) for key in ("name", "title", "command"))
     lead = partial(choose_participation, shared=values.pop("shared"))
     command = command or _write_command(name, given)
-    with _order(upload, values, lead) as (job, _result, _findings):
+    with _order(upload, given, values, lead) as (job, _result, _findings):
         page = render_report(job, source=name, command=command, title=title)
     return Answer(200, "text/html; charset=utf-8", page.encode(), "report.html")
 
@@ -331,7 +346,7 @@ def plan_table(upload: Given, given: Given, as_csv: bool) -> Answer:
         values["nonrespondents"],
         values["budget"],
     )
-    with Upload(**upload).job(task.request) as (job, _):
+    with Upload(**upload, given=given).job(task.request) as (job, _):
         plans = task.plan(job)
     if as_csv:
         return _as_csv(tabulate(plans), "plan.csv")
@@ -343,7 +358,7 @@ def _calibrate(upload: Given, given: Given) -> Calibrated:
     from unheard.tables.learning_table import Tool
 
     values = parse_options("calibrate", "rest", given)
-    table = Upload(**upload)
+    table = Upload(**upload, given=given)
     table.check()
     return calibrate_table(table.file, values, Tool(table.where))
 

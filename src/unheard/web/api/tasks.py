@@ -96,6 +96,7 @@ for _module in (
     "unheard.present.table_json",
     "unheard.tables.sources.inspection",
     "pyarrow.parquet",
+    "python_calamine",
     "unheard.charts.draw",
     "vl_convert",
 ):

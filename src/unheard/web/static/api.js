@@ -5,11 +5,11 @@ import { writeParts } from "./labels.js";
 
 const ROOT = new URL("../api/v1/", import.meta.url);
 
-/** What the server refused: the argument at fault, its index, and the status of the response. */
+/** What the server refused: its code, the argument at fault, its index, examples, and the status. */
 export class Problem extends Error {
-  constructor(text, { argument = "", index = [], status = 0 } = {}) {
+  constructor(text, { code = "", argument = "", index = [], examples = [], status = 0 } = {}) {
     super(text);
-    Object.assign(this, { argument, index, status });
+    Object.assign(this, { code, argument, index, examples, status });
   }
 }
 
@@ -77,9 +77,9 @@ export function isAbort(error) {
 async function readProblem(response) {
   const { status, statusText } = response;
   try {
-    const { detail, parts, argument, index } = await response.json();
+    const { detail, parts, code, argument, index, examples } = await response.json();
     const text = parts ? await writeParts(parts) : detail;
-    return new Problem(text, { argument, index, status });
+    return new Problem(text, { code, argument, index, examples, status });
   } catch {
     // Not a problem document.
     return new Problem(`The server failed (${status} ${statusText}).`, { status });

@@ -1,6 +1,6 @@
 /** The panel that holds the assumption, shared by all views. */
 
-import { byId, el } from "./dom.js";
+import { byId, el, fillOptions } from "./dom.js";
 import { readOptional } from "./numbers.js";
 import { state } from "./state.js";
 
@@ -25,6 +25,10 @@ const field = byId("q");
 const radios = [...document.querySelectorAll("#quiet input")];
 const floor = byId("floor");
 const more = byId("more-assumed");
+const study = byId("study");
+
+/** The studies that found a q, by the word for each; empty until the server has sent them. */
+let studies = {};
 
 /** @param {() => void} changed */
 export function initAssumption(changed) {
@@ -36,11 +40,13 @@ export function initAssumption(changed) {
   for (const radio of radios) {
     radio.addEventListener("change", () => {
       state.quiet = radio.value;
+      showStudy();
       changed();
     });
   }
   floor.addEventListener("input", () => {
     state.floor = floor.value;
+    showStudy();
     changed();
   });
 
@@ -53,8 +59,8 @@ export function initAssumption(changed) {
   return { setQ };
 }
 
-/** Offer the presets of the server. */
-export function offerPresets({ presets, preset_words: texts }, setQ) {
+/** Offer the presets of the server, and its studies. */
+export function offerPresets({ presets, preset_words: texts, studies: found }, setQ) {
   const box = byId("presets");
   for (const [name, q] of Object.entries(presets)) {
     const button = el("button", { type: "button", "data-q": q, onclick: () => setQ(q) });
@@ -62,8 +68,31 @@ export function offerPresets({ presets, preset_words: texts }, setQ) {
     button.append(el("strong", {}, title), el("span", {}, texts[name]));
     box.append(button);
   }
+  studies = found;
+  offerStudies(setQ);
   box.hidden = false;
   showAssumption();
+}
+
+/** Offer the q of each study, with its direction. */
+function offerStudies(setQ) {
+  const write = ([word, { name, q }]) => [word, `${name}: q = ${Number(q.toPrecision(2))}`];
+  fillOptions(study, [["", "choose a study"], ...Object.entries(studies).map(write)], "");
+  study.addEventListener("change", () => {
+    if (!study.value) return showAssumption();
+    const { q, quiet } = studies[study.value];
+    Object.assign(state, { quiet, floor: "" });
+    setQ(q);
+  });
+  byId("studies").hidden = false;
+}
+
+/** Show which study the assumption is taken from, if any. */
+function showStudy() {
+  const isAssumed = ({ q, quiet }) => String(q) === state.q && quiet === state.quiet && !state.floor;
+  const [word, found] = Object.entries(studies).find(([, one]) => isAssumed(one)) ?? ["", null];
+  study.value = word;
+  byId("study-about").textContent = found ? `${found.words}.` : "";
 }
 
 /** Show the assumption in all its controls. */
@@ -75,6 +104,7 @@ export function showAssumption() {
     button.setAttribute("aria-pressed", String(Number(button.dataset.q) === Number(state.q)));
   }
   for (const radio of radios) radio.checked = radio.value === state.quiet;
+  showStudy();
   if (floor.value !== state.floor) floor.value = state.floor;
   if (state.floor) more.open = true;
 }

@@ -10,6 +10,14 @@ const TYPES = {
   jsonl: "application/x-ndjson",
   ndjson: "application/x-ndjson",
   json: "application/json",
+  txt: "text/csv",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  xlsm: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  xls: "application/vnd.ms-excel",
+  xlsb: "application/vnd.ms-excel.sheet.binary.macroenabled.12",
+  ods: "application/vnd.oasis.opendocument.spreadsheet",
+  zip: "application/zip",
+  gz: "application/gzip",
 };
 
 /**
@@ -23,7 +31,7 @@ const TYPES = {
 export function readFile(file) {
   const ending = file.name.split(".").at(-1).toLowerCase();
   if (!(ending in TYPES)) {
-    const known = "CSV, TSV, Parquet, JSON lines (.jsonl) or JSON";
+    const known = "CSV, TSV, Excel, OpenDocument (.ods), Parquet, JSON lines (.jsonl) or JSON";
     throw new Mistake(`“${file.name}” is not a supported file. Choose ${known}.`);
   }
   return { name: file.name, type: TYPES[ending], body: file };

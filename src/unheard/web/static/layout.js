@@ -45,7 +45,12 @@ export function layOutColumns(box, { source, found, options }, changed) {
   const summary = el("summary", {}, el("strong", {}, source.name), ` · ${size} `, chosen);
   const controls = [shape, item, rating, scale, people, nulls, offScale];
   const row = el("div", { class: "fields" }, ...controls.map((one) => one.row));
-  const details = el("details", {}, summary, row, counts.row, makePreview(columns));
+  const preview = makePreview(found, () => [
+    [item.label, [item.value()]],
+    ...(shape.input.value === "counts" ? [[counts.label, counts.chosen()]] : [[rating.label, [rating.value()]]]),
+    [people.label, [people.value()]],
+  ]);
+  const details = el("details", {}, summary, row, counts.row, preview.box);
 
   function show() {
     const byCounts = shape.input.value === "counts";
@@ -57,6 +62,7 @@ export function layOutColumns(box, { source, found, options }, changed) {
     const mark = (one) => (one === scale && !guessed.hidden ? " (guessed)" : "");
     const texts = listed.map((one) => `${one.label}: ${one.value() || "–"}${mark(one)}`);
     chosen.textContent = texts.join(" · ");
+    preview.show();
   }
 
   function settle() {
@@ -132,16 +138,28 @@ function makeCheckboxes(label, names, chosen) {
   return { label, row, chosen: read, value: () => read().join(", ") };
 }
 
-/** A look at the columns, so that the reader can tell what they hold. */
-function makePreview(columns) {
-  const rows = columns.map((one) => {
-    const examples = [...new Set(one.examples)].join(", ");
-    return [one.name, one.kind, writeWhole(one.distinct), writeWhole(one.missing), examples];
-  });
+/**
+ * A look at the columns: what each is used for, what it holds, and a few rows.
+ * @param {any} found  What the server found in the table.
+ * @param {() => [string, string[]][]} readUses  Lists uses, each with its columns.
+ */
+function makePreview({ columns, head }, readUses) {
   const table = el("table");
-  const heads = ["Column", "Type", "Distinct values", "Empty", "Examples"];
-  fillTable(table, "columns-caption", "Columns", heads, rows);
-  return el("div", { class: "wide", role: "region", tabindex: "0", "aria-labelledby": "columns-caption" }, table);
+  const heads = ["Column", "Used as", "Type", "Distinct values", "Empty"];
+  const rows = head.map((_, at) => `Row ${at + 1}`);
+
+  function show() {
+    const uses = readUses();
+    const lines = columns.map((one, place) => {
+      const used = uses.filter(([, names]) => names.includes(one.name)).map(([use]) => use);
+      const numbers = [writeWhole(one.distinct), writeWhole(one.missing)];
+      return [one.name, used.join(", ") || "–", one.kind, ...numbers, ...head.map((row) => row[place] ?? "")];
+    });
+    fillTable(table, "columns-caption", "Columns", [...heads, ...rows], lines);
+  }
+
+  const region = { class: "wide", role: "region", tabindex: "0", "aria-labelledby": "columns-caption" };
+  return { box: el("div", region, table), show };
 }
 
 /** Write a name as comma-separated lists require it. */

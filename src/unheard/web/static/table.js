@@ -10,8 +10,10 @@ import { makeExampleFile } from "./example.js";
 import { acceptDrops, readFile, readPasted } from "./files.js";
 import { answerLatest, debounce } from "./latest.js";
 import { layOutColumns } from "./layout.js";
+import { addLearning } from "./learn.js";
 import { Mistake, writePlural, readOptional, writeScale, writeWhole } from "./numbers.js";
 import { makeRankingTable, writeName } from "./ranking.js";
+import { findChoices, makeReading, offerReading } from "./reading.js";
 import { EXAMPLE, state } from "./state.js";
 import { makeProgressLine } from "./working.js";
 
@@ -42,8 +44,9 @@ export function initTable(changed, goTo) {
     try {
       const source = make();
       await checkSize(source);
-      chosen = { source, layout: null };
+      chosen = { source, layout: null, reading: makeReading() };
       clear();
+      byId("table-reading").hidden = true;
       area.ask();
       answers.ask();
     } catch (error) {
@@ -51,16 +54,32 @@ export function initTable(changed, goTo) {
     }
   }
 
+  /** Read the table again, in another way. */
+  function reread() {
+    chosen.layout = null;
+    clear();
+    area.ask();
+    answers.ask();
+  }
+
   /** Remove everything about the last table. */
   function clear() {
     byId("source-problem").textContent = alert.textContent = "";
     byId("table-layout").hidden = byId("table-answer").hidden = true;
     byId("table-layout").replaceChildren();
+    byId("table-learning").replaceChildren();
   }
 
   /** There is no answer about a table: keep the table, unless it cannot be read. */
-  function refuse(error, table) {
+  async function refuse(error, table) {
     if (table !== chosen) return;
+    const choices = table.layout ? null : findChoices(error);
+    if (choices) {
+      byId("source-problem").textContent = error.message;
+      const { options } = await about();
+      offerReading(byId("table-reading"), table.reading, choices, options, reread);
+      return;
+    }
     if (!table.layout && UNREADABLE.includes(error.status)) {
       chosen = null;
       byId("source-problem").textContent = error.message;
@@ -82,18 +101,23 @@ export function initTable(changed, goTo) {
       if (!table.layout) {
         byId("table-chart").replaceChildren();
         progress.start(`Reading ${source.name}`);
-        const found = await (await send("inspect", settings)).json();
+        const asked = { ...settings, query: table.reading };
+        const found = await (await send("inspect", asked)).json();
         const { options } = await about();
         if (table !== chosen) return;
+        if (!found.has_header) table.reading.header = "none";
+        table.notes = found.notes;
+        offerReading(byId("table-reading"), table.reading, found, options, reread);
         table.layout = layOutColumns(byId("table-layout"), { source, found, options }, changed);
         addQuestions(options);
+        addLearning(byId("table-learning"), { source, found, options, layout: table.layout }, changed);
       }
       progress.start("Ranking the items");
-      const query = question(table.layout.read());
+      const query = question({ ...table.reading, ...table.layout.read() });
       const answer = await (await send("rank", { ...settings, query })).json();
       const facts = await about();
       if (table !== chosen) return;
-      shown = { source, answer, query, items: listItemColumns(answer, query) };
+      shown = { source, answer, query, items: listItemColumns(answer, query), notes: table.notes };
       showAnswer(shown, facts, ranking);
       area.succeed();
       if (!table.isShown) byId("table-text").scrollIntoView({ block: "nearest" });
@@ -102,7 +126,7 @@ export function initTable(changed, goTo) {
       const charted = { ...settings, query: { ...query, top: CHARTED } };
       await drawTableChart(byId("table-chart"), "rank/chart", charted);
     } catch (error) {
-      refuse(error, table);
+      await refuse(error, table);
     } finally {
       progress.end();
     }
@@ -143,7 +167,7 @@ export function initTable(changed, goTo) {
   /** Open an item as one rating, with its counts. */
   async function openItem(row) {
     const { source, items, answer } = shown;
-    const { k, shared, n_column, q, quiet, floor, ...query } = shown.query; // only columns and rows
+    const { k, shared, n_column, q, quiet, floor, ...query } = shown.query; // columns, rows, file
     try {
       progress.start("Counting the ratings");
       const rows = await (await send("counts", { ...source, query })).json();
@@ -230,7 +254,7 @@ function writeSize(bytes) {
 export function showLimits({ limits }) {
   const most = [writeSize(limits.bytes), `${writeWhole(limits.rows)} rows`];
   byId("table-limits").textContent =
-    "Or drop a file anywhere on this page. CSV, TSV, Parquet or JSON lines, up to " +
+    "Or drop a file anywhere on this page. CSV, TSV, Excel, OpenDocument, Parquet or JSON lines, up to " +
     `${most.join(", ")}, ${writeWhole(limits.items)} items.`;
 }
 
@@ -240,7 +264,7 @@ function listItemColumns({ rows }, query) {
   return rows.length ? names.slice(0, names.indexOf("n_ratings")) : [query.item];
 }
 
-function showAnswer({ answer, items }, facts, ranking) {
+function showAnswer({ answer, items, notes: read }, facts, ranking) {
   describeAssumption(answer.assumption.words);
   const [first, ...rest] = answer.words;
   byId("table-headline").textContent = first;
@@ -248,7 +272,7 @@ function showAnswer({ answer, items }, facts, ranking) {
   fillParagraphs(byId("table-meanings"), answer.meanings);
   const notes = new Set(answer.rows.flatMap((row) => row.notes));
   fillNotes(byId("table-notes"), [
-    ...answer.messages,
+    ...new Set([...read, ...answer.messages]), // how the file was read is said by both
     ...[...notes].map((note) => `${note}: ${facts.notes[note] ?? note}.`),
   ]);
   ranking.show(answer, items);

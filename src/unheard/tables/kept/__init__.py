@@ -1,0 +1,1 @@
+"""Counts that are kept in a file or a table, to which batches of rows are added exactly once."""

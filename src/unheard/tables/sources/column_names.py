@@ -1,0 +1,53 @@
+"""What columns are usually called, in several languages, by what they hold."""
+
+from __future__ import annotations
+
+import re
+
+RATING = re.compile(
+    r"(?!.*(id|count)s?$).*((?<!ope)rating|stars|score|satisfaction"
+    r"|(?<![a-z])(star|grade|mark|note|answer)s?(?![a-z])"
+    r"|sterne?(?![a-z])|bewertung|zufriedenheit|(?<![a-z])(schul)?noten?(?![a-z])"  # German
+    r"|[eé]toiles?|[eé]valuation|appr[eé]ciation"  # French
+    r"|estrellas?|calificaci[oó]n|puntuaci[oó]n|valoraci[oó]n|(?<![a-z])notas?(?![a-z])"  # Spanish
+    r"|stelle(?![a-z])|(?<![a-z])vot[oi](?![a-z])|valutazione|punteggio"  # Italian
+    r"|estrelas?|avalia[cç][aã]o|pontua[cç][aã]o"  # Portuguese
+    r"|sterren|beoordeling|waardering|(?<![a-z])cijfers?(?![a-z])"  # Dutch
+    r"|ocena|betyg|оценка|рейтинг|评分|評価)",
+    re.IGNORECASE,
+)
+"""How people rated."""
+
+ITEM = re.compile(
+    r"item|name|title|hotel|product|course|lecturer|book|movie|film|track|place|id$"
+    r"|artikel|produkt|kurs|veranstaltung|dozent|(?<![a-z])(buch|ort|titel)(?![a-z])"
+    r"|produit|cours|h[oô]tel|(?<![a-z])(nom|livre|lieu|titre)(?![a-z])"
+    r"|prod[ou][ct]+o|curso|art[ií]culo|nombre|libro|lugar|t[ií]tulo"
+    r"|prodotto|corso|(?<![a-z])nome(?![a-z])|luogo|titolo|livro"
+    r"|cursus|(?<![a-z])(naam|boek|vak|plaats)(?![a-z])",
+    re.IGNORECASE,
+)
+"""What was rated."""
+
+PERSON = re.compile(
+    r"user|guest|rater|reviewer|person|student|customer|respondent"
+    r"|nutzer|teilnehmer|(?<![a-z])(kunde|gast)(?![a-z])"
+    r"|utilisateur|usuari[oa]|utente|usu[aá]rio|client|alumno|gebruiker|(?<![a-z])klant(?![a-z])",
+    re.IGNORECASE,
+)
+"""Who rated."""
+
+PEOPLE = re.compile(
+    r"((n|number|no|anzahl|nombre|n[uú]mero|total|aantal)[ _.]+((of|der|de|di)[ _]+|d')?)?("
+    r"n|population|people|guests|visitors|students|customers|enrol+ed|invited|asked|size"
+    r"|g[aä]ste|kunden|besucher|teilnehmer|teilnehmende|studierende|eingeladene?|befragte"
+    r"|clients|invit[eé]s|visiteurs|[eé]tudiants|inscrits|effectif"
+    r"|hu[eé]spedes|clientes|alumnos|inscritos|invitados|visitantes"
+    r"|ospiti|clienti|studenti|iscritti|invitati"
+    r"|h[oó]spedes|alunos|convidados|gasten|klanten|deelnemers|studenten|bezoekers)",
+    re.IGNORECASE,
+)
+"""How many people there are, respondents or not; the whole name."""
+
+COUNT = re.compile(r"(.*?)(\d+(?:\.\d+)?)\D*")
+"""How many people gave a rating, which the name states: n1, count_0.5, 5 stars."""
