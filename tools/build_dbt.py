@@ -28,7 +28,7 @@ from unheard.model.studies import EVIDENCE, PRESETS
 from unheard.tables.engines.arrow_batches import Formula
 from unheard.tables.pipeline import read_request
 from unheard.tables.request import RESULT_COLUMNS
-from unheard.tables.sql.dialects import FENCED, column, identifier, render
+from unheard.tables.sql.dialects import column, identifier, render
 from unheard.tables.sql.layout import Chain, lay_out
 from unheard.tables.sql.pretty import write_lines
 from unheard.tables.sql.rate_query import Prepared, write_rate_query
@@ -46,11 +46,11 @@ ADAPTERS = {
     "postgres": "postgres",
     "redshift": "redshift",
     "snowflake": "snowflake",
-    "spark": "spark",
     "sqlserver": "tsql",
     "trino": "trino",
 }
-"""Adapters of dbt and the dialects that they write; that of Databricks builds on that of Spark."""
+"""Adapters of dbt and the dialects that they write. Spark and Databricks want the columns of every
+step listed, which takes a text for each kind of table: `unheard sql --dbt` writes it."""
 
 PLAIN = "spark"
 """The dialect that the text is written in: it has no words of its own for anything needed here."""
@@ -58,7 +58,7 @@ PLAIN = "spark"
 Step = tuple[str, exp.Expr]
 
 _ITEM = "item_column"
-_SPREAD, _COMPUTED = reserve("spread"), reserve("computed")
+_SPREAD, _STEP, _COMPUTED = map(reserve, ("spread", "step_", "computed"))
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
 _NOTE = "{#- Written by tools/build_dbt.py: do not edit. -#}\n"
 
@@ -166,7 +166,7 @@ def _write_chain(chain: Chain) -> Iterator[Step]:
             reserve(f"step_{place}"),
             exp.select("*", *columns, copy=False).from_(latest, copy=False),
         )
-        latest = reserve(f"step_{place}")
+        latest = f"{_STEP}{place}"
     results = [exp.Alias(this=what, alias=identifier(name)) for name, what in chain.results]
     first = exp.and_(column(END).eq(exp.Literal.string("lower")), column(PLACE).eq(1))
     last = exp.select(column(_ITEM), *results, copy=False).from_(latest, copy=False).where(first)
@@ -220,7 +220,8 @@ def _write_step(step: Step) -> str:
     same_item = rf"(\w+)\.{_ITEM} = (\w+)\.{_ITEM}"
     text = re.sub(same_item, r"{{ unheard.match_items(item, '\1', '\2') }}", text)
     text = text.replace(_ITEM, "{{ keys }}")
-    return f"{name} AS {{{{ d.fence }}}}(\n{text}\n)" if name else text
+    fence = "{{ d.fence }}" if name.startswith(_STEP) else ""
+    return f"{name} AS (\n{text}{fence}\n)" if name else text
 
 
 def write_type(kind: str, dialect: str) -> str:
@@ -245,8 +246,15 @@ def _write_tables(tables: _Tables) -> Iterator[str]:
     for adapter, dialect in ADAPTERS.items():
         words = {kind: write_type(kind, dialect) for kind in ("double", "bigint")}
         words["join"] = "+" if dialect == "tsql" else "||"
-        words["fence"] = "MATERIALIZED " if dialect in FENCED else ""
+        words["fence"] = _write_fence(dialect)
         yield _write_lookup(f"{adapter}__dialect", words)
+
+
+def _write_fence(dialect: str) -> str:
+    """Write what keeps an engine from merging a step with the one after it."""
+    step = exp.select(exp.alias_(exp.Literal.number(1), "a"))
+    text = render(exp.select("a").from_(f"{_STEP}1").with_(f"{_STEP}1", as_=step), dialect)
+    return "\nOFFSET 0" if "OFFSET 0" in text else ""
 
 
 def _write_lookup(name: str, table: Mapping[str, object]) -> str:

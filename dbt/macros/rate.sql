@@ -12,7 +12,7 @@
 {%- set size = asked.scale | length -%}
 -- A rating for every item, with an allowance for the people who did not respond:
 -- {{ unheard.describe_assumption(asked) }}
-WITH uh_counts AS {{ d.fence }}(
+WITH uh_counts AS (
 /* How often each rating was given, uh_count_1 the lowest. */
 {%- if asked.counts %}
 {{ unheard.add_up(asked, relation) }}
@@ -32,7 +32,7 @@ SELECT {{ keys }}
 FROM {{ relation }}
 GROUP BY {{ keys }}
 ),
-uh_people AS {{ d.fence }}(
+uh_people AS (
 /* The counts with the number of people. */
 {%- set item_source = 'uh_counts' if n_table is none else 'uh_listed' %}
 SELECT
@@ -54,7 +54,7 @@ FROM (SELECT {{ keys }}, {{ n_column }} AS uh_n FROM {{ n_table }}) AS uh_listed
 LEFT JOIN uh_counts ON {{ unheard.match_items(asked.item, 'uh_listed', 'uh_counts') }}
 {%- endif %}
 ),
-uh_scale AS {{ d.fence }}(
+uh_scale AS (
 /* Everything is seen from both ends of the scale. */
 {%- for end in unheard.ends()[asked.formula] %}
   {%- set outer = loop %}
@@ -68,7 +68,7 @@ UNION ALL
   {%- endfor %}
 {%- endfor %}
 ),
-uh_spread AS {{ d.fence }}(
+uh_spread AS (
 SELECT
   {%- for name in asked.item %}
     uh_people.{{ name }} AS {{ name }},
@@ -89,7 +89,7 @@ SELECT
   {%- endfor %}
 {%- endif %}
 FROM uh_people
-CROSS JOIN uh_scale
+CROSS JOIN uh_scale{{ d.fence }}
 ),
 {{ context['unheard'][asked.formula](asked.item, keys, ranks, d, k) }}
 {%- endmacro %}
