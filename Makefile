@@ -10,7 +10,7 @@ TEST_EXTRAS := charts mysql postgres spark web
 # One more than there are processors: tests of servers and pages mostly wait.
 WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 
-.PHONY: help demo setup test docs docs-update lowest programs check format lint types layers benchmarks lock clean
+.PHONY: help demo setup test docs docs-update dbt lowest programs check format lint types layers benchmarks lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,9 +26,12 @@ test: check programs ## Set up, then run every check and every test
 docs: $(VENV)/docs.installed ## Build the documentation site into build/docs, without a network
 	$(BIN)/python -m tools.build_docs
 
-docs-update: $(VENV)/docs.installed ## Rewrite the outputs in the documentation and the tree in ARCHITECTURE.md
+docs-update: $(VENV)/docs.installed dbt ## Rewrite the outputs in the documentation and the tree in ARCHITECTURE.md
 	$(BIN)/python -m tools.architecture --update
 	$(BIN)/python -m tools.doc_examples --update
+
+dbt: $(VENV)/build.installed ## Write the macros of the dbt package anew from the formulas
+	$(BIN)/python -m tools.build_dbt --update
 
 lowest: $(LOWEST)/installed ## Test the core, tables and commands with the lowest versions allowed
 	$(LOWEST)/bin/pytest -n $(WORKERS) --dist loadgroup tests/formulas tests/model tests/tables tests/analysis tests/cli

@@ -104,6 +104,7 @@ def sql(values: Values) -> None:
     Examples:
       unheard sql --dialect postgres --table stays --item hotel --rating stars --q 0.3
       unheard sql --dialect bigquery --table stays --item hotel --rating stars --q 0.3 --view rated
+      unheard sql --dialect snowflake --table raw.stays --item hotel --rating stars --q 0.3 --dbt
     """
     from unheard.tables.public_functions import write_sql
 

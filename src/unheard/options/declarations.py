@@ -459,6 +459,13 @@ SQL_TABLE = replace(TABLE, default="ratings", help="Table with the ratings.")
 VIEW = Option(
     name="view", kind="text", metavar="NAME", help="Write a statement that creates a view."
 ).only("python", "command")
+DBT = Option(
+    name="dbt",
+    kind="flag",
+    default=False,
+    help="Write a model of dbt: {table:stays} is then the model of this name, {table:raw.stays} "
+    "the table of a source.",
+).only("python", "command")
 TEXT_RATINGS = Option(
     name="text_ratings", kind="flag", default=False, help="The ratings are stored as text."
 ).only("python", "command")

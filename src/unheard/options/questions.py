@@ -146,6 +146,7 @@ QUESTIONS: dict[str, Options] = {
         o.DIALECT,
         o.SQL_TABLE,
         o.VIEW,
+        o.DBT,
         o.TEXT_RATINGS,
         *(one.only("python", "command") for one in RATED),
         o.RANKS.only("python", "command"),

@@ -55,6 +55,7 @@ from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
 from unheard.tables.sources.reading import ReadingNote
 from unheard.tables.sql.count_query import write_count_query, write_window_query
+from unheard.tables.sql.dbt_model import References
 from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, read_dialect, render
 from unheard.tables.sql.rate_query import Prepared, SecondTable, write_rate_query
 from unheard.tables.sql.reserved_names import BALANCE, N, reserve
@@ -465,6 +466,7 @@ def write_sql(
     dialect: str,
     table: str = "ratings",
     view: str | None = None,
+    dbt: bool = False,
     text_ratings: bool = False,
     ranks: bool = True,
     n_table: str | None = None,
@@ -488,6 +490,9 @@ def write_sql(
         The table with the ratings, with its schema before a point if it needs one.
     view
         Write a statement that creates a view of this name.
+    dbt
+        Write a model of dbt: a table ``stays`` is the model of this name, ``raw.stays`` the table
+        of a source.
     text_ratings
         Whether the ratings are stored as text.
     n_table, q_table
@@ -500,8 +505,19 @@ def write_sql(
     >>> text = write_sql("hotel", "stars", dialect="postgres", q=0.3, table="stays", level=None)
     >>> "FROM stays" in text
     True
+    >>> text = write_sql("hotel", "stars", dialect="postgres", q=0.3, table="raw.stays", dbt=True)
+    >>> "FROM {{ source('raw', 'stays') }}" in text
+    True
     """
     dialect = read_dialect(dialect)
+    if dbt and view is not None:
+        raise OptionError(
+            "view",
+            problem="{view} and {dbt} cannot be combined, since dbt creates the views itself",
+            hint="Leave {view} out, and say in the model's config that it is a view",
+        )
+    references = References()
+    named = references.add if dbt else _named
     for place, name in (("table", table), ("n_table", n_table), ("q_table", q_table)):
         if name is not None:
             check_table_name(place, name)
@@ -511,7 +527,7 @@ def write_sql(
     )
     # How many items are compared is not known yet, and so is the level of ranks for all of them.
     request = replace(request, sampling_error=False)
-    relation: exp.Expr = _named("table", table)
+    relation: exp.Expr = named("table", table)
     if request.labels is not None:
         text_ratings, relation = True, write_stated_words(request, relation)
     kinds: dict[str, Kind] = dict.fromkeys(request.rating, "text" if text_ratings else "real")
@@ -522,14 +538,16 @@ def write_sql(
         counted = write_window_query(request, request.window, counted).subquery(reserve("windows"))
     given = Prepared(
         counted,
-        _second_by_name(request, "n_table", n_table, request.n_column, everything=True),
-        _second_by_name(request, "q_table", q_table, request.q_column, everything=False),
+        _second_by_name(request, named, "n_table", n_table, request.n_column, everything=True),
+        _second_by_name(request, named, "q_table", q_table, request.q_column, everything=False),
         _all_balances(request),
         unchecked=True,
         in_rows=dialect not in ANALYSED_IN_ROUNDS,
     )
     text = render(write_rate_query(request, given), dialect, pretty=True)
     head = _header(request)
+    if dbt:
+        return f"{references.fill_in(head + text)}\n"
     if view is None:
         return f"{head}{text};\n"
     return f"{head}CREATE VIEW {render(_named('view', view), dialect)} AS\n{text};\n"
@@ -548,12 +566,18 @@ def _named(argument: str, name: str) -> exp.Table:
 
 
 def _second_by_name(
-    request: Request, place: str, name: str | None, value: str | None, *, everything: bool
+    request: Request,
+    named: Callable[[str, str], exp.Table],
+    place: str,
+    name: str | None,
+    value: str | None,
+    *,
+    everything: bool,
 ) -> SecondTable | None:
     if name is None or value is None:
         return None
     keys = request.groups if everything else request.item
-    return SecondTable(_named(place, name), keys, value, everything)
+    return SecondTable(named(place, name), keys, value, everything)
 
 
 def _all_balances(request: Request) -> exp.Expr | None:
