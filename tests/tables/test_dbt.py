@@ -33,28 +33,32 @@ _COUNTS = {
     "D": (3, 3, 3, 3, 3), "E": (1, 0, 0, 0, 0), "F": (5, 4, 60, 90, 1),
 }  # fmt: skip
 _PEOPLE = {"A": 80, "B": 200, "C": 9, "D": 15, "E": 40, "F": 900, "G": 5, "H": 12}
-STAYS = [
+STAYS: list[dict[str, Any]] = [
     {"hotel": hotel, "city": "xy"[hotel >= "D"], "stars": star, "score": (7 * k + star) % 11}
     for hotel, counts in _COUNTS.items()
     for star, count in enumerate(counts, start=1)
     for k in range(count)
 ]  # fmt: skip
 # Rows that cannot be counted: without a rating, and off the scale.
-STRAY = [
+STRAY: list[dict[str, Any]] = [
     {"hotel": "G", "city": "y", "stars": None, "score": 3},
     {"hotel": "A", "city": "x", "stars": 7, "score": 10},
 ]
-GUESTS = [{"hotel": hotel, "guests": n} for hotel, n in _PEOPLE.items()]
-TOTALS = [
+GUESTS: list[dict[str, Any]] = [{"hotel": hotel, "guests": n} for hotel, n in _PEOPLE.items()]
+TOTALS: list[dict[str, Any]] = [
     {"hotel": hotel, **{f"c{star}": n for star, n in enumerate(counts, start=1)}}
     for hotel, counts in _COUNTS.items()
 ]
+
+for stay in STAYS + STRAY:
+    stay["ratio"] = 0.1 * (1 + ord(str(stay["hotel"])) % 7)
 
 _BY_STARS = {"item": "hotel", "rating": "stars"}
 _WITH_N = {"n_column": "guests", "n_table": "guests"}
 MODELS: dict[str, dict[str, Any]] = {
     "any": {**_BY_STARS, "q": 0.3},
     "any_with_n": {**_BY_STARS, "q": "reviews", **_WITH_N, "level": 0.9},
+    "by_column": {**_BY_STARS, "q_column": "ratio", "quiet": "high"},
     "low": {**_BY_STARS, "q": "coat", "level": 0.8},
     "high_with_n": {**_BY_STARS, "q": 0.4, "quiet": "high", **_WITH_N, "ranks": False},
     "middle": {**_BY_STARS, "q": 0.2, "quiet": "middle", "level": None},
@@ -206,21 +210,21 @@ def _read_postgres(url: str, names: Iterable[str]) -> dict[str, list[dict[str, A
     from psycopg.rows import dict_row
 
     with psycopg.connect(url, row_factory=dict_row) as connection:
-        return {
-            name: connection.execute(f"select * from shop.{name}").fetchall()  # type: ignore[arg-type]
-            for name in names
-        }
+        return {name: connection.execute(f"select * from shop.{name}").fetchall() for name in names}
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "postgres"])
 def test_models_equal_rate(engine: str, tmp_path: Path) -> None:
     """What dbt builds is what ``rate`` gives, and what cannot be built says why."""
+    output: dict[str, Any]
+    url = ""
     if engine == "duckdb":
         output = {"type": "duckdb", "path": str(tmp_path / "shop.duckdb"), "schema": "main"}
     else:
         server = bench("postgres")
         assert isinstance(server, PostgresBench)
-        (host,) = parse_qs(urlsplit(server.url).query)["host"]
+        url = server.url
+        (host,) = parse_qs(urlsplit(url).query)["host"]
         output = {
             "type": "postgres", "host": host, "port": 5432, "user": "postgres", "password": "-",
             "dbname": "postgres", "schema": "shop",
@@ -238,7 +242,7 @@ def test_models_equal_rate(engine: str, tmp_path: Path) -> None:
     if engine == "duckdb":
         found = _read_duckdb(tmp_path / "shop.duckdb", built)
     else:
-        found = _read_postgres(server.url, built)
+        found = _read_postgres(url, built)
     by_command = {**_BY_STARS, "q": 0.3, **_WITH_N}
     for name, arguments in (MODELS | {"by_command": by_command}).items():
         rows = TOTALS if "counts" in arguments else STAYS + STRAY
