@@ -5,12 +5,12 @@ BIN := $(VENV)/bin
 LOWEST := build/lowest
 
 # Extras that the tests need.
-TEST_EXTRAS := charts postgres spark web
+TEST_EXTRAS := charts mysql postgres spark web
 
 # One more than there are processors: tests of servers and pages mostly wait.
 WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 
-.PHONY: help demo setup test docs docs-update dbt lowest browser check format lint types layers benchmarks lock clean
+.PHONY: help demo setup test docs docs-update dbt lowest programs check format lint types layers benchmarks lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ demo: $(VENV)/build.installed ## Set up, then show the main job on built-in data
 
 setup: $(VENV)/dev.installed ## Set up for development
 
-test: check browser ## Set up, then run every check and every test
+test: check programs ## Set up, then run every check and every test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 docs: $(VENV)/docs.installed ## Build the documentation site into build/docs, without a network
@@ -36,16 +36,20 @@ dbt: $(VENV)/build.installed ## Write the macros of the dbt package anew from th
 lowest: $(LOWEST)/installed ## Test the core, tables and commands with the lowest versions allowed
 	$(LOWEST)/bin/pytest -n $(WORKERS) --dist loadgroup tests/formulas tests/model tests/tables tests/analysis tests/cli
 
-# The page is tested in a real browser, which pip does not bring.
-browser: ## Set up the browser for the tests, where that can be done
-	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null; then :; \
+# The page is tested in a real browser, and MySQL's queries on a real MariaDB: pip brings neither.
+MARIADB := $(shell PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v mariadbd)
+CHROMIUM := $(shell command -v chromium || command -v chromium-browser)
+MISSING := $(if $(CHROMIUM),,chromium fonts-liberation) $(if $(MARIADB),,mariadb-server-core mariadb-client-core)
+
+programs: ## Set up the browser and the database server for the tests, where that can be done
+	@if [ -z "$(strip $(MISSING))" ]; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Setting up Chromium (a minute or so the first time)"; \
+		echo "Setting up $(strip $(MISSING)) (a minute or so the first time)"; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-			chromium fonts-liberation >/dev/null || echo "Chromium could not be installed."; \
+			$(MISSING) >/dev/null || echo "$(strip $(MISSING)) could not be installed."; \
 	else \
-		echo "Chromium is missing, so the tests of the page will be skipped (in CI they fail)."; \
-		echo "Install it, such as: apt-get install chromium"; \
+		echo "Missing, so their tests will be skipped (in CI they fail): $(strip $(MISSING))"; \
+		echo "Install them, such as: apt-get install $(strip $(MISSING))"; \
 	fi
 
 # pre-commit runs the targets listed below it; it needs git to work.

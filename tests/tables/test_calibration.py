@@ -151,7 +151,7 @@ def test_a_first_rating_is_told_from_later_ones(database: Bench) -> None:
         dict(zip(("item", "stars", "who", "day"), zip(*rows, strict=True), strict=True))
     )
     source, where = database.load(table)
-    with pytest.warns(uh.DroppedRowsWarning, match="1 earlier rating was left out"):
+    with pytest.warns(uh.TableWarning, match="1 earlier or repeated rating was"):
         result = uh.rate(
             source,
             ["item", "experience"],

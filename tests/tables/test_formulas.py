@@ -11,7 +11,7 @@ import pytest
 
 import unheard as uh
 from tests.formulas.test_strata import together
-from tests.tables.cases import ASSUMPTIONS, DATABASES, FIVE, benches, cases, check, ratings
+from tests.tables.cases import ASSUMPTIONS, FIVE, benches, cases, check, ratings
 from tests.tables.engines import BENCHES, Bench
 from tests.tables.oracle import answers, expected, rows_by, same
 
@@ -246,36 +246,3 @@ def test_strata(database: Bench) -> None:
     wanted = rows_by(result, ["item"])
     for key, row in rows_by(again, ["item"]).items():
         same(row, wanted[key], key)
-
-
-TEXTS: list[dict[str, Any]] = [
-    {"floor": 0.2, "n_column": "guests", "method": "bea"},
-    {"q": 0.2, "n_column": "guests"},
-    {"q": 0.3},
-    {"q": 0.4, "quiet": "low", "level": None},
-    {"g": [0.2, 0.3, 0.3, 0.4, 0.6], "n": 5000},
-]
-
-
-@pytest.mark.parametrize(
-    ("engine", "asked"),
-    # Spark reads text too where its executors lack the package, which is tested above.
-    cases((*DATABASES, "spark"), TEXTS),
-    indirect=["engine"],
-)
-def test_text_through_the_engines_own_client(engine: Bench, asked: dict[str, Any]) -> None:
-    table = ratings(20)
-    people = {"A": 40, "B": 60, "C": 90, "D": 5000, "E": 600, "F": 900, "alone": 3}
-    table = table.append_column("guests", pa.array([people[i] for i in table["item"].to_pylist()]))
-    text = uh.write_sql("item", "rating", dialect=engine.dialect, table="stays", **asked)
-    core = dict(asked)
-    if core.pop("n_column", None) is not None:
-        core["n"] = {(k,): v for k, v in people.items()}
-    wanted = expected(table, ["item"], "rating", FIVE, **core)
-    for row in wanted.values():
-        # A level for all items needs their number, which nobody has counted.
-        row |= {"ci_best_rank": None, "ci_worst_rank": None}
-    found = rows_by(engine.run(text, {"stays": table}), ["item"])
-    assert found.keys() == wanted.keys()
-    for key, row in wanted.items():
-        same(found[key], row, key)

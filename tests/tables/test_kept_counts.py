@@ -60,7 +60,7 @@ def table_for(name: str, seed: int, size: int) -> pa.Table:
     return made
 
 
-@pytest.mark.filterwarnings("ignore::unheard.tables.DroppedRowsWarning")
+@pytest.mark.filterwarnings("ignore::unheard.tables.TableWarning")
 @settings(max_examples=5, deadline=None)
 @given(
     name=st.sampled_from(sorted(SETTINGS)),
@@ -108,7 +108,7 @@ def kept(into: str, ask: Callable[..., Any], **options: Any) -> Any:
     return ask(database, table=table or None, **options)
 
 
-@pytest.mark.filterwarnings("ignore::unheard.tables.DroppedRowsWarning")
+@pytest.mark.filterwarnings("ignore::unheard.tables.TableWarning")
 @pytest.mark.parametrize("name", ["windows", "attributes"])
 def test_every_place_keeps_the_same_counts(into: str, name: str) -> None:
     table = table_for(name, 5, 90)

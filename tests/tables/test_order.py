@@ -197,7 +197,7 @@ def test_items_with_few_ratings_are_left_out(database: Bench, shared: bool) -> N
     rows = table.filter(pa.array([name in enough for name in table["item"].to_pylist()]))
     asked: dict[str, Any] = {"rating": "rating", "q": 0.4, "shared": shared}
     wanted = rows_by(uh.rate(rows, "item", **asked), ["item"])
-    with pytest.warns(uh.DroppedRowsWarning, match="3 items with fewer than .* were left out"):
+    with pytest.warns(uh.TableWarning, match="3 items with fewer than .* were left out"):
         check(database, table, wanted, min_ratings=least, **asked)
 
 

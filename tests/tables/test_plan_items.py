@@ -81,7 +81,7 @@ def test_empty_ratings_are_non_respondents() -> None:
             "stars": pa.nulls(sum(many for _, many in missing), pa.int64()),
         }
     )
-    with pytest.warns(uh.DroppedRowsWarning, match="counted as non-respondents") as told:
+    with pytest.warns(uh.TableWarning, match="counted as non-respondents") as told:
         plans = plan(pa.concat_tables([STAYS, empty]), n_table=None, nulls="nonresponse")
     assert told[0].filename == __file__
     check(plans)
@@ -97,7 +97,7 @@ def test_several_columns_name_an_item() -> None:
 
 def test_items_with_few_ratings_are_left_out() -> None:
     least = max(sum(counts) for counts in COUNTS.values())
-    with pytest.warns(uh.DroppedRowsWarning, match="3 items with fewer than"):
+    with pytest.warns(uh.TableWarning, match="3 items with fewer than"):
         plans = plan(STAYS, min_ratings=least)
     (hotel,) = plans.labels["hotel"]
     assert sum(COUNTS[str(hotel)]) == least

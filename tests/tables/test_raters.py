@@ -49,7 +49,7 @@ def test_somebody_rated_twice(database: Bench) -> None:
         uh.rate(source, "item", "rating", q=0.3, rater="who", **where)
     kept = table.filter(pa.array([i != 4 for i in range(table.num_rows)]))
     wanted = expected(kept, ["item"], "rating", FIVE, q=0.3)
-    with pytest.warns(uh.DroppedRowsWarning, match="1 earlier rating was left out"):
+    with pytest.warns(uh.TableWarning, match="1 earlier or repeated rating was left out"):
         check(
             database,
             table,
@@ -72,10 +72,10 @@ def test_no_rating_is_the_latest(database: Bench) -> None:
     }
     source, where = database.load(by_one_person(items))
     words = (
-        r"more than one rating for 5 pairs of rater and item \(for example .*who='Ann', times=2.*\)"
+        r"more than one rating for 4 pairs of rater and item \(for example .*who='Ann', times=2.*\)"
     )
     with pytest.raises(
-        uh.DataError, match=rf"{words}\. They have the same time or none, so none is the latest"
+        uh.DataError, match=rf"{words}\. They differ and have the same time or none"
     ):
         uh.rate(source, "item", "rating", q=0.3, **LATEST, **where)
 
@@ -88,5 +88,5 @@ def test_one_rating_is_the_latest(database: Bench) -> None:
     }
     kept = items | {"earlier ones alike": [(1, LAST)]}
     wanted = expected(by_one_person(kept), ["item"], "rating", FIVE, q=0.3)
-    with pytest.warns(uh.DroppedRowsWarning, match="2 earlier ratings were left out"):
+    with pytest.warns(uh.TableWarning, match="2 earlier or repeated ratings were left out"):
         check(database, by_one_person(items), wanted, rating="rating", q=0.3, **LATEST)

@@ -87,7 +87,7 @@ ASKED: list[tuple[Callable[..., Any], dict[str, Any]]] = [
 
 def ask(call: Callable[..., Any], source: Any, item: Any, **asked: Any) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", uh.DroppedRowsWarning)
+        warnings.simplefilter("ignore", uh.TableWarning)
         return call(source, item, **asked)
 
 

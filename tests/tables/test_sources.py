@@ -271,9 +271,30 @@ def test_truncated(tmp_path: Path) -> None:
     refused(path, "cannot be read as json")
 
 
-@pytest.mark.parametrize("source", ["mysql://me:hunter2@host/db", "s3://me:hunter2@bucket/a.csv"])
-def test_unknown_scheme(source: str) -> None:
-    told = refused(source, r"(mysql|s3) is not supported.*postgresql://.*sqlite:///")
+@pytest.mark.parametrize(
+    ("source", "remedy"),
+    [
+        ("s3://me:hunter2@bucket/a.csv", "Use postgresql://.*sqlite:///"),
+        ("clickhouse://me:hunter2@host/db", "Run the SQL that `unheard sql --dialect clickhouse`"),
+    ],
+)
+def test_unknown_scheme(source: str, remedy: str) -> None:
+    told = refused(source, rf"(clickhouse|s3) is not supported\. {remedy}")
+    assert "hunter2" not in told
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "mysql://me:hunter2@127.0.0.1:1/db",
+        "mariadb://me:hunter2@127.0.0.1:port/db",
+        "mysql://me:hunter2@127.0.0.1/",
+        "mysql://me:hunter2@127.0.0.1:1/db?colour=red",
+    ],
+)
+def test_mysql_that_is_not_there(source: str) -> None:
+    pytest.importorskip("pymysql")
+    told = refused(source, "Cannot connect to .* refused|is not the URL of a MySQL database")
     assert "hunter2" not in told
 
 
@@ -343,7 +364,7 @@ def test_a_stated_encoding_must_fit(tmp_path: Path) -> None:
     assert names(path, encoding="cp850") == ["M³ller"]  # it fits, too: whoever states it knows
     for encoding in ("utf-8", "ascii"):
         refused(path, f"is not in {encoding.upper()}. Leave encoding out", encoding=encoding)
-    for unknown in ("utf9", "zip", "rot13"):
+    for unknown in ("utf9", "zip", "rot13", "utf-8\0"):
         refused(path, "encoding is not known", uh.OptionError, encoding=unknown)
 
 

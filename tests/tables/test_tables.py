@@ -84,9 +84,9 @@ def test_nulls_and_off_scale_by_choice(every_engine: Bench) -> None:
     }
     for key in dropped:
         plain[key]["notes"] = f"{plain[key]['notes']} rows_dropped".strip()
-    with pytest.warns(uh.DroppedRowsWarning) as told:
+    with pytest.warns(uh.TableWarning) as told:
         check(every_engine, dirty, plain, rating="rating", q=0.3, nulls="drop", off_scale="drop")
-    messages = {str(w.message).split()[0] for w in told if w.category is uh.DroppedRowsWarning}
+    messages = {str(w.message).split()[0] for w in told if w.category is uh.TableWarning}
     assert messages == {str(off), str(given.count(None))}
 
 
@@ -103,7 +103,7 @@ def test_nulls_as_people_who_said_nothing(engine: Bench) -> None:
     for key, many in silent.items():
         if many:
             wanted[key]["notes"] = f"{wanted[key]['notes']} nulls_counted".strip()
-    with pytest.warns(uh.DroppedRowsWarning, match="counted as non-respondents"):
+    with pytest.warns(uh.TableWarning, match="counted as non-respondents"):
         check(engine, dirty, wanted, rating="rating", q=0.5, nulls="nonresponse")
 
 

@@ -154,7 +154,7 @@ def test_plan_from_counts_and_from_a_table(server: Served, command: Typed) -> No
     [
         ({"width": "1"}, "n", "requires the number of people. Give n or n_column"),
         ({"n": "100"}, "width", "requires a goal: width, above or below"),
-        ({"n": "9", "width": "1"}, "n", "an item has more than 9 ratings, the value of n"),
+        ({"n": "9", "width": "1"}, "n", "there are more ratings than 9, the value of n"),
         ({"n_column": "guests", "width": "1"}, "n_column", "no column 'guests'"),
         ({"n": "100", "width": "1", "budget": "x"}, "budget", "budget is not a number"),
     ],

@@ -305,7 +305,7 @@ def test_ratings_off_the_scale_and_empty_ones(visit: Visit) -> None:
     setting(page, "Scale").fill("1:5")
     alert = page.locator("#table-problem")
     expect(alert).to_contain_text("1 row has no rating (for example hotel='Oak'")
-    expect(alert).to_contain_text("1 rating is not on the scale 1 to 5 (for example hotel='Ash'")
+    expect(alert).to_contain_text("1 rating is not on the scale 1 to 5: '9' (once)")
     for choice in (
         "“Empty ratings: count them as people who did not respond”",
         "“Empty ratings: leave them out”",
@@ -322,15 +322,16 @@ def test_ratings_off_the_scale_and_empty_ones(visit: Visit) -> None:
 
 
 def test_a_table_as_spreadsheets_write_it(visit: Visit) -> None:
-    visit.expect_status(422)
+    visit.expect_status(422)  # before the scale is that of the ratings
     page = visit.open("#table")
     choose(page, "odd.csv", b"sep=;\r\nhotel;stars;stars\r\nOak;4,5;1\r\nAsh;1;2\r\nAsh;2,5;2\r\n")
     setting(page, "Rating").select_option("stars (1)")
     setting(page, "Scale").fill("0.5:5:0.5")
-    shows_ranking(page, "Oak", "Ash")
-    expect(page.locator(".ranking tbody tr").first).to_contain_text("4.50")
+    shows_ranking(page, "Ash", "Oak")  # two ratings have the higher lower confidence limit
+    expect(page.locator(".ranking tbody tr").last).to_contain_text("4.50")
     choose(page, "odd.csv", "hotel,stars\nMüller,5\n".encode("latin-1"))
-    expect(page.locator("#source-problem")).to_contain_text("not in UTF-8")
+    shows_ranking(page, "Müller")
+    expect(page.locator("#table-notes")).to_contain_text("it was read as Windows-1252")
 
 
 def test_a_table_of_counts(visit: Visit) -> None:
@@ -418,3 +419,26 @@ def test_a_file_that_is_too_large_is_not_sent(visit: Visit) -> None:
     choose(page, "large.csv", b"hotel,stars\n" + b"Oak,5\n" * 200_000)
     expect(page.locator("#source-problem")).to_contain_text("This server accepts up to 1 MiB")
     assert not any("inspect" in url for url in asked)
+
+
+def test_words_are_read_as_ratings_once_accepted(visit: Visit) -> None:
+    visit.expect_status(422)
+    page = visit.open("#table")
+    given = {"A": ["Agree"] * 4 + ["Strongly agree", "N/A"], "B": ["Disagree", "Neutral"] * 3}
+    rows = "".join(f"{item},{word}\n" for item, words in given.items() for word in words)
+    choose(page, "survey.csv", f"item,answer\n{rows}".encode())
+    expect(page.locator("#table-problem")).to_contain_text("are words, which may be read as")
+    reading = page.get_by_role("region", name="These words may be read as ratings")
+    expect(reading.locator("tbody tr")).to_have_text(
+        [
+            *("strongly disagree10", "Disagree23", "Neutral33", "Agree44", "Strongly agree51"),
+            "N/Ano rating1",
+        ]
+    )
+    reading.get_by_role("button", name="Read them like this").click()
+    # What is no rating is one more decision.
+    expect(page.locator("#table-problem")).to_contain_text("1 row has no rating")
+    setting(page, "Empty ratings").select_option("drop")
+    shows_ranking(page, "A", "B")
+    assert "N/A=" in setting(page, "Labels").input_value()
+    assert setting(page, "Scale").input_value() == "1:5"

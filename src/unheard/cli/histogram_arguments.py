@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from unheard.cli.options import Values, pick, read_counts
 from unheard.cli.tables import read_table_options, read_where
 from unheard.errors import OptionError
@@ -32,7 +30,7 @@ def read_typed_rows(rows: Sequence[Sequence[str]], values: Values) -> Question:
 def read_named_rows(names: Sequence[str], argument: str, values: Values) -> Question:
     """Make the question about items of a table."""
     from unheard.cli.progress import show_progress
-    from unheard.tables.named_items import check_plain, fetch, find_item
+    from unheard.tables.named_items import check_plain, fetch_named
     from unheard.tables.pipeline import prepare, read_request
 
     request = read_request(**read_table_options(values["source"], values) | {"ranks": False})
@@ -42,10 +40,8 @@ def read_named_rows(names: Sequence[str], argument: str, values: Values) -> Ques
         values["source"], request, where, lambda words, at: show_progress(words, at.fraction)
     )
     try:
-        known, question = fetch(job)
-        rows = [find_item(name, known, job.opened.words, argument) for name in names]
+        question = fetch_named(job, names, argument)
     finally:
         job.close()
     # One item is one histogram, as if its counts had been typed.
-    counts = replace(question.counts.take(np.array(rows)), single=len(rows) == 1)
-    return replace(question, counts=counts)
+    return replace(question, counts=replace(question.counts, single=len(names) == 1))

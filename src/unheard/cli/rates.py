@@ -58,10 +58,13 @@ def _of_table(
         )
     where = read_where(values)
     job = prepare(words[0], request, where, lambda words, at: show_progress(words, at.fraction))
+    request = job.request
     try:
         table = job.opened.engine.arrow(in_order(job.query, request)).read_all()
     finally:
         job.close()
+    # Where n is unknown there is no response rate.
+    table = table.filter(table["n"].is_valid())
     columns = [table[name].to_pylist() for name in request.result_keys]
     keys = list(zip(*columns, strict=True))
     return request.result_keys, keys, table["n_ratings"].to_pylist(), table["n"].to_pylist()

@@ -153,7 +153,7 @@ class Shown:
         if self.sort:
             columns.append(("ratings", True, lambda row: f"{row['n_ratings']:,}"))
             if request.n_known:
-                columns.append(("people", True, lambda row: f"{row['n']:,}"))
+                columns.append(("people", True, lambda row: _people(row["n"])))
         return columns
 
     def _messages(self, console: Any, rows: list[dict[str, Any]], page: Page) -> None:
@@ -193,3 +193,7 @@ class Shown:
 
     def _range(self, row: dict[str, Any], low: str, high: str) -> str:
         return f"{self._number(row[low])} to {self._number(row[high])}"
+
+
+def _people(n: int | None) -> str:
+    return "–" if n is None else f"{n:,}"

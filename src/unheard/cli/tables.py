@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from unheard.cli.options import Values, pick
 from unheard.options.questions import READING
+from unheard.options.surfaces import CommandLine
 
 if TYPE_CHECKING:
     from unheard.tables.request import Request
@@ -18,7 +19,7 @@ def read_where(values: Values) -> Where:
     """Read from options where the table is."""
     from unheard.tables.sources.open import Where
 
-    return Where(**pick(values, _READING))
+    return Where(**pick(values, _READING), surface=CommandLine())
 
 
 def read_table_options(source: str, values: Values) -> Values:

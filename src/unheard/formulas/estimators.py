@@ -7,7 +7,7 @@ method requires and when it applies.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unheard.errors import MethodError
 from unheard.formulas import bounds
@@ -57,6 +57,10 @@ class Situation:
     floor: Column | None
     pool: Pool | None
     ops: Operations
+
+    def without_n(self) -> Situation:
+        """Return the same situation if n were unknown."""
+        return replace(self, known=None, n=None, balance=None, floor=None)
 
 
 def average(given: Situation) -> Column:

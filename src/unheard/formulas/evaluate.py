@@ -30,6 +30,9 @@ class Items:
         Participation ratio or floor, a number or a column; None where ``box`` states it.
     n
         Number of people; None if unknown.
+    n_known
+        1 where n is known, 0 where it is not and ``n`` holds any number that is possible; None if
+        that is the same for all items.
     balance
         BEA's lambda; required by that method only.
     share
@@ -42,6 +45,7 @@ class Items:
     counts: Sequence[Column]
     q: Column = None
     n: Column = None
+    n_known: Column | None = None
     balance: Column = None
     share: Column = None
     squares: Sequence[Column] | None = None
@@ -51,6 +55,16 @@ class Items:
     def seen(self) -> Column:
         """Number of ratings, or the sum of their weights."""
         return total(self.counts)
+
+    def choose_by_n(
+        self, known: tuple[Column, Column], unknown: tuple[Column, Column], ops: Operations
+    ) -> tuple[Column, Column]:
+        """Choose between two ends given n, and without it where n is unknown."""
+        if self.n_known is None:
+            return known
+        is_known = self.n_known > 0.0
+        low, high = (ops.where(is_known, a, b) for a, b in zip(known, unknown, strict=True))
+        return low, high
 
     def effective_share(self, ops: Operations) -> Column | None:
         """Return the effective sample size over the sum of the weights; None for plain counts."""
@@ -166,6 +180,7 @@ def evaluate(items: Items, setting: Setting, methods: Sequence[str], ops: Operat
         known = bounds.find_bounds_with_n(
             items.counts, values, ends, items.n, distances, setting.is_ratio, ops
         )
+        known = items.choose_by_n(known, free, ops)
     rated = name("n_seen", items.seen) > 0
 
     def if_rated(column: Column, otherwise: float) -> Column:
@@ -195,10 +210,17 @@ def evaluate(items: Items, setting: Setting, methods: Sequence[str], ops: Operat
     estimates, own_limits = {}, {}
     for method in methods:
         estimator = ESTIMATORS[method]
-        estimates[method] = if_rated(estimator.formula(situation), middle)
+        estimate = estimator.formula(situation)
+        if items.n_known is not None:
+            formula = ESTIMATORS["paa"].formula if estimator.needs_n else estimator.formula
+            estimate = ops.where(items.n_known > 0.0, estimate, formula(situation.without_n()))
+        estimates[method] = if_rated(estimate, middle)
         if estimator.limits is not None and setting.level is not None:
-            low, high = estimator.limits(situation, setting.level, setting.people)
-            own_limits[method] = if_rated(low, values[0]), if_rated(high, values[-1])
+            own = estimator.limits(situation, setting.level, setting.people)
+            if items.n_known is not None:
+                without = estimator.limits(situation.without_n(), setting.level, False)
+                own = items.choose_by_n(own, without, ops)
+            own_limits[method] = if_rated(own[0], values[0]), if_rated(own[1], values[-1])
     outer = Bounds(if_rated(lower, values[0]), if_rated(upper, values[-1]), *limits)
     return Answers(outer, estimates, own_limits)
 
@@ -243,9 +265,13 @@ def _limits(
         return ops.greatest(low, setting.values[0]), ops.least(high, setting.values[-1])
     if known.n is None:
         return confidence.find_limits_without_n(known.counts, known.values, known.ends, z, ops)
-    return confidence.find_limits_with_n(
+    limits = confidence.find_limits_with_n(
         known.counts, known.values, known.ends, known.n, z, setting.people, setting.is_ratio, ops
     )
+    if items.n_known is None:
+        return limits
+    without = confidence.find_limits_without_n(known.counts, known.values, known.ends, z, ops)
+    return items.choose_by_n(limits, without, ops)
 
 
 _OUTSIDE = 1e-6

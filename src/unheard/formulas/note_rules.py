@@ -34,6 +34,13 @@ def note_items(items: Items, setting: Setting, ops: Operations) -> dict[str, Col
             notes["low_response"] = _if_rated(items, rate.too_low, ops)
             notes["high_response"] = _if_rated(items, rate.too_high, ops)
         notes["refuted"] = rate.refuted
+        if items.n_known is not None:
+            is_known = items.n_known > 0.0
+            notes |= {
+                name: ops.where(is_known, notes[name], 0.0)
+                for name in ("low_response", "high_response", "refuted")
+                if name in notes
+            }
     if items.share is not None and setting.level is not None:
         notes["weights_assumed"] = _if_rated(items, 1.0, ops)
     return notes
@@ -68,4 +75,10 @@ def _is_unlike_audited(items: Items, setting: Setting, ops: Operations) -> Colum
         return unlike > pool.seen.farthest
     assert pool.silent is not None  # a relative audit is refused where n is known
     unlike = measure_unlikeness_with_n(items.counts, setting.values, items.n, pool.silent, ops)
-    return unlike > pool.silent.farthest
+    farthest: Column = pool.silent.farthest
+    if items.n_known is not None:
+        is_known = items.n_known > 0.0
+        without = measure_unlikeness_without_n(items.counts, setting.values, pool.seen, ops)
+        unlike = ops.where(is_known, unlike, without)
+        farthest = ops.where(is_known, farthest, pool.seen.farthest)
+    return unlike > farthest

@@ -5,15 +5,16 @@ A test compares them with the declarations in ``unheard.options``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from numpy.typing import ArrayLike
 
 from unheard.model.assumption import Assumption
 from unheard.model.scale import ScaleLike
 from unheard.options.choices import (
+    BadN,
     Covers,
     Duplicates,
     Engine,
@@ -31,6 +32,9 @@ Pairs: TypeAlias = Sequence[tuple[float, float]]
 
 Columns: TypeAlias = str | int | Iterable[str | int]
 """A column of a table, or several; frames may name columns by whole numbers."""
+
+Labels: TypeAlias = Literal["auto"] | Sequence[str] | Mapping[str, float | None]
+"""Words for ratings: lowest first, or with the value of each; None for what is no rating."""
 
 Path: TypeAlias = str | PathLike[str]
 """A file, a glob or a database URL."""
@@ -88,9 +92,11 @@ class SqlOptions(QuestionOptions, total=False):
     """What is rated, what is assumed, and how; see :func:`unheard.rate`."""
 
     counts: Columns | None
+    labels: Labels | None
     q_column: str | None
     n: float | None
     n_column: str | None
+    bad_n: BadN
     strata: Columns | None
     method: Method | None
     time: str | None
@@ -109,17 +115,20 @@ class TableOptions(SqlOptions, ReadingOptions, total=False):
     duplicates: Duplicates
     by_experience: bool
     off_scale: OffScale
+    max_dropped: float
 
 
 class PlannedTableOptions(QuestionOptions, ReadingOptions, total=False):
     """The options of :func:`unheard.plan_table`, but for the goal and the budget."""
 
     counts: Columns | None
+    labels: Labels | None
     q_column: str | None
     q_table: Table | None
     n: float | None
     n_column: str | None
     n_table: Table | None
+    bad_n: BadN
     time: str | None
     window: str | None
     every: str | None
@@ -127,6 +136,7 @@ class PlannedTableOptions(QuestionOptions, ReadingOptions, total=False):
     off_scale: OffScale
     rater: str | None
     duplicates: Duplicates
+    max_dropped: float
     min_ratings: int
 
 
@@ -154,6 +164,7 @@ class CountOptions(ReadingOptions, total=False):
     """The options of :func:`unheard.count_ratings`."""
 
     counts: Columns | None
+    labels: Labels | None
     scale: ScaleLike | None
     time: str | None
     window: str | None
@@ -162,3 +173,4 @@ class CountOptions(ReadingOptions, total=False):
     off_scale: OffScale
     rater: str | None
     duplicates: Duplicates
+    max_dropped: float

@@ -16,6 +16,7 @@ from unheard.errors import (
     PopulationError,
     ScaleError,
 )
+from unheard.model.labels import parse_labels
 from unheard.model.scale import Scale
 from unheard.model.studies import NAMED_Q, STUDIES, find_near_name, read_named_q, refuse_name
 from unheard.options.option import Option, Where
@@ -140,6 +141,10 @@ def _read_scale(_option: Option, text: str) -> Scale:
     return Scale.parse(text)
 
 
+def _read_labels(_option: Option, text: str) -> object:
+    return parse_labels(text)
+
+
 def _read_pairs(option: Option, text: str) -> list[tuple[float, float]]:
     pairs = []
     for index, part in enumerate(text.split(",")):
@@ -184,6 +189,7 @@ _READERS: dict[str, Callable[[Option, str], Any]] = {
     "ratios": _read_ratios,
     "level": _read_level,
     "scale": _read_scale,
+    "labels": _read_labels,
     "choice": _read_choice,
     "flag": _read_flag,
     "text": _read_text,

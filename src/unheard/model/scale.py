@@ -14,8 +14,6 @@ from unheard.text import write_exactly
 _HINT = "Use ascending values"
 _EXAMPLES = ("1:5", "0.5:5:0.5", "1,2,4")
 _MOST_VALUES = 10_001
-_MOST_SUGGESTED = 101
-_USUAL_ENDS = (5, 7, 10, 20, 100)
 _LARGEST, _NEAREST = 1e100, 1e-100
 """Beyond these, the squares that the confidence interval needs overflow or vanish."""
 
@@ -105,6 +103,21 @@ class Scale:
         by = "" if step == 1 else f" by {write_exactly(step)}"
         return f"{write_exactly(self.lowest)} to {write_exactly(self.highest)}{by}"
 
+    def write(self) -> str:
+        """Write the scale as :meth:`parse` reads it.
+
+        Examples
+        --------
+        >>> Scale.points(5).write(), Scale.parse("0.5:2:0.5").write(), Scale((0, 1)).write()
+        ('1:5', '0.5:2:0.5', '0,1')
+        """
+        steps = {b - a for a, b in pairwise(self.values)}
+        if self.m <= 2 or len(steps) > 1:
+            return ",".join(map(write_exactly, self.values))
+        (step,) = steps
+        by = "" if step == 1 else f":{write_exactly(step)}"
+        return f"{write_exactly(self.lowest)}:{write_exactly(self.highest)}{by}"
+
     @property
     def m(self) -> int:
         """Number of values."""
@@ -133,26 +146,6 @@ class Scale:
 
 ScaleLike: TypeAlias = Scale | Sequence[float] | str
 """A scale, its values, or text that :meth:`Scale.parse` reads."""
-
-
-def suggest_scale(values: Iterable[float]) -> str:
-    """Return the smallest usual scale, in steps of 1 or 0.5, that contains values; "" for none.
-
-    Examples
-    --------
-    >>> suggest_scale([1, 5, 7, 0]), suggest_scale([1, 5, 9, 3.5]), suggest_scale([1, 2.3])
-    ('0:10', '1:10:0.5', '')
-    """
-    seen = {*values}
-    step = next((s for s in (1.0, 0.5) if all(value % s == 0 for value in seen)), math.nan)
-    low, high = min(seen), max(seen)
-    # Seven points start at 1; nobody asks for a rating from 0 to 7.
-    ends = [end for end in _USUAL_ENDS if end >= high and (end != 7 or low == 1)]
-    high = ends[0] if ends and 0 <= low <= 1 else high
-    if not 1 <= (high - low) / step < _MOST_SUGGESTED:
-        return ""
-    by = "" if step == 1 else ":0.5"
-    return f"{write_exactly(low)}:{write_exactly(high)}{by}"
 
 
 def _check_ascending(before: float, here: float, index: int) -> None:

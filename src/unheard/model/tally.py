@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from unheard.errors import DataError, OptionError, write_value
 from unheard.model.histograms import Histograms
 from unheard.model.labelled_counts import DEFAULT_SCALE, list_values
-from unheard.model.scale import Scale, ScaleLike, suggest_scale
+from unheard.model.scale import Scale, ScaleLike
+from unheard.model.scale_guess import guess_scale
 
 _MOST_SHOWN = 5
 
@@ -159,7 +160,7 @@ def _check_on_scale(found: Counter[float | str], scale: Scale) -> None:
     off = Counter({float(value): found[value] for value in found if value not in scale.values})
     if not off:
         return
-    other = suggest_scale([*off, *scale.values])
+    other = guess_scale({**off, **dict.fromkeys(scale.values, 1)}, rare=0.0)
     hint = "If these are valid ratings, pass the whole scale with {scale}; otherwise correct them"
     raise DataError(
         "ratings",

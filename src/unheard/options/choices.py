@@ -8,7 +8,8 @@ Quiet: TypeAlias = Literal["any", "low", "high", "middle"]
 Covers: TypeAlias = Literal["mean", "people"]
 Nulls: TypeAlias = Literal["refuse", "drop", "nonresponse"]
 OffScale: TypeAlias = Literal["refuse", "drop"]
-Duplicates: TypeAlias = Literal["refuse", "latest"]
+Duplicates: TypeAlias = Literal["refuse", "latest", "latest_or_none"]
+BadN: TypeAlias = Literal["refuse", "drop", "raise"]
 RegretKind: TypeAlias = Literal["gap", "excess"]
 Method: TypeAlias = Literal[
     "average", "spectral", "reweight", "pooled", "paa", "bea", "midpoint", "minimax"

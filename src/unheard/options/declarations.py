@@ -150,6 +150,15 @@ COUNTS = Option(
     label="Counts",
     help="Instead of {rating}: the columns of a table of counts, lowest rating first.",
 )
+LABELS = Option(
+    name="labels",
+    kind="labels",
+    metavar="LABELS",
+    label="Labels",
+    help="What ratings that are words stand for: the words, lowest rating first, as in "
+    "'Poor,Fair,Good'; each word with its value, as in 'No=0,Yes=1,Not sure=' (no value: no "
+    "rating); or auto, to accept the reading that the message about these words shows.",
+)
 Q_COLUMN = Option(
     name="q_column",
     kind="column",
@@ -177,6 +186,20 @@ N_TABLE = Option(
     help="A second table with the number of people (column n, or {n_column}) by item. Items that "
     "nobody rated are taken from it.",
     surfaces=frozenset(("python", "command")),
+)
+BAD_N = Option(
+    name="bad_n",
+    kind="choice",
+    default="refuse",
+    choices={
+        "refuse": "stop and tell me",
+        "drop": "treat it as unknown",
+        "raise": "raise it to the number of ratings",
+    },
+    label="Wrong numbers of people",
+    help="What to do with an n that is less than the number of ratings, missing, or not the same "
+    "in all rows of an item: refuse it; drop it, so that the item is rated without n; or raise it "
+    "to its largest value, and at least to the number of ratings.",
 )
 STRATA = Option(
     name="strata",
@@ -242,9 +265,24 @@ DUPLICATES = Option(
     name="duplicates",
     kind="choice",
     default="refuse",
-    choices={"refuse": "stop and tell me", "latest": "keep the latest"},
+    choices={
+        "refuse": "stop and tell me",
+        "latest": "keep the latest",
+        "latest_or_none": "keep the latest, none if it is unknown",
+    },
     label="Repeated ratings",
-    help="What to do if a {rater} rated an item twice: refuse, or keep the latest by {time}.",
+    help="What to do if a {rater} rated an item twice: refuse, or keep the latest by {time}. If "
+    "ratings that differ have the same time or none, it is unknown which is the latest: latest "
+    "refuses them, latest_or_none leaves them out.",
+)
+MAX_DROPPED = Option(
+    name="max_dropped",
+    kind="number",
+    default=0.5,
+    metavar="SHARE",
+    label="Largest share left out",
+    help="Largest share of the ratings of a table that may be left out; if more would be, nothing "
+    "is done.",
 )
 MIN_RATINGS = Option(
     name="min_ratings",
@@ -414,8 +452,8 @@ DIALECT = Option(
     kind="text",
     metavar="DIALECT",
     required=True,
-    help="Dialect of the warehouse: bigquery, clickhouse, databricks, duckdb, mysql, postgres, "
-    "redshift, snowflake, spark, sqlite, trino or tsql.",
+    help="Dialect of the warehouse: bigquery, clickhouse, databricks, datafusion, duckdb, mysql, "
+    "postgres, redshift, snowflake, spark, sqlite, trino or tsql.",
 ).only("python", "command")
 SQL_TABLE = replace(TABLE, default="ratings", help="Table with the ratings.")
 VIEW = Option(

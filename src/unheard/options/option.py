@@ -18,6 +18,7 @@ Kind: TypeAlias = Literal[
     "ratios",
     "level",
     "scale",
+    "labels",
     "choice",
     "flag",
     "text",
@@ -31,7 +32,8 @@ Kind: TypeAlias = Literal[
 """What an option's value is.
 
 ``ratio`` is a participation ratio or the name of a preset or study, ``level`` a level or none,
-``pairs`` a pair of numbers for each rating; ``column`` and ``columns`` name columns of a table, and
+``pairs`` a pair of numbers for each rating, ``labels`` words and what they stand for;
+``column`` and ``columns`` name columns of a table, and
 ``table`` is a second table.
 """
 

@@ -14,10 +14,10 @@ Options: TypeAlias = tuple[Option, ...]
 ASSUMPTION: Options = (o.Q, o.FLOOR, o.QUIET, o.PARTICIPATION, o.G, o.ASSUMPTION)
 _LEVEL = replace(o.LEVEL, kind="number", help="Level of the confidence interval.")
 SETTINGS: Options = (o.SCALE, _LEVEL, o.COVERS)
-COLUMNS: Options = (o.ITEM, o.RATING, o.COUNTS)
-PEOPLE: Options = (o.N, o.N_COLUMN, o.N_TABLE)
+COLUMNS: Options = (o.ITEM, o.RATING, o.LABELS, o.COUNTS)
+PEOPLE: Options = (o.N, o.N_COLUMN, o.N_TABLE, o.BAD_N)
 TIME: Options = (o.TIME, o.WINDOW, o.EVERY)
-ROWS: Options = (o.NULLS, o.OFF_SCALE, o.RATER, o.DUPLICATES)
+ROWS: Options = (o.NULLS, o.OFF_SCALE, o.RATER, o.DUPLICATES, o.MAX_DROPPED)
 FILES: Options = (o.SHEET, o.ENCODING, o.HEADER)
 _ENGINES: Options = (o.TABLE, o.QUERY, o.ENGINE, o.SPARK_MASTER, o.MEMORY)
 READING: Options = (*FILES, *_ENGINES)
@@ -67,6 +67,7 @@ _TABLE: Options = (
     o.DUPLICATES,
     o.BY_EXPERIENCE.only("python", "command"),
     o.OFF_SCALE,
+    o.MAX_DROPPED,
     *READING,
 )
 _RESULT: Options = (o.SORT, o.OUTPUT, o.TO_TABLE, o.TOP, o.JSON)
@@ -130,7 +131,8 @@ QUESTIONS: dict[str, Options] = {
         one.only("python")
         for one in (
             o.INTO,
-            *COLUMNS,
+            # Kept counts remember numbers, and not what words stood for.
+            *(one for one in COLUMNS if one is not o.LABELS),
             o.BATCH,
             _TABLE_SCALE,
             *TIME,
@@ -203,8 +205,10 @@ QUESTIONS: dict[str, Options] = {
         o.EVIDENCE,
         o.SCALE,
         _LEVEL,
-        *(one.only("command", "rest") for one in (*COLUMNS, *ROWS, *TIME[:2], *PEOPLE[:2])),
-        *(one.only("command", "rest") for one in FILES),
+        *(
+            one.only("command", "rest")
+            for one in (*COLUMNS, *ROWS, *TIME[:2], *PEOPLE[:2], o.BAD_N, *FILES)
+        ),
         *(one.only("command") for one in (o.N_TABLE, o.EVERY, *_ENGINES)),
         replace(
             o.OUTPUT,

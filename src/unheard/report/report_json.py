@@ -9,6 +9,7 @@ from unheard._version import __version__
 from unheard.present.estimates import tidy
 from unheard.report.report_data import ReportData
 from unheard.report.sentences import describe_choice, list_warnings
+from unheard.tables.check_rows import Tally
 
 
 def build_document(data: ReportData) -> dict[str, Any]:
@@ -39,7 +40,12 @@ def build_document(data: ReportData) -> dict[str, Any]:
         "sweep": None if other is None else [asdict(step) for step in other.steps],
         "claims": None if other is None else [asdict(one) for one in other.claims],
         "no_sweep": data.no_sensitivity,
-        "quality": asdict(data.tally) | {"notes": data.notes, "messages": data.messages},
+        "quality": _write_tally(data.tally) | {"notes": data.notes, "messages": data.messages},
         "rows": data.rows,
         "rows_left_out": data.left_out,
     }
+
+
+def _write_tally(tally: Tally) -> dict[str, int]:
+    """Return how many rows were read and what became of them; ratings are counted elsewhere."""
+    return {name: many for name, many in asdict(tally).items() if name != "given"}

@@ -3,8 +3,8 @@
 from unheard.tables.kept.add import AddedBatch, AddedCounts, add_counts
 from unheard.tables.plan_items import plan_table
 from unheard.tables.public_functions import (
-    DroppedRowsWarning,
     ReadingWarning,
+    TableWarning,
     count_ratings,
     rank,
     rate,
@@ -14,8 +14,8 @@ from unheard.tables.public_functions import (
 __all__ = [
     "AddedBatch",
     "AddedCounts",
-    "DroppedRowsWarning",
     "ReadingWarning",
+    "TableWarning",
     "add_counts",
     "count_ratings",
     "plan_table",

@@ -158,6 +158,7 @@ def read_audit(
         job = prepare(source, request, where or Where(), watch)
     except ColumnError as error:
         raise _rename_argument(error, layout) from None
+    request = job.request
     try:
         table = job.opened.engine.arrow(job.people).read_all()
     finally:

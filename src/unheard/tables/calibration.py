@@ -31,7 +31,9 @@ from unheard.tables.request import EXPERIENCE
 
 WINDOW = ("window_start", "window_end")
 _AUDIT = ("answered", "population", "observed", "truth", "unpaired")
-_ROWS = ("nulls", "off_scale", "rater", "duplicates", "by_experience")
+_ROWS = (
+    "labels", "nulls", "off_scale", "rater", "duplicates", "max_dropped", "by_experience", "bad_n",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from unheard.tables.engines.arrow_batches import Source
 from unheard.tables.request import Request
 from unheard.tables.sql.count_query import LARGEST_WEIGHT
 from unheard.tables.sql.expressions import Operand
-from unheard.tables.sql.reserved_names import BALANCE, N_NULL, N_ROWS, N, Q, reserve
+from unheard.tables.sql.rank_query import rank_limits
+from unheard.tables.sql.reserved_names import BALANCE, N_NULL, N_ROWS, N_WRONG, N, Q, reserve
 
 NOTE = reserve("note_")
 """Prefix of columns that are 1 where a note applies."""
@@ -50,13 +51,29 @@ def rate_items(request: Request, unchecked: bool, source: Source) -> dict[str, O
     return outputs | {note_column(name): notes[name] for name in NOTE_TEXTS if name in notes}
 
 
+def rate_and_limit_items(
+    request: Request, unchecked: bool, level: float, source: Source
+) -> dict[str, Operand]:
+    """Work out what :func:`rate_items` does, and confidence limits at a second level."""
+    alone = replace(request, level=level, order=None)
+    limits = rate_items(alone, unchecked, source)
+    again = dict(zip(rank_limits(), (limits["ci_lower"], limits["ci_upper"]), strict=True))
+    return rate_items(request, unchecked, source) | again
+
+
 def _read_items(request: Request, source: Source) -> Items:
     counts = _read_counts(request.count_columns, source)
     q = _read_q(request, source)
-    n = None
-    if request.n_known:
-        n = float(request.n) if request.n is not None else source.column(N)
-    items = Items(counts, q, n, _read_balance(request, source, counts, n, q))
+    n, n_known = None, None
+    if request.n_varies:
+        n = source.column(N)
+    elif request.n is not None:
+        n = float(request.n)
+    if request.n_may_be_unknown:
+        n_known = 1.0 - source.column(N_WRONG)
+        n = source.where(n_known > 0.0, n, total(counts))
+    balance = _read_balance(request, source, counts, n, q)
+    items = Items(counts, q, n, n_known, balance)
     if request.weight is None:
         return items
     return replace(
@@ -81,6 +98,8 @@ def _result_columns(
     columns["average"] = source.where(items.seen > 0.0, mean, source.missing())
     if items.n is not None:
         columns["n"] = items.n
+    if items.n_known is not None:
+        columns["n"] = source.where(items.n_known > 0.0, items.n, source.missing())
     if request.order is not None and request.order.claim is not None:
         columns["breakdown_q"] = _breakdown(request, request.order.claim, items, source)
     return columns
@@ -114,6 +133,9 @@ def _breakdown(request: Request, claim: Claim, items: Items, source: Source) -> 
     ends = build_boxes_at_one(request.assumption, len(values))
     ratio = request.assumption.is_ratio
     q = compute_breakdown(items.counts, values, ends, claim, items.n, ratio, source)
+    if items.n_known is not None:
+        without = compute_breakdown(items.counts, values, ends, claim, None, ratio, source)
+        q = source.where(items.n_known > 0.0, q, without)
     rated = total(items.counts) > 0.0
     holds = source.where(q < 1.0, q, source.missing())
     return source.where(rated, holds, source.missing())
@@ -138,11 +160,11 @@ def _read_balance(request: Request, source: Source, counts: Sequence[Any], n: An
         assert q is not None  # the method requires one
         return float(bea_lambda(float(n), q))
     small = source.column(BALANCE)
-    if request.n is not None and n < LARGE_N:
+    if not request.n_varies and n < LARGE_N:
         return small
     floor = implied_floor(q, total(counts), n, source) if request.assumption.is_ratio else q
     large = approximate_lambda(n, floor)
-    return large if request.n is not None else source.where(n >= float(LARGE_N), large, small)
+    return large if not request.n_varies else source.where(n >= float(LARGE_N), large, small)
 
 
 def _note_rows(
@@ -150,7 +172,10 @@ def _note_rows(
 ) -> dict[str, Column]:
     """Note what concerns the rows that an item was counted from."""
     notes = {}
-    if n is not None and unchecked:
+    if request.n_known and request.bad_n != "refuse":
+        wrong = "n_dropped" if request.n_may_be_unknown else "n_raised"
+        notes[wrong] = source.where(source.column(N_WRONG) > 0.0, 1.0, 0.0)
+    elif n is not None and unchecked:
         notes["n_below_ratings"] = source.where(seen > n, 1.0, 0.0)
     if request.rating:
         rows, empty = source.column(N_ROWS), source.column(N_NULL)

@@ -107,6 +107,12 @@ def read_waves(
         The responses (one without a name if there are neither segments nor windows), and the scale.
     """
     _check_reminders(asked)
+    if asked.rows.get("bad_n") == "drop":
+        raise OptionError(
+            "bad_n",
+            problem="{bad_n:drop} does not apply to responses by request",
+            hint="Use {bad_n:raise}, or correct n",
+        )
     _check_n(asked)
     found = _count(source, asked, *_choose_keys(asked), scale, tool, people=False)
     cells: dict[tuple[str, ...], dict[tuple[str, ...], dict[int, Floats]]] = {}
@@ -205,15 +211,18 @@ def _count(
     options = dict(asked.rows)
     if people:
         options |= {"n_column": asked.n_column, "n_table": asked.n_table}
-    elif options.get("nulls") == "nonresponse":
-        options["nulls"] = "drop"
+    else:
+        options.pop("bad_n", None)
+        if options.get("nulls") == "nonresponse":
+            options["nulls"] = "drop"
     keys = (*asked.segment, *asked.item, *extra)
     time = asked.time if window is not None or asked.reads_times else None
-    request = read_request(
+    asked_for = read_request(
         item=keys, scale=scale, q=1.0, level=None, ranks=False,
         time=time, window=window, **options,
     )  # fmt: skip
-    job = prepare(source, request, tool.where, tool.watch)
+    job = prepare(source, asked_for, tool.where, tool.watch)
+    request = job.request
     try:
         table = job.opened.engine.arrow(job.people).read_all()
     finally:
@@ -227,6 +236,9 @@ def _count(
             hint="Use one with responses",
             code="no_rows",
         )
+    if people and request.n_may_be_unknown:
+        # Without n there is nothing to be learned from an item.
+        table = table.filter(table[N].is_valid())
     cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
     columns = [table[name].to_pylist() for name in request.result_keys]
     numbers = table[N].to_pylist() if people else [None] * table.num_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,23 +47,38 @@ def fetch(job: Job) -> tuple[list[str], Question]:
     return counts_of(job.opened.engine, job.people, job.request)[1:]
 
 
+def fetch_named(job: Job, names: Sequence[str], argument: str) -> Question:
+    """Return the question about the counts of some items, in the order of their names."""
+    import pyarrow as pa
+
+    table = _read_rows(job.opened.engine, job.people)
+    known = names_of(table, job.request.item)
+    rows = [find_item(name, known, job.opened.words, argument) for name in names]
+    return question_of(table.take(pa.array(rows)), job.request)
+
+
 def counts_of(
     engine: Engine, together: exp.Query, request: Request
 ) -> tuple[pa.Table, list[str], Question]:
     """Return the counts of the items that are not left out, their names, and the question."""
     import pyarrow as pa
 
-    table = engine.arrow(together).read_all()
-    if not len(table):
-        raise DataError(
-            "source", problem="The table has no rows", hint="Use one with ratings", code="no_rows"
-        )
+    table = _read_rows(engine, together)
     question = question_of(table, request)
     enough = question.counts.n_ratings >= request.min_ratings
     if not enough.all():
         table = table.filter(pa.array(enough))
         question = replace(question, counts=question.counts.take(enough.nonzero()[0]))
     return table, names_of(table, request.item), question
+
+
+def _read_rows(engine: Engine, together: exp.Query) -> pa.Table:
+    table = engine.arrow(together).read_all()
+    if not len(table):
+        raise DataError(
+            "source", problem="The table has no rows", hint="Use one with ratings", code="no_rows"
+        )
+    return table
 
 
 def find_item(who: str, names: Sequence[str], where: str, argument: str) -> int:
@@ -95,9 +110,18 @@ def names_of(table: pa.Table, item: Sequence[str]) -> list[str]:
 def question_of(table: pa.Table, request: Request) -> Question:
     """Return the question about the counts of a table, with n beside them."""
     cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
-    n = request.n
-    if request.n_known and n is None:
-        n = table[N].to_numpy()
+    n: Any = table[N].to_numpy() if request.n_varies else request.n
+    if request.n_may_be_unknown and np.isnan(n).any():
+        # Questions about several items use n of all of them, or of none: it only narrows bounds.
+        if request.assumption.kind == "floor" or request.covers == "people":
+            raise OptionError(
+                "bad_n",
+                problem="{bad_n:drop} cannot be combined with {floor} or {covers:people} here, "
+                "which require n of every item",
+                hint="Use {bad_n:raise}, or state {q}",
+                code="requires_n",
+            )
+        n = None
     return build_question(
         cells,
         n=n,

@@ -19,20 +19,26 @@ from unheard.errors import (
     OptionError,
     PopulationError,
     Reference,
+    Surface,
 )
 from unheard.formulas.bea import LARGE_N, bea_lambda, implied_floor
 from unheard.formulas.estimators import default_method
 from unheard.formulas.operations import NUMPY, total
-from unheard.model.arguments import Columns, Pairs
+from unheard.model.arguments import Columns, Labels, Pairs
 from unheard.model.assumption import Assumption
 from unheard.model.histograms import LARGEST_COUNT
+from unheard.model.labels import LabelMap, read_labels
 from unheard.model.question import build_assumption
 from unheard.model.scale import Scale, ScaleLike
+from unheard.model.scale_guess import doubt_scale
 from unheard.model.studies import NAMED_Q, refuse_name
+from unheard.options.option import write_text
 from unheard.tables import check_rows
+from unheard.tables.check_people import check_numbers, check_second, find_unlisted
 from unheard.tables.engines.base import Engine
 from unheard.tables.named_items import check_plain
 from unheard.tables.progress import RankingProgress, Watch, Work
+from unheard.tables.rating_words import read_words
 from unheard.tables.request import (
     EXPERIENCE,
     Kind,
@@ -44,8 +50,10 @@ from unheard.tables.request import (
     read_window,
 )
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
+from unheard.tables.spread_ranks import rank_spread_items
 from unheard.tables.sql.count_query import (
     add_experience,
+    find_unsettled,
     rows_to_count,
     write_count_query,
     write_kept_query,
@@ -59,7 +67,7 @@ from unheard.tables.sql.rate_query import (
     write_rank_query,
     write_rate_query,
 )
-from unheard.tables.sql.reserved_names import BALANCE, MANY, SEEN, N, Q, reserve
+from unheard.tables.sql.reserved_names import BALANCE, MANY, N_WRONG, SEEN, N, Q, reserve
 from unheard.text import plural
 
 if TYPE_CHECKING:
@@ -106,6 +114,7 @@ def read_request(
     item: Columns | None,
     rating: Columns | None = None,
     counts: Columns | None = None,
+    labels: Labels | None = None,
     q: ArrayLike | None = None,
     q_column: str | None = None,
     q_table: Any = None,
@@ -117,6 +126,7 @@ def read_request(
     n: float | None = None,
     n_column: str | None = None,
     n_table: Any = None,
+    bad_n: str = "refuse",
     scale: ScaleLike | None = None,
     method: str | None = None,
     level: float | None = 0.95,
@@ -130,6 +140,7 @@ def read_request(
     nulls: str = "refuse",
     off_scale: str = "refuse",
     duplicates: str = "refuse",
+    max_dropped: float = 0.5,
     by_experience: bool = False,
     ranks: bool = True,
     shared: bool = False,
@@ -140,6 +151,9 @@ def read_request(
     """Read the options of :func:`rate`, or of :func:`count_ratings`, whose result is the counts."""
     count_columns = read_names(counts)
     values = _read_scale(scale, count_columns)
+    words = read_labels(labels, None if scale is None else values)
+    if isinstance(words, LabelMap):
+        values = words.scale
     check_what(read_names(item), read_names(rating), count_columns)
     q_column = _name_column("q", q, q_column, q_table)
     n_column = _name_column("n", n, n_column, n_table)
@@ -156,12 +170,15 @@ def read_request(
         rating=read_names(rating),
         counts=count_columns,
         scale=values,
+        scale_stated=scale is not None,
+        labels=words,
         assumption=assumed,
         q_column=q_column,
         q_table=q_table,
         n=people,
         n_column=n_column,
         n_table=n_table,
+        bad_n=bad_n,
         method=method or default_method(assumed.kind, n_known),
         level=level,
         covers=covers,
@@ -173,6 +190,7 @@ def read_request(
         nulls=nulls,
         off_scale=off_scale,
         duplicates=duplicates,
+        max_dropped=max_dropped,
         by_experience=by_experience,
         ranks=ranks,
         shared=shared,
@@ -309,19 +327,25 @@ def prepare(
             opened.words,
             has_header=opened.findings.has_header,
         )
+        check_rows.check_kinds(request, opened)
+        request, opened, messages = read_words(request, opened)
         if request.by_experience:
             opened = _tell_experience(request, opened)
-        check_rows.check_kinds(request, opened)
         with watch("counting", opened.engine):
             given, found = _count(request, opened)
+            repeated = _count_repeated(request, opened, found)
+            check_rows.check_dropped(request, opened, found, repeated)
         with watch("checking", opened.engine):
             given = _second_tables(request, opened, given)
             together = write_people_query(request, given)
-            check_rows.check_numbers(request, opened, given.counts, together)
+            check_numbers(request, opened, given.counts, together)
             given = _balances(request, opened, given, together)
             if opened.engine.computes():
                 given = replace(given, compute=opened.engine.compute)
-        crowd, messages = None, [*opened.findings.notes, *_messages(request, found)]
+        crowd, messages = None, [*opened.findings.notes, *messages]
+        messages += _describe_rows(request, opened, found, repeated)
+        messages += _describe_scale(request, found, where.surface)
+        messages += _describe_n(request, opened, together)
         if request.min_ratings:
             items, ratings = _left_out(request, opened.engine, together)
             if items:
@@ -333,16 +357,9 @@ def prepare(
         if request.ranks:
             ranking = RankingProgress(opened.engine)
             with watch("ranking", ranking):
-                made = _ranks(request, opened, given, together, Work(ranking.tell, effort))
-            request, given = made.request, replace(given, ranks=made.kept)
+                made = _ranks(request, opened, given, together, found, Work(ranking.tell, effort))
+            request, given = made.request, made.given
             crowd, messages = made.crowd, messages + made.messages
-        if request.duplicates == "latest":
-            earlier = number_of_rows(opened.engine, opened.relation) - found.rows // len(
-                request.rating
-            )
-            if earlier:
-                ratings_left = plural(earlier, "earlier rating")
-                messages.append(f"{ratings_left} {_were(earlier)} left out for a later one.")
         return Job(
             request, opened, write_rate_query(request, given), together, messages, found, crowd
         )
@@ -367,7 +384,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally
     lean = (
         engine.counts_rows_for_nothing
         and request.nulls == request.off_scale == "refuse"
-        and request.duplicates == "refuse"
+        and not request.keeps_latest
     )
     packed = engine.packs
     while True:
@@ -381,11 +398,19 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally
         else:
             break
     check_rows.check_rows(request, opened, found)
-    check_rows.check_weights(request, opened, counts)
+    check_rows.check_weights(request, opened, counts, found)
     if request.window is not None:
         check_rows.check_windows(request, request.window, opened, counts)
         counts = engine.keep("windows", write_window_query(request, request.window, counts))
     return Prepared(counts, in_rows=engine.dialect not in ANALYSED_IN_ROUNDS), found
+
+
+def _count_repeated(request: Request, opened: Opened, found: check_rows.Tally) -> int:
+    """Count the rows that were left out for a later rating by the same person."""
+    if not request.keeps_latest:
+        return 0
+    rows: int = number_of_rows(opened.engine, opened.relation)
+    return rows - found.rows // len(request.rating)
 
 
 def number_of_rows(engine: Engine, relation: exp.Expr) -> int:
@@ -420,9 +445,28 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
         everything = name == "n" and keys == request.groups
         as_text = tuple(key for key in keys if kinds.get(key) != second.kinds[key])
         found = SecondTable(second.relation, keys, value, everything, as_text)
-        check_rows.check_second(request, opened, given.counts, found, name, second.words)
+        check_second(request, opened, given.counts, found, name, second.words)
+        if everything and request.bad_n == "drop":
+            found = _list_everything(request, given.counts, found)
         made[name] = found
     return replace(given, n_table=made["n"], q_table=made["q"])
+
+
+def _list_everything(request: Request, counts: exp.Expr, second: SecondTable) -> SecondTable:
+    """Add the items that are not in a table of n, for which n is unknown."""
+    taken = exp.select(*map(column, second.keys), column(second.value))
+    keys = [
+        exp.alias_(exp.cast(column(key), "text") if key in second.as_text else column(key), key)
+        for key in second.keys
+    ]
+    nothing = exp.alias_(exp.cast(exp.null(), "double"), second.value)
+    unlisted = find_unlisted(request, counts, second).subquery(reserve("unlisted"))
+    relation = exp.union(
+        taken.from_(second.relation.copy()),
+        exp.select(*keys, nothing).from_(unlisted),
+        distinct=False,
+    )
+    return replace(second, relation=relation.subquery(reserve("listed")))
 
 
 def _check_value(value: str, place: str, second: Opened) -> None:
@@ -471,7 +515,7 @@ def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Q
     made[SEEN] = total([column(name) for name in request.count_columns])
     wanted = [exp.alias_(made[name], name) for name in request.balance_keys]
     distinct = exp.select(*wanted).distinct().from_(together.subquery(reserve("given")))
-    if request.n is None:
+    if request.n_varies:
         distinct = distinct.where(column(N) < LARGE_N)
     rows = opened.engine.rows(distinct)
     keys = {
@@ -492,31 +536,36 @@ class _Ranks:
     """Ranks that the engine keeps, the request that they answer, and what must be known of them."""
 
     request: Request
-    kept: exp.Expr | None = None
+    given: Prepared
     crowd: CrowdRanks | None = None
     messages: list[str] = field(default_factory=list)
 
 
 def _ranks(
-    request: Request, opened: Opened, given: Prepared, together: exp.Query, work: Work
+    request: Request,
+    opened: Opened,
+    given: Prepared,
+    together: exp.Query,
+    found: check_rows.Tally,
+    work: Work,
 ) -> _Ranks:
     """Work ranks out first, so that their memory is free again when the result is made.
 
     Too many items for one participation are ranked with separate ones: then the request says so.
     """
     engine, messages = opened.engine, list[str]()
-    compared = _compared(request, engine, together)
+    compared, groups = _compared(request, engine, together, found)
     if request.order is not None and request.order.k is not None and compared:
         check_k(request.order.k, compared)
     if request.shared and compared:
         from unheard.tables.shared_ranks import shared_ranks
 
         try:
-            found = _Ranks(request, *shared_ranks(request, engine, together, work))
-            if found.crowd is not None and found.crowd.with_error is None:
+            kept, crowd, told = shared_ranks(request, engine, together, work)
+            if crowd.with_error is None:
                 # Too much work: then nothing is said about sampling error.
-                found = replace(found, request=replace(request, sampling_error=False))
-            return found
+                request = replace(request, sampling_error=False)
+            return _Ranks(request, replace(given, ranks=kept), crowd, told)
         except OptionError as error:
             if error.code != "too_many_items":
                 raise
@@ -526,13 +575,15 @@ def _ranks(
                 "compare pair by pair under one participation."
             )
     if not (request.ranks_allow_for_error or engine.keeps or request.order):
-        return _Ranks(request, messages=messages)
+        return _Ranks(request, given, messages=messages)
     level = None
     if request.ranks_allow_for_error and request.level is not None:
         level = adjust_level_for_items(request.level, compared)
-    keep = engine.keep if engine.repeats_steps else None
-    kept = engine.keep("ranks", write_rank_query(request, given, level, keep))
-    return _Ranks(request, kept, messages=messages)
+    if engine.repeats_steps:
+        given = rank_spread_items(engine, request, given, level, compared, groups)
+    else:
+        given = replace(given, ranks=engine.keep("ranks", write_rank_query(request, given, level)))
+    return _Ranks(request, given, messages=messages)
 
 
 def items_query(request: Request, together: exp.Query) -> exp.Select:
@@ -562,19 +613,28 @@ def _left_out(request: Request, engine: Engine, together: exp.Query) -> tuple[in
     return int(found[MANY]), int(found[SEEN])
 
 
-def _compared(request: Request, engine: Engine, together: exp.Query) -> int:
-    """Count the items that are compared with each other, at the most."""
+def _compared(
+    request: Request, engine: Engine, together: exp.Query, found: check_rows.Tally
+) -> tuple[int, int]:
+    """Count the items that are compared with each other, at the most, and the groups of these."""
+    more = request.n_table is not None  # it may list items without ratings
+    if not (more or request.compared_within or request.strata or request.min_ratings):
+        return found.items, 1  # each has one row of counts
     within = [column(name) for name in request.compared_within]
     items = items_query(request, together)
     many = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
     many = many.from_(items.subquery(reserve("items")))
-    groups = many.group_by(*within) if within else many
-    most = exp.select(exp.alias_(exp.Max(this=column(MANY)), MANY))
-    (found,) = engine.rows(most.from_(groups.subquery(reserve("groups"))))
-    return int(found[MANY] or 0)
+    grouped = many.group_by(*within) if within else many
+    most = exp.alias_(exp.Max(this=column(MANY)), MANY)
+    groups = exp.alias_(exp.Count(this=exp.Star()), reserve("groups"))
+    (row,) = engine.rows(exp.select(most, groups).from_(grouped.subquery(reserve("grouped"))))
+    return int(row[MANY] or 0), int(row[reserve("groups")])
 
 
-def _messages(request: Request, found: check_rows.Tally) -> list[str]:
+def _describe_rows(
+    request: Request, opened: Opened, found: check_rows.Tally, repeated: int
+) -> list[str]:
+    """Say which rows were left out, and which count as non-respondents."""
     messages = []
     each = " (counted once for each rating column)" if request.attributes else ""
     if found.off_scale:
@@ -588,7 +648,44 @@ def _messages(request: Request, found: check_rows.Tally) -> list[str]:
         messages.append(f"{empty} left out{each} (note rows_dropped).")
     if found.nulls and request.nulls == "nonresponse":
         messages.append(f"{empty} counted as non-respondents{each} (note nulls_counted).")
+    if repeated:
+        left_out = plural(repeated, "earlier or repeated rating")
+        messages.append(f"{left_out} {_were(repeated)} left out for the latest one.")
+    if request.duplicates == "latest_or_none":
+        unsettled = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
+        unsettled = unsettled.from_(find_unsettled(request, opened.relation))
+        pairs = int(opened.engine.rows(unsettled)[0][MANY])
+        if pairs:
+            messages.append(
+                f"{plural(pairs, 'pair')} of rater and item {_were(pairs)} left without a rating: "
+                "it is unknown which of several is the latest."
+            )
     return messages
+
+
+def _describe_scale(request: Request, found: check_rows.Tally, surface: Surface) -> list[str]:
+    """Say if the ratings contradict the scale that is assumed where none is stated."""
+    if request.scale_stated or not request.rating:
+        return []
+    doubt = doubt_scale(dict(zip(request.scale.values, found.given, strict=True)), request.scale)
+    return [] if doubt is None else [write_text(doubt.explain(request.scale), surface)]
+
+
+def _describe_n(request: Request, opened: Opened, together: exp.Query) -> list[str]:
+    """Say for how many items n was dropped or raised."""
+    if request.bad_n == "refuse":
+        return []
+    wrong = exp.Sum(this=column(N_WRONG))
+    every = exp.alias_(exp.Count(this=exp.Star()), MANY)
+    counted = exp.select(exp.alias_(wrong, N_WRONG), every)
+    (row,) = opened.engine.rows(counted.from_(together.subquery(reserve("given"))))
+    many, items = int(row[N_WRONG] or 0), int(row[MANY])
+    if not many:
+        return []
+    of = f"{many:,} of {plural(items, 'item')}"
+    if request.n_may_be_unknown:
+        return [f"n was not used for {of}, where it cannot be right (note n_dropped)."]
+    return [f"n was raised for {of}, where it cannot be right (note n_raised)."]
 
 
 def _were(many: int) -> str:

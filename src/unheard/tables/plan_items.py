@@ -134,7 +134,7 @@ class PlanTask:
 
     def _read_counts(self, job: Job) -> tuple[Question, dict[str, list[object]]]:
         """Read the counts of all items, and the columns that name them."""
-        request = self.request
+        request = job.request
         people = in_order(job.people.copy(), request)
         table, _, question = counts_of(job.opened.engine, people, request)
         if not len(table):
@@ -155,6 +155,12 @@ def _read_plan_request(options: Mapping[str, Any]) -> Request:
             problem="A follow-up requires the number of people",
             hint="Give {n} or {n_column}, or count empty ratings with {nulls:nonresponse}",
             code="requires_n",
+        )
+    if options.get("bad_n") == "drop":
+        raise PopulationError(
+            "bad_n",
+            problem="{bad_n:drop} does not apply to a plan, which requires n of every item",
+            hint="Use {bad_n:raise}, or correct n",
         )
     require_level(options.get("level", 0.95))
     request = read_request(**{"covers": "people", **options}, ranks=False)

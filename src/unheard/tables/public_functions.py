@@ -16,6 +16,7 @@ from unheard.formulas.bea import LARGE_N, bea_lambda
 from unheard.model.arguments import (
     Columns,
     CountOptions,
+    Labels,
     Pairs,
     Path,
     RankOptions,
@@ -28,6 +29,7 @@ from unheard.model.arguments import (
 from unheard.model.assumption import Assumption
 from unheard.model.scale import ScaleLike
 from unheard.options.choices import (
+    BadN,
     Covers,
     Duplicates,
     Engine,
@@ -48,6 +50,7 @@ from unheard.tables.pipeline import (
     prepare,
     read_request,
 )
+from unheard.tables.rating_words import write_stated_words
 from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
 from unheard.tables.sources.reading import ReadingNote
@@ -67,8 +70,8 @@ FrameT = TypeVar("FrameT", bound="IntoFrame")
 _READING = frozenset(ReadingOptions.__annotations__)
 
 
-class DroppedRowsWarning(UserWarning):
-    """Rows were left out of a result, as asked."""
+class TableWarning(UserWarning):
+    """What was done to rows that could not be used as they were, and what is doubtful."""
 
 
 class ReadingWarning(UserWarning):
@@ -96,6 +99,7 @@ def rate(
     rating: Columns | None = None,
     *,
     counts: Columns | None = None,
+    labels: Labels | None = None,
     q: ArrayLike | None = None,
     q_column: str | None = None,
     q_table: Table | None = None,
@@ -107,6 +111,7 @@ def rate(
     n: float | None = None,
     n_column: str | None = None,
     n_table: Table | None = None,
+    bad_n: BadN = "refuse",
     strata: Columns | None = None,
     scale: ScaleLike | None = None,
     method: Method | None = None,
@@ -121,6 +126,7 @@ def rate(
     duplicates: Duplicates = "refuse",
     by_experience: bool = False,
     off_scale: OffScale = "refuse",
+    max_dropped: float = 0.5,
     sheet: str | int | None = None,
     encoding: str | None = None,
     header: str | int | None = None,
@@ -151,6 +157,11 @@ def rate(
     counts
         Instead of ``rating``: the columns with counts, lowest rating first, of a table of counts.
         Rows of the same item are added up.
+    labels
+        What ratings that are words stand for: the words, lowest rating first, as in
+        ``["Poor", "Fair", "Good"]``; a mapping of words to ratings, None for a word that is no
+        rating; or ``"auto"``, to accept the reading that the error about these words shows. A
+        warning then repeats it. Ordered categories of pandas have an order of their own.
     q
         The participation ratio: a number, a preset (``survey``, ``reviews``, ``media``) or a study
         (``usf-online``). See :func:`unheard.estimate`.
@@ -167,6 +178,11 @@ def rate(
     n_table
         A second table with the number of people (column ``n``, or ``n_column``) by item. Items that
         nobody rated are taken from it.
+    bad_n
+        What to do with an n that is less than the number of ratings, missing, or not the same in
+        all rows of an item: ``refuse`` it; ``drop`` it, so that the item is rated without n (note
+        ``n_dropped``); or ``raise`` it to its largest value, and at least to the number of ratings
+        (note ``n_raised``).
     strata
         Columns that divide the people of an item into groups of known size (``n_column`` or
         ``n_table``). The result combines the groups.
@@ -187,12 +203,17 @@ def rate(
         The column that says who rated. A rater may rate each item once.
     duplicates
         What to do if a rater rated an item twice: ``refuse``, or keep the ``latest`` by ``time``.
+        Equal ratings of the same time are one. If they differ, or one has no time, it is unknown
+        which is the latest: ``latest`` refuses them, ``latest_or_none`` leaves them out.
     by_experience
         Tell each rater's first rating from later ones, by ``rater`` and ``time``: a column
         ``experience`` with the values ``first`` and ``later`` (``unknown`` without a rater or a
         time), for ``strata`` or ``item``.
     off_scale
         What to do with a rating that is not on the scale: ``refuse`` it or ``drop`` it.
+    max_dropped
+        Largest share of the ratings that may be left out (by ``nulls``, ``off_scale`` and
+        ``duplicates``); if more would be, nothing is done.
     sheet
         Which sheet of a workbook, or file of a zip archive, by name or by number from 1; by default
         the only one with data.
@@ -342,7 +363,7 @@ def _fetch(
 def warn_of(messages: Iterable[str]) -> None:
     """Warn of what was done to files and rows, naming the line that called the package."""
     for words in messages:
-        kind = ReadingWarning if isinstance(words, ReadingNote) else DroppedRowsWarning
+        kind = ReadingWarning if isinstance(words, ReadingNote) else TableWarning
         warnings.warn(str(words), kind, stacklevel=_count_own_frames())
 
 
@@ -359,7 +380,7 @@ def _sort_rows(request: Request, sort: str | bool | None) -> Callable[[Job], exp
     if sort is False:
         return lambda job: job.query
     by = sort_column(request, None if sort is True else sort)
-    return lambda job: sort_rows(job.query.subquery(reserve("result")), request, by)
+    return lambda job: sort_rows(job.query.subquery(reserve("result")), job.request, by)
 
 
 @overload
@@ -383,6 +404,7 @@ def count_ratings(
     rating: Columns | None = None,
     *,
     counts: Columns | None = None,
+    labels: Labels | None = None,
     scale: ScaleLike | None = None,
     time: str | None = None,
     window: str | None = None,
@@ -391,6 +413,7 @@ def count_ratings(
     off_scale: OffScale = "refuse",
     rater: str | None = None,
     duplicates: Duplicates = "refuse",
+    max_dropped: float = 0.5,
     sheet: str | int | None = None,
     encoding: str | None = None,
     header: str | int | None = None,
@@ -407,7 +430,9 @@ def count_ratings(
 
     Parameters
     ----------
-    source, item, rating, counts, scale, rater, time, window, every, nulls, off_scale, duplicates
+    source, item, rating, counts, labels, scale, rater, time, window, every
+        As in :func:`rate`.
+    nulls, off_scale, duplicates, max_dropped
         As in :func:`rate`.
     sheet, encoding, header, engine, table, query, memory, spark_master
         As in :func:`rate`.
@@ -452,7 +477,8 @@ def write_sql(
 
     Nobody looks at the rows first, so nothing is refused: rows without a rating or with one off
     the scale are not counted and the item is flagged ``rows_dropped``; an item with more ratings
-    than people is flagged ``n_below_ratings``.
+    than people is flagged ``n_below_ratings``, or treated as ``bad_n`` says. Words that stand for
+    ratings must be named in ``labels``.
 
     Parameters
     ----------
@@ -501,10 +527,13 @@ def write_sql(
     )
     # How many items are compared is not known yet, and so is the level of ranks for all of them.
     request = replace(request, sampling_error=False)
+    relation: exp.Expr = named("table", table)
+    if request.labels is not None:
+        text_ratings, relation = True, write_stated_words(request, relation)
     kinds: dict[str, Kind] = dict.fromkeys(request.rating, "text" if text_ratings else "real")
-    counted: exp.Expr = write_count_query(
-        request, named("table", table), kinds, packed=False
-    ).query.subquery(reserve("counted"))
+    counted: exp.Expr = write_count_query(request, relation, kinds, packed=False).query.subquery(
+        reserve("counted")
+    )
     if request.window is not None:
         counted = write_window_query(request, request.window, counted).subquery(reserve("windows"))
     given = Prepared(
@@ -521,7 +550,7 @@ def write_sql(
         return f"{references.fill_in(head + text)}\n"
     if view is None:
         return f"{head}{text};\n"
-    return f"{head}CREATE VIEW {_named('view', view).sql(dialect)} AS\n{text};\n"
+    return f"{head}CREATE VIEW {render(_named('view', view), dialect)} AS\n{text};\n"
 
 
 def _named(argument: str, name: str) -> exp.Table:

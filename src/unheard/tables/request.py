@@ -15,6 +15,7 @@ from unheard.errors import ColumnError, MethodError, OptionError, Reference
 from unheard.formulas.estimators import ESTIMATORS, find_objection
 from unheard.model.arguments import Columns
 from unheard.model.assumption import Assumption
+from unheard.model.labels import LabelMap
 from unheard.model.scale import Scale
 from unheard.options import declarations as o
 from unheard.options.unknown import check_choice
@@ -155,14 +156,18 @@ class Request:
         Columns that hold a rating, for tables with a row per rating.
     counts
         Columns that hold a count each, lowest rating first, for tables of counts.
-    scale
-        The values a rating may take.
+    scale, scale_stated
+        The values a rating may take, and whether somebody said so.
+    labels
+        What ratings that are words stand for; ``auto`` for what is recognised once they are read.
     assumption
         What is assumed of who answers; where q is a column, its kind is all that counts.
     q_column, q_table
         The column that holds q, and the table that holds the column if it is a second one.
     n, n_column, n_table
         How many people: one number, a column, or a column of a second table.
+    bad_n
+        What to do with an n that cannot be right: ``refuse`` it, ``drop`` it, or ``raise`` it.
     method, level, covers
         As in :func:`unheard.estimate`.
     strata
@@ -178,7 +183,10 @@ class Request:
     off_scale
         What to do with ratings off the scale: ``refuse`` or ``drop``.
     duplicates
-        What to do if somebody rated an item twice: ``refuse``, or keep the ``latest``.
+        What to do if somebody rated an item twice: ``refuse``, or keep the ``latest``, and if it
+        is unknown which is the latest refuse, or keep none (``latest_or_none``).
+    max_dropped
+        Largest share of the ratings that may be left out.
     by_experience
         Whether to add a column that tells a rater's first rating from later ones.
     ranks
@@ -203,11 +211,14 @@ class Request:
     counts: tuple[str, ...]
     scale: Scale
     assumption: Assumption
+    scale_stated: bool = True
+    labels: LabelMap | str | None = None
     q_column: str | None = None
     q_table: Any = None
     n: float | None = None
     n_column: str | None = None
     n_table: Any = None
+    bad_n: str = "refuse"
     method: str = "paa"
     level: float | None = 0.95
     covers: str = "mean"
@@ -219,6 +230,7 @@ class Request:
     nulls: str = "refuse"
     off_scale: str = "refuse"
     duplicates: str = "refuse"
+    max_dropped: float = 1.0
     by_experience: bool = False
     ranks: bool = True
     sampling_error: bool = True
@@ -288,7 +300,7 @@ class Request:
     @property
     def balance_keys(self) -> tuple[str, ...]:
         """Columns that BEA's lambda depends on: n and q, or the floor that they imply."""
-        keys = [] if self.n is not None else [N]
+        keys = [N] if self.n_varies else []
         if self.q_column is not None:
             keys.append(Q)
         return (*keys, SEEN) if self.assumption.is_ratio else tuple(keys)
@@ -297,6 +309,21 @@ class Request:
     def n_known(self) -> bool:
         """Whether the number of people is known."""
         return self.n is not None or self.n_column is not None or self.nulls == "nonresponse"
+
+    @property
+    def n_varies(self) -> bool:
+        """Whether the number of people may differ from item to item."""
+        return self.n_known and (self.n is None or self.bad_n != "refuse")
+
+    @property
+    def n_may_be_unknown(self) -> bool:
+        """Whether the number of people is known, but perhaps not that of every item."""
+        return self.n_known and self.bad_n == "drop"
+
+    @property
+    def keeps_latest(self) -> bool:
+        """Whether the latest of several ratings by one person counts."""
+        return self.duplicates != "refuse"
 
     @property
     def n_from_rows(self) -> bool:
@@ -486,7 +513,7 @@ def _check_result_names(request: Request) -> None:
 
 
 def _check_choices(request: Request) -> None:
-    for option in (o.NULLS, o.OFF_SCALE, o.DUPLICATES, o.COVERS):
+    for option in (o.NULLS, o.OFF_SCALE, o.DUPLICATES, o.BAD_N, o.COVERS):
         check_choice(option.name, getattr(request, option.name), option.choices, OptionError)
     if request.level is not None and not 0 < request.level < 1:
         raise OptionError(
@@ -511,13 +538,29 @@ def _check_choices(request: Request) -> None:
             code="requires_n",
         )
     _check_weight(request)
+    _check_people(request)
+    if not 0 <= request.max_dropped <= 1:
+        raise OptionError(
+            "max_dropped",
+            problem="{argument} must be a share from 0 to 1",
+            value=request.max_dropped,
+            hint="Use a number",
+            examples=(0.2,),
+        )
+    if request.counts and request.labels is not None:
+        raise OptionError(
+            "labels",
+            problem="{argument} and {counts} cannot be combined, since counts are numbers",
+            hint="Leave {argument} out",
+        )
     if request.kept:
         _check_kept(request)
-    if request.duplicates == "latest" and (request.rater is None or request.time is None):
+    if request.keeps_latest and (request.rater is None or request.time is None):
         raise OptionError(
             "duplicates",
-            problem="{duplicates:latest} requires {rater} and {time}",
+            problem="{duplicates:{choice}} requires {rater} and {time}",
             hint="Name both columns",
+            choice=request.duplicates,
         )
     if request.by_experience and (request.rater is None or request.time is None):
         raise OptionError(
@@ -537,6 +580,22 @@ def _check_choices(request: Request) -> None:
             problem="{nulls:nonresponse} and {counts} cannot be combined, since counts have no "
             "empty ratings",
             hint="Give {n} or {n_column} instead",
+        )
+
+
+def _check_people(request: Request) -> None:
+    if request.bad_n != "refuse" and not request.n_known:
+        raise OptionError(
+            "bad_n",
+            problem="{argument} requires the number of people",
+            hint="Give {n}, {n_column} or {n_table}, or leave {argument} out",
+            code="requires_n",
+        )
+    if request.n_may_be_unknown and request.strata:
+        raise OptionError(
+            "bad_n",
+            problem="{bad_n:drop} and {strata} cannot be combined, since groups count by their n",
+            hint="Use {bad_n:raise}, or correct n",
         )
 
 

@@ -101,7 +101,11 @@ def shared_ranks(
         table, names = table.take(order), [names[at] for at in order]
         question = replace(question, counts=question.counts.take(order))
     rank = partial(rank_shared, question, pairs=pairs, progress=work.progress, effort=work.effort)
-    plain, with_error, messages = rank(), None, []
+    plain, with_error, messages = rank(), None, list[str]()
+    if request.n_known and question.counts.n is None:
+        messages.append(
+            "Ranks under one participation ignore n, which is not known for every item."
+        )
     if request.ranks_allow_for_error:
         try:
             with_error = rank(sampling_error=True)

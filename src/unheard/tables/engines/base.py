@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
+from sqlglot import TokenType, exp, tokenize
+from sqlglot.errors import TokenError
 
 from unheard.errors import QueryError, SourceError
 from unheard.tables.engines.arrow_batches import Formula, carry_out
@@ -193,6 +194,23 @@ class Database(Engine):
     def native(self, query: exp.Expr) -> Any:
         """Return a result as an Arrow table."""
         return self.arrow(query).read_all()
+
+
+def as_subquery(sql: str, dialect: str) -> exp.Subquery:
+    """Put a query in the user's own words behind FROM, as it is."""
+    asked = exp.Var(this=f"\n{_without_end(sql, dialect)}\n")
+    return exp.Subquery(this=asked, alias=exp.TableAlias(this=identifier(reserve("asked"))))
+
+
+def _without_end(sql: str, dialect: str) -> str:
+    """Return a query without the semicolon and the comments behind it."""
+    try:
+        tokens = tokenize(sql, read=dialect)
+    except TokenError:
+        return sql  # the server says it better
+    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
+        tokens.pop()
+    return sql[: tokens[-1].end + 1] if tokens else ""
 
 
 def fresh(name: str) -> str:

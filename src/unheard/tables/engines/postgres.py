@@ -6,13 +6,19 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import TokenType, exp, tokenize
-from sqlglot.errors import TokenError
+from sqlglot import exp
 
 from unheard.errors import MissingLibraryError, OptionError, SourceError, hide_passwords
-from unheard.tables.engines.base import Database, batches, describe_failure, fresh, schema_of, table
+from unheard.tables.engines.base import (
+    Database,
+    as_subquery,
+    batches,
+    describe_failure,
+    fresh,
+    schema_of,
+    table,
+)
 from unheard.tables.request import Kind
-from unheard.tables.sql.dialects import identifier
 from unheard.tables.sql.reserved_names import reserve
 
 if TYPE_CHECKING:
@@ -128,8 +134,7 @@ class Postgres(Database):
 
     def from_query(self, sql: str) -> exp.Expr:
         """Read from a query in the user's own words: one, and nothing but a query."""
-        asked = exp.Var(this=f"\n{_without_end(sql)}\n")
-        relation = exp.Subquery(this=asked, alias=exp.TableAlias(this=identifier(reserve("asked"))))
+        relation = as_subquery(sql, self.dialect)
         look = self.text(exp.select("*").from_(relation.copy()).limit(0))
         try:
             # What is prepared is one statement, and what stands behind FROM is a query.
@@ -228,17 +233,6 @@ class Postgres(Database):
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
-
-
-def _without_end(sql: str) -> str:
-    """Return a query without the semicolon and the comments behind it."""
-    try:
-        tokens = tokenize(sql, read="postgres")
-    except TokenError:
-        return sql  # the server says it better
-    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
-        tokens.pop()
-    return sql[: tokens[-1].end + 1] if tokens else ""
 
 
 def _as_declared(schema: pa.Schema, types: list[Any]) -> pa.Schema:

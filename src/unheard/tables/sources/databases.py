@@ -16,6 +16,7 @@ from unheard.tables.engines.duckdb import DuckDB, is_duckdb
 from unheard.tables.engines.sqlite import SQLite, is_sqlite
 from unheard.tables.request import check_table_name
 from unheard.tables.sources.parts import read_head
+from unheard.tables.sql.dialects import DIALECTS
 from unheard.text import plural
 
 DUCKDB_ENDINGS, SQLITE_ENDINGS = (".duckdb", ".ddb"), (".sqlite", ".sqlite3")
@@ -56,6 +57,10 @@ def connect(text: str, *, writable: bool = False, memory: str | None = None) -> 
         from unheard.tables.engines.postgres import Postgres
 
         return Postgres(text, writable=writable)
+    if scheme in ("mysql", "mariadb"):
+        from unheard.tables.engines.mysql import MySQL
+
+        return MySQL(text, writable=writable)
     path = path_of_url(text)
     if path is not None and not path.is_file():
         raise SourceError(
@@ -70,8 +75,10 @@ def connect(text: str, *, writable: bool = False, memory: str | None = None) -> 
         raise SourceError(
             "source",
             problem="{url} cannot be read: {scheme} is not supported",
-            hint="Use postgresql://, sqlite:/// or duckdb:///, or run the SQL that `unheard sql` "
-            "writes",
+            hint="Run the SQL that `unheard sql --dialect {scheme}` writes"
+            if scheme in DIALECTS
+            else "Use postgresql://, mysql://, sqlite:/// or duckdb:///, or run the SQL that "
+            "`unheard sql` writes",
             url=hide_passwords(text),
             scheme=scheme,
         )

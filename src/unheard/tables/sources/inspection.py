@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlglot import exp
 
-from unheard.errors import ScaleError
+from unheard.errors import PYTHON, ColumnError, ScaleError, Surface
+from unheard.model.labels import recognise
 from unheard.model.scale import Scale
+from unheard.model.scale_guess import doubt_scale, guess_scale
+from unheard.options.option import write_text
+from unheard.tables.check_rows import count_values
 from unheard.tables.engines.base import Engine
+from unheard.tables.rating_words import count_texts
 from unheard.tables.request import Kind
 from unheard.tables.sources.column_names import COUNT, ITEM, PEOPLE, PERSON, RATING
 from unheard.tables.sources.open import Opened
@@ -19,12 +25,11 @@ from unheard.tables.sql.expressions import number
 from unheard.tables.sql.reserved_names import MANY, plain, reserve
 from unheard.text import name_of, write_exactly
 
+_DEFAULT = Scale.points(5)
 _EXAMPLES = 3
 _HEAD = 5
 _MOST_RATINGS = 21
 """A column with more different values than this is not taken for ratings."""
-
-_LARGEST_RATING = 100
 
 _COUNTED = 200_000
 """Up to so many rows, different values are counted one by one."""
@@ -33,6 +38,32 @@ _RARE = 0.02
 """Values at the ends as rare as this may be slips, and do not make a scale longer."""
 
 _NUMBERS: tuple[Kind, ...] = ("whole", "real", "single")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a column, what it stands for (None: no rating), and how often it occurs."""
+
+    word: str
+    value: float | None
+    count: int
+
+
+@dataclass(frozen=True)
+class WordReading:
+    """A way to read a column's words as ratings.
+
+    Attributes
+    ----------
+    labels, scale
+        The options that accept it.
+    words
+        The words, lowest rating first; also those of the scale that nobody used.
+    """
+
+    labels: str
+    scale: str
+    words: tuple[Word, ...]
 
 
 @dataclass(frozen=True)
@@ -53,6 +84,8 @@ class Column:
         Of numbers, between which nearly all lie.
     examples
         A few of its values, as text.
+    readings
+        Of words, the ways to read them as ratings.
     """
 
     name: str
@@ -64,6 +97,7 @@ class Column:
     low: float | None
     high: float | None
     examples: tuple[str, ...]
+    readings: tuple[WordReading, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,6 +114,8 @@ class Guess:
         The values a rating may take, as text.
     n_column
         The column that says how many people there are.
+    doubt
+        Why the ratings contradict the scale from 1 to 5, if they lie on it and do.
     """
 
     item: tuple[str, ...]
@@ -87,9 +123,10 @@ class Guess:
     counts: tuple[str, ...]
     scale: str | None
     n_column: str | None
+    doubt: str | None = None
 
 
-def inspect(opened: Opened) -> dict[str, Any]:
+def inspect(opened: Opened, surface: Surface = PYTHON) -> dict[str, Any]:
     """Look at a table: its rows, its columns, and what they may be."""
     total = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
     rows = int(opened.engine.rows(total.from_(opened.relation.copy()))[0][MANY])
@@ -97,18 +134,52 @@ def inspect(opened: Opened) -> dict[str, Any]:
         _inspect_column(opened.engine, opened.relation, name, kind, rows)
         for name, kind in opened.kinds.items()
     ]
+    columns = [replace(one, readings=_find_readings(opened, one)) for one in columns]
+    guessed = _add_scale(opened, guess(columns, rows), surface)
     found = opened.findings
     return {
         "rows": rows,
         "columns": [asdict(one) for one in columns],
         "head": _read_head(opened),
-        "guess": asdict(guess(columns, rows)),
+        "guess": asdict(guessed),
         "sheet": found.sheet,
         "sheets": list(found.sheets),
         "encoding": found.encoding,
         "has_header": found.has_header,
         "notes": list(found.notes),
     }
+
+
+def _find_readings(opened: Opened, one: Column) -> tuple[WordReading, ...]:
+    if one.kind != "text" or not 1 <= one.distinct <= _MOST_RATINGS:
+        return ()
+    try:
+        counts = count_texts(opened, one.name)
+    except ColumnError:  # the number of different values was an estimate
+        return ()
+    made = []
+    for reading in recognise(counts):
+        labels = reading.labels
+        words = [Word(word, value, counts.get(word, 0)) for word, value in labels.values.items()]
+        made.append(WordReading(labels.write(), labels.scale.write(), tuple(words)))
+    return tuple(made)
+
+
+def _add_scale(opened: Opened, guessed: Guess, surface: Surface) -> Guess:
+    """Guess the scale of a column of numbers from all its ratings, as every surface does."""
+    name = guessed.rating
+    if name is None or opened.kinds[name] not in _NUMBERS:
+        return guessed
+    there = column(name).is_(exp.null()).not_()
+    counts = {float(str(v)): n for v, n in count_values(opened, name, there).items()}
+    counts = {value: many for value, many in counts.items() if math.isfinite(value)}
+    if not counts:
+        return guessed
+    doubt = None
+    if {*counts} <= {*_DEFAULT.values}:
+        doubt = doubt_scale(counts, _DEFAULT)
+    words = None if doubt is None else write_text(doubt.explain(_DEFAULT), surface)
+    return replace(guessed, scale=guess_scale(counts) or None, doubt=words)
 
 
 def _read_head(opened: Opened) -> list[list[str | None]]:
@@ -163,7 +234,7 @@ def guess(columns: Sequence[Column], rows: int) -> Guess:
     >>> hotel = Column("hotel", "text", 5, 0, None, None, None, None, ())
     >>> stars = Column("stars", "whole", 5, 0, 1.0, 5.0, 1.0, 5.0, ())
     >>> guess([hotel, stars], 120)
-    Guess(item=('hotel',), rating='stars', counts=(), scale='1:5', n_column=None)
+    Guess(item=('hotel',), rating='stars', counts=(), scale='1:5', n_column=None, doubt=None)
     """
     counts = _find_counts(columns)
     rating = None if counts else _choose(columns, lambda one: _score_rating(one, rows))
@@ -190,9 +261,11 @@ _NAMED = 10.0
 
 
 def _score_rating(one: Column, rows: int) -> float:
+    named = bool(RATING.match(one.name))
+    if one.readings:
+        return _NAMED * named + 1.0
     if one.kind not in _NUMBERS or one.least is None:
         return 0.0
-    named = bool(RATING.match(one.name))
     few = 2 <= one.distinct <= _MOST_RATINGS and (named or one.distinct < rows)
     return _NAMED * named + few
 
@@ -235,21 +308,11 @@ def _write_scale_of_counts(names: Sequence[str]) -> str | None:
 
 
 def _guess_scale(rating: Column) -> str | None:
-    """Name the shortest of the usual scales that holds nearly all ratings."""
-    low, high = rating.low or 0.0, rating.high or 0.0
-    whole = low.is_integer() and high.is_integer() and rating.distinct <= high - low + 3
-    for first, last in ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 10.0), (0.0, 10.0)):
-        if first <= low and high <= last and (last > 1 or low == 0):
-            return (
-                f"{write_exactly(first)}:{write_exactly(last)}"
-                if whole
-                else f"{write_exactly(first or 0.5)}:{write_exactly(last)}:0.5"
-            )
-    return (
-        f"{write_exactly(min(low, 1.0))}:{write_exactly(high)}"
-        if low >= 0 and high <= _LARGEST_RATING
-        else None
-    )
+    """Guess the scale of a rating from a look at its column."""
+    if rating.readings:
+        return rating.readings[0].scale
+    ends = [end for end in (rating.low, rating.high) if end is not None]
+    return guess_scale(dict.fromkeys(ends, 1), rare=0.0) or None if ends else None
 
 
 def _write_scale(values: Sequence[float]) -> str | None:

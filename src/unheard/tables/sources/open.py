@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,12 @@ import narwhals as nw
 from sqlglot import exp
 
 from unheard.errors import (
+    PYTHON,
     ColumnError,
     Given,
     OptionError,
     SourceError,
+    Surface,
     hide_passwords,
     write_list,
 )
@@ -54,6 +56,8 @@ class Opened:
         What messages call it.
     back
         Turns a result of the engine into the kind of frame that came in.
+    orders
+        The words of columns that have an order of their own, lowest first.
     findings
         What was found out about files.
     """
@@ -63,6 +67,7 @@ class Opened:
     kinds: dict[str, Kind]
     words: str
     back: Callable[[exp.Expr], Any]
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
 
 
@@ -84,6 +89,8 @@ class Where:
         The table of the database that the result is written to.
     confined
         The one folder that files may be read from; None for any.
+    surface
+        How those who asked know the options, which messages name.
     sheet, encoding, header
         How a file is to be read, see :class:`unheard.tables.sources.reading.Reading`.
     most
@@ -97,6 +104,7 @@ class Where:
     spark_master: str | None = None
     to_table: str | None = None
     confined: Path | None = None
+    surface: Surface = PYTHON
     sheet: str | int | None = None
     encoding: str | None = None
     header: str | int | None = None
@@ -358,8 +366,8 @@ def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:
         return _opened(relation, relation.source, "the DuckDB relation")
     engine = DuckDB(where.memory)
     with engine.closed_on_error():
-        relation_ = engine.register(_as_arrow(source, implementation, Roles.of(request).wanted))
-        opened = _opened(engine, relation_, words)
+        rows = _as_arrow(source, implementation, Roles.of(request).wanted)
+        opened = replace(_opened(engine, engine.register(rows), words), orders=_orders_of(rows))
     return replace(opened, back=lambda query: _same_kind(source, implementation, engine, query))
 
 
@@ -381,6 +389,18 @@ def _as_arrow(
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     return frame.to_arrow()
+
+
+def _orders_of(rows: pa.Table) -> dict[str, tuple[str, ...]]:
+    """Return the words of the columns whose words are ordered, as in pandas and Polars."""
+    import pyarrow as pa
+
+    orders = {}
+    for field_ in rows.schema:
+        if pa.types.is_dictionary(field_.type) and field_.type.ordered and rows.num_rows:
+            words = rows[field_.name].chunk(0).dictionary.to_pylist()
+            orders[field_.name] = tuple(str(word) for word in words)
+    return orders
 
 
 def _pandas_column(values: Any) -> pa.ChunkedArray | pa.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -101,7 +102,8 @@ class Roles:
         """Whether a column holds whole numbers."""
         if self.whole is not None:
             return name in self.whole
-        return bool(PEOPLE.fullmatch(name) or COUNT.fullmatch(name))
+        plain = re.sub(r" \(\d+\)$", "", name)  # without what tells columns of one name apart
+        return bool(PEOPLE.fullmatch(plain) or COUNT.fullmatch(plain))
 
     def may_be_rating(self, name: str) -> bool:
         """Whether a column of text may hold ratings, where nobody has said which does."""
@@ -197,7 +199,7 @@ def _check_encoding(name: str) -> None:
     try:
         known = codecs.lookup(name)
         "".encode(known.name)
-    except LookupError:  # not known, or not one of text
+    except (LookupError, ValueError):  # not known, not one of text, or no name at all
         raise OptionError(
             "encoding",
             problem="{argument} is not known",

@@ -117,34 +117,93 @@ def _n_answers(index: int) -> str:
     return reserve(f"n_answers_{index}")
 
 
+_RECENCY, _PLACE, _SETTLED = reserve("recency"), reserve("place"), reserve("settled")
+
+
 def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
     """Return the rows to count: of several ratings by one person the latest, if so asked.
 
-    Two that are equally late are both kept, and so is one without a time beside any other:
-    it is unknown which is the latest, and :func:`unheard.tables.check_rows.check_duplicates`
-    refuses them. Somebody unknown cannot be told from others, and keeps all ratings.
+    Ratings that are equally late are one if they are the same. If they differ, or one without a
+    time is among several, it is unknown which is the latest: then all are kept, and
+    :func:`unheard.tables.check_rows.check_duplicates` refuses them, or none, if so asked. Where
+    rows are people, one row without a rating is left of those. Somebody unknown cannot be told
+    from others, and keeps all ratings.
     """
-    if request.duplicates != "latest":
+    if not request.keeps_latest:
         return relation
     assert request.rater is not None  # checked with the request
-    assert request.time is not None
-    rater, time, recency = column(request.rater), column(request.time), reserve("recency")
-    untimed = exp.case().when(time.is_(exp.null()), number(1)).else_(number(0))
-    ranked = exp.Window(
-        this=exp.func("rank"),
-        partition_by=[column(name) for name in (*request.item, *request.strata, request.rater)],
-        # Engines differ in where they put what is missing.
-        order=exp.Order(
-            expressions=[exp.Ordered(this=untimed), exp.Ordered(this=time.copy(), desc=True)]
-        ),
-    )
-    names = dict.fromkeys(name for name, _ in request.columns_of_source())
-    if request.by_experience:
-        names[EXPERIENCE] = None  # added to the source before; see `add_experience`
-    inner = exp.select(*map(column, names), exp.alias_(ranked, recency)).from_(relation)
-    kept = exp.or_(column(recency).eq(1), time.copy().is_(exp.null()), rater.is_(exp.null()))
-    latest = exp.select(*map(column, names)).from_(inner.subquery(reserve("ranked"))).where(kept)
+    names = _names_of_source(request)
+    first, settled = column(_PLACE).eq(1), column(_SETTLED).eq(1)
+    unknown = column(request.rater).is_(exp.null())
+    selected: list[exp.Expr] = [column(name) for name in names]
+    if request.duplicates == "latest":
+        kept = exp.or_(exp.and_(first, settled), column(_SETTLED).eq(0), unknown)
+    elif request.nulls == "nonresponse":
+        kept = exp.or_(first, unknown)
+        known = exp.or_(settled, unknown.copy())
+        selected = [
+            exp.alias_(exp.case().when(known.copy(), column(name)), name)
+            if name in request.rating
+            else column(name)
+            for name in names
+        ]
+    else:
+        kept = exp.or_(exp.and_(first, settled), unknown)
+    latest = exp.select(*selected).from_(_compare_latest(request, relation)).where(kept)
     return latest.subquery(reserve("latest"))
+
+
+def find_unsettled(request: Request, relation: exp.Expr) -> exp.Expr:
+    """Return a row for each rater and item of which it is unknown which rating is the latest."""
+    assert request.rater is not None  # checked with the request
+    there = column(request.rater).is_(exp.null()).not_()
+    unsettled = exp.and_(column(_PLACE).eq(1), column(_SETTLED).eq(0), there)
+    rows = exp.select(column(request.rater)).from_(_compare_latest(request, relation))
+    return rows.where(unsettled).subquery(reserve("unsettled"))
+
+
+def _names_of_source(request: Request) -> list[str]:
+    names = [*dict.fromkeys(name for name, _ in request.columns_of_source())]
+    # Added to the source before; see `add_experience`.
+    return [*names, EXPERIENCE] if request.by_experience else names
+
+
+def _compare_latest(request: Request, relation: exp.Expr) -> exp.Expr:
+    """Return the latest ratings of each rater and item, numbered, and whether they are the same."""
+    assert request.rater is not None  # checked with the request
+    assert request.time is not None
+    rater, time = column(request.rater), column(request.time)
+    partition = [column(name) for name in (*request.item, *request.strata, request.rater)]
+
+    def over(what: exp.Expr, *order: exp.Expr) -> exp.Window:
+        ordered = exp.Order(expressions=list(order)) if order else None
+        return exp.Window(this=what, partition_by=[one.copy() for one in partition], order=ordered)
+
+    # Engines differ in where they put what is missing.
+    untimed = exp.case().when(time.is_(exp.null()), number(1)).else_(number(0))
+    recency = over(
+        exp.func("rank"), exp.Ordered(this=untimed), exp.Ordered(this=time.copy(), desc=True)
+    )
+    names = [column(name) for name in _names_of_source(request)]
+    ranked = exp.select(*names, exp.alias_(recency, _RECENCY)).from_(relation.copy())
+    late = exp.or_(column(_RECENCY).eq(1), time.copy().is_(exp.null()), rater.is_(exp.null()))
+    compared = [*request.rating, *([request.weight] if request.weight is not None else [])]
+    same = []
+    for name in compared:
+        there = over(exp.Count(this=column(name)))
+        ends = [over(how(this=column(name))) for how in (exp.Min, exp.Max)]
+        every = over(exp.Count(this=exp.Star()))
+        all_there = exp.EQ(this=there, expression=every)
+        alike = exp.and_(all_there, exp.EQ(this=ends[0], expression=ends[1]))
+        same.append(exp.or_(exp.EQ(this=there.copy(), expression=number(0)), alike))
+    settled = exp.case().when(exp.and_(*same), number(1)).else_(number(0))
+    order = [exp.Ordered(this=column(name)) for name in compared]
+    numbered = exp.select(
+        *(name.copy() for name in names),
+        exp.alias_(over(exp.RowNumber(), *order), _PLACE),
+        exp.alias_(settled, _SETTLED),
+    )
+    return numbered.from_(ranked.subquery(reserve("ranked"))).where(late).subquery(reserve("late"))
 
 
 def add_experience(request: Request, relation: exp.Expr) -> exp.Expr:
@@ -319,7 +378,9 @@ def _by_value(
     """Count a long scale: first the rows per item and rating, then side by side."""
     (given,) = request.rating
     name = reserve("rating")
-    rows = exp.alias_(exp.Count(this=exp.Star()), N_ROWS)
+    # A name of its own: ClickHouse would take that of a sum for the sum.
+    many = reserve("n_rows_of_value")
+    rows = exp.alias_(exp.Count(this=exp.Star()), many)
     rating = exp.alias_(column(given), name)
     kept = [*_per_item(request), *_weighed(request, kinds)]
     inner = _grouped(source, keys, [rating, rows, *kept]).group_by(column(given))
@@ -327,7 +388,7 @@ def _by_value(
         exp.alias_(
             exp.Sum(
                 this=exp.case()
-                .when(is_value(name, kinds[given], value), column(N_ROWS))
+                .when(is_value(name, kinds[given], value), column(many))
                 .else_(exp.Literal.number(0))
             ),
             count,
@@ -336,11 +397,11 @@ def _by_value(
     ]
     empty = exp.Sum(
         this=exp.case()
-        .when(column(name).is_(exp.null()), column(N_ROWS))
+        .when(column(name).is_(exp.null()), column(many))
         .else_(exp.Literal.number(0))
     )
     counts += [
-        exp.alias_(exp.Sum(this=column(N_ROWS)), N_ROWS),
+        exp.alias_(exp.Sum(this=column(many)), N_ROWS),
         exp.alias_(empty, N_NULL),
     ]
     for one, how in _kept(request):

@@ -11,14 +11,16 @@ from typing import TypeVar
 from sqlglot import Dialect, exp
 
 from unheard.errors import OptionError
+from unheard.tables.sql.adapt import adapt, separate
 from unheard.tables.sql.explicit_columns import list_columns
 from unheard.tables.sql.pretty import write_lines
-from unheard.tables.sql.reserved_names import reserve
+from unheard.tables.sql.reserved_names import is_reserved, reserve
 
 DIALECTS = (
     "bigquery",
     "clickhouse",
     "databricks",
+    "datafusion",
     "duckdb",
     "mysql",
     "postgres",
@@ -50,7 +52,16 @@ _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 Tree = TypeVar("Tree", bound=exp.Expr)
 
 
-_ALSO = {"postgresql": "postgres", "mssql": "tsql", "sqlserver": "tsql", "pyspark": "spark"}
+_ALSO = {
+    "postgresql": "postgres",
+    "mariadb": "mysql",
+    "mssql": "tsql",
+    "sqlserver": "tsql",
+    "pyspark": "spark",
+}
+
+_SPELLED_AS = {"datafusion": "postgres"}
+"""Dialects that are spelled as another is."""
 
 
 def read_dialect(name: str | None) -> str:
@@ -93,18 +104,19 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     of a query that somebody else wrote. The query is the dialect's from then on: to copy a long one
     takes longer than to write it.
     """
-    tree = _for_sqlite(query) if dialect == "sqlite" else query
-    # A long scale has a hundred thousand nodes: they are gone through once.
-    nodes: dict[type[exp.Expr], list[exp.Expr]] = {}
-    for node in tree.walk():
-        nodes.setdefault(type(node), []).append(node)
+    # A long scale has a hundred thousand nodes: they are gone through once, if that is enough.
+    nodes = _by_kind(query)
+    if adapt(nodes, dialect):
+        nodes = _by_kind(query)
     reserved = _reserved(dialect)
     for node in nodes.get(exp.Identifier, ()):
         name = node.name
         # A name in plain lower case means the same with and without quotes, or, where engines
-        # fold names to upper case, what people mean who never quote.
-        node.set("quoted", not _PLAIN.fullmatch(name) or name.upper() in reserved)
-    ordering = Dialect.get_or_raise(dialect).NULL_ORDERING
+        # fold names to upper case, what people mean who never quote. MySQL has more words of its
+        # own than are known here, and folds nothing.
+        plain = _PLAIN.fullmatch(name) and name.upper() not in reserved
+        node.set("quoted", not plain or (dialect == "mysql" and not is_reserved(name)))
+    ordering = _spelling(dialect).NULL_ORDERING
     for key in nodes.get(exp.Ordered, ()):
         # Nothing sorted here is null: whatever the engine does of itself is right.
         down = bool(key.args.get("desc"))
@@ -115,34 +127,28 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     if dialect in _EXPONENT_IS_DOUBLE:
         for cast in nodes.get(exp.Cast, ()):
             _write_double(cast)
-    steps = nodes.get(exp.CTE, [])
     if dialect in ANALYSED_IN_ROUNDS:
-        list_columns(tree)
+        list_columns(query)
     if dialect == "duckdb":
         # It divides by zero as IEEE 754 says; a guard would cost a tenth of the time.
         for guard in nodes.get(exp.Nullif, ()):
             guarded = guard.this
             guard.replace(exp.paren(guarded) if isinstance(guarded, exp.Binary) else guarded)
-        _keep_some_steps(steps)
-    _fence(steps, dialect)
-    text = tree.sql(dialect, copy=False)
-    return write_lines(text, dialect) if pretty else text
+        _keep_some_steps(nodes.get(exp.CTE, ()))
+    separate(nodes, dialect)
+    text = query.sql(_spelling(dialect), copy=False)
+    return write_lines(text, _SPELLED_AS.get(dialect, dialect)) if pretty else text
 
 
-def _fence(steps: Sequence[exp.Expr], dialect: str) -> None:
-    """Keep engines from merging steps again, which would repeat every shared expression."""
-    if dialect == "sqlite":
-        for step in steps:
-            step.set("materialized", True)
-    elif dialect == "postgres":
-        # Rows pass one by one; to materialise each step takes eight times as long.
-        for step in steps:
-            if _NUMBERED.search(step.alias):
-                step.this.set("offset", exp.Offset(expression=exp.Literal.number(0)))
+def _by_kind(tree: exp.Expr) -> dict[type[exp.Expr], list[exp.Expr]]:
+    nodes: dict[type[exp.Expr], list[exp.Expr]] = {}
+    for node in tree.walk():
+        nodes.setdefault(type(node), []).append(node)
+    return nodes
 
 
-_NUMBERED = re.compile(r"_\d+\Z")
-"""How the names of steps end that only work columns out."""
+def _spelling(dialect: str) -> Dialect:
+    return Dialect.get_or_raise(_SPELLED_AS.get(dialect, dialect))
 
 
 def _write_double(cast: exp.Expr) -> None:
@@ -171,28 +177,5 @@ def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:
 @cache
 def _reserved(dialect: str) -> frozenset[str]:
     """Words that mean something to an engine, and are quoted as names."""
-    keywords = Dialect.get_or_raise(dialect).tokenizer_class.KEYWORDS
+    keywords = _spelling(dialect).tokenizer_class.KEYWORDS
     return frozenset(word for keyword in keywords for word in keyword.split())
-
-
-def _for_sqlite(tree: exp.Expr) -> exp.Expr:
-    """Say what SQLite has no words for: parts of dates, and names for listed rows."""
-
-    def said(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Extract):
-            sign = {"YEAR": "%Y", "MONTH": "%m"}[node.name.upper()]
-            text = exp.Anonymous(
-                this="STRFTIME", expressions=[exp.Literal.string(sign), node.expression]
-            )
-            return exp.cast(text, "int")
-        if isinstance(node, exp.Values) and node.args.get("alias") is not None:
-            alias = node.args["alias"]
-            named = [
-                exp.alias_(exp.column(f"column{index}"), name.copy())
-                for index, name in enumerate(alias.columns, start=1)
-            ]
-            rows = exp.Values(expressions=node.expressions)
-            return exp.select(*named).from_(rows.copy()).subquery(alias.this.copy())
-        return node
-
-    return tree.transform(said)

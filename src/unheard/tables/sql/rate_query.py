@@ -9,11 +9,13 @@ from functools import partial
 from sqlglot import exp
 
 from unheard.formulas.operations import total
+from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.engines.arrow_batches import Formula
 from unheard.tables.item_formula import (
     NOTE,
     combine_item_strata,
     note_column,
+    rate_and_limit_items,
     rate_items,
     sum_columns,
 )
@@ -23,17 +25,26 @@ from unheard.tables.sql.dialects import column, identifier
 from unheard.tables.sql.expressions import LONG_SCALE, Sheet, number
 from unheard.tables.sql.layout import Chain, Layer, lay_out
 from unheard.tables.sql.rank_query import (
+    AVERAGE_RANK,
+    Ranges,
     add_columns,
     add_ranks,
     order_columns,
     rank_columns,
     rank_sources,
 )
-from unheard.tables.sql.reserved_names import BALANCE, N_NULL, N_ROWS, SEEN, VALUE, N, Q, reserve
+from unheard.tables.sql.reserved_names import (
+    BALANCE,
+    N_NULL,
+    N_ROWS,
+    N_WRONG,
+    SEEN,
+    VALUE,
+    N,
+    Q,
+    reserve,
+)
 from unheard.tables.sql.steps import Steps
-
-Keep = Callable[[str, exp.Query], exp.Expr]
-"""Stores the result of a query under a name, and returns a table that reads it."""
 
 Compute = Callable[[exp.Query, Sequence[str], Formula], tuple[exp.Expr, Sequence[str]]]
 """Applies a formula to the rows of a query, and keeps some of its columns. Returns a table with
@@ -83,6 +94,22 @@ class SecondTable:
 
 
 @dataclass(frozen=True)
+class Rated:
+    """Results and ranks that the engine keeps.
+
+    Attributes
+    ----------
+    table
+        Columns of numbers, before they get the types and the order of the result.
+    notes
+        Names of the notes among them.
+    """
+
+    table: exp.Expr
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Prepared:
     """The counts and the tables joined to them.
 
@@ -97,6 +124,10 @@ class Prepared:
     ranks
         The ranks, from :func:`write_rank_query`, if the engine keeps them; otherwise the same query
         computes them.
+    rated
+        The results with their ranks, if the engine keeps them.
+    ranked_by_average
+        Whether the ranks by the plain average are with them.
     compute
         Applies formulas outside the engine; otherwise they are written into the query.
     unchecked
@@ -110,6 +141,8 @@ class Prepared:
     q_table: SecondTable | None = None
     balances: exp.Expr | None = None
     ranks: exp.Expr | None = None
+    rated: Rated | None = None
+    ranked_by_average: bool = False
     compute: Compute | None = None
     unchecked: bool = False
     in_rows: bool = True
@@ -117,18 +150,25 @@ class Prepared:
 
 def write_rate_query(request: Request, given: Prepared) -> exp.Select:
     """Write the query from counts to results."""
-    steps, latest, notes = _write_results(request, given)
+    if given.rated is not None:
+        steps = Steps()
+        latest = steps.add("rated", exp.select("*").from_(given.rated.table.copy()))
+        return steps.closing(_select_result(request, latest, given.rated.notes, ranked=True))
+    steps, latest, notes, _ = _write_results(request, given)
     if request.ranks:
         if given.ranks is None:
             ranked = add_ranks(request, steps, latest)
         else:
             ranked = steps.add("ranks", exp.select("*").from_(given.ranks.copy()))
-        latest = add_columns(request, steps, latest, ranked, rank_columns(request))
-    return steps.closing(_select_result(request, latest, notes))
+        made = rank_columns(request)
+        if given.ranked_by_average:
+            made.append(AVERAGE_RANK)
+        latest = add_columns(request, steps, latest, ranked, made)
+    return steps.closing(_select_result(request, latest, notes, ranked=given.ranked_by_average))
 
 
 def write_rank_query(
-    request: Request, given: Prepared, level: float | None = None, keep: Keep | None = None
+    request: Request, given: Prepared, level: float | None = None, ranges: Ranges | None = None
 ) -> exp.Select:
     """Write the query for the ranks alone, which some engines keep for the rate query.
 
@@ -138,22 +178,47 @@ def write_rank_query(
         As for :func:`write_rate_query`.
     level
         Level of the confidence limits behind ranks that allow for sampling error.
-    keep
-        Stores what the ranks are computed from; required by engines that would otherwise compute
-        it again for every bound.
+    ranges
+        Required by engines that would otherwise bring all rows together to sort them.
     """
     # Leave out what the ranks do not use.
-    steps, latest, _ = _write_results(replace(request, level=level, order=None), given)
-    if keep is not None:
+    steps, latest, _, _ = _write_results(replace(request, level=level, order=None), given)
+    if ranges is not None:
+        # What the ranks are computed from is read several times.
         ends = exp.select(*map(column, rank_sources(request))).from_(latest)
-        kept = keep("ends", steps.closing(ends))
+        kept = ranges.keep("ends", steps.closing(ends))
         steps = Steps()
         latest = steps.add("kept_ends", exp.select("*").from_(kept))
-    ranked = add_ranks(request, steps, latest)
+    ranked = add_ranks(request, steps, latest, ranges)
     return steps.closing(exp.select("*").from_(ranked))
 
 
-def _write_results(request: Request, given: Prepared) -> tuple[Steps, str, list[str]]:
+def write_rated_query(
+    request: Request, given: Prepared, level: float | None
+) -> tuple[exp.Select, list[str], list[str]]:
+    """Write the query for results that the engine keeps, to look up their ranks.
+
+    Parameters
+    ----------
+    request, given
+        As for :func:`write_rate_query`; without strata.
+    level
+        Level of the confidence limits behind ranks that allow for sampling error; the columns
+        :func:`rank_limits`.
+
+    Returns
+    -------
+    tuple
+        The query, the names of its columns besides the keys, and those of the notes.
+    """
+    steps, latest, notes, names = _write_results(request, given, level)
+    return steps.closing(exp.select("*").from_(latest)), names, notes
+
+
+def _write_results(
+    request: Request, given: Prepared, rank_level: float | None = None
+) -> tuple[Steps, str, list[str], list[str]]:
+    """Return the steps, the name of the last, the notes, and all names that formulas made."""
     steps = Steps()
     counts, are_double = _read_counts(request, given)
     latest = steps.add(
@@ -166,17 +231,19 @@ def _write_results(request: Request, given: Prepared) -> tuple[Steps, str, list[
     # The formula may be sent to other machines, so it does not carry the tables of n and q.
     alone = replace(request, n_table=None, q_table=None)
     formula = partial(rate_items, alone, given.unchecked)
+    if rank_level is not None:
+        formula = partial(rate_and_limit_items, alone, given.unchecked, rank_level)
     steps, latest, names = _apply_formula(formula, request.groups, given, steps, latest, "rated")
     notes = [name.removeprefix(NOTE) for name in names if name.startswith(NOTE)]
     if request.strata:
         latest = _add_strata(request, steps, latest, notes)
         formula = partial(combine_item_strata, alone, notes)
         keys = request.result_keys
-        steps, latest, _ = _apply_formula(formula, keys, given, steps, latest, "combined")
+        steps, latest, names = _apply_formula(formula, keys, given, steps, latest, "combined")
     if request.min_ratings:
         enough = exp.select("*").from_(latest).where(column("n_ratings") >= request.min_ratings)
         latest = steps.add("enough", enough, "Items with enough ratings.")
-    return steps, latest, notes
+    return steps, latest, notes, list(names)
 
 
 def _read_counts(request: Request, given: Prepared) -> tuple[exp.Query, bool]:
@@ -250,9 +317,13 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
         query = query.select(_double(column(VALUE, q_named), Q))
     elif request.q_column is not None:
         query = query.select(_double(column(reserve("q_low"), here), Q))
-    n = column(VALUE, n_named) if n_table is not None else _n_column(request, here)
-    if n is not None:
-        query = query.select(_double(n, N))
+    stated = _read_n(request, here, None if n_table is None else n_named)
+    if stated is not None and request.bad_n == "refuse":
+        query = query.select(_double(stated.largest, N))
+    elif stated is not None:
+        seen = total([count(name) for name in request.count_columns])
+        n, wrong = stated.correct(request.bad_n, seen)
+        query = query.select(_double(n, N), _double(wrong, N_WRONG))
     latest = steps.add("people", query, "The counts with the number of people.")
     if given.balances is None:
         return latest
@@ -274,11 +345,53 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     return steps.add("balanced", joined, "BEA's lambda, item by item.")
 
 
-def _n_column(request: Request, counts: str | None) -> exp.Expr | None:
+@dataclass(frozen=True)
+class _StatedN:
+    """The number of people of an item, as its rows state it.
+
+    Attributes
+    ----------
+    smallest, largest
+        Its values.
+    everywhere
+        Whether every row states it; None if that goes without saying.
+    """
+
+    smallest: exp.Expr
+    largest: exp.Expr
+    everywhere: exp.Expr | None = None
+
+    def correct(self, bad_n: str, seen: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+        """Return n without what cannot be right, and 1 where that made a difference."""
+        low, high = self.smallest, self.largest
+        right = [
+            exp.EQ(this=low.copy(), expression=high.copy()),
+            exp.GTE(this=low.copy(), expression=exp.paren(seen.copy())),
+            exp.LTE(this=low.copy(), expression=number(LARGEST_COUNT)),
+            exp.EQ(this=low.copy(), expression=exp.Floor(this=low.copy())),
+        ]
+        is_right = exp.and_(*right, *([] if self.everywhere is None else [self.everywhere]))
+        one, zero = exp.Literal.number(1), exp.Literal.number(0)
+        wrong = exp.case().when(is_right, zero).else_(one)
+        if bad_n == "drop":
+            return exp.case().when(is_right.copy(), low.copy()), wrong
+        less = exp.LT(this=high.copy(), expression=exp.paren(seen.copy()))
+        return exp.case().when(less, seen.copy()).else_(high.copy()), wrong
+
+
+def _read_n(request: Request, counts: str | None, second: str | None) -> _StatedN | None:
+    if second is not None:
+        value = column(VALUE, second)
+        return _StatedN(value, value.copy())
     if request.n_column is not None:
-        return column(reserve("n_low"), counts)
+        low, high, known = (
+            column(reserve(f"n_{what}"), counts) for what in ("low", "high", "known")
+        )
+        return _StatedN(low, high, exp.EQ(this=known, expression=column(N_ROWS, counts)))
+    if request.n is not None and request.n_varies:
+        return _StatedN(number(request.n), number(request.n))
     if request.n_from_rows:
-        return column(N_ROWS, counts)
+        return _StatedN(column(N_ROWS, counts), column(N_ROWS, counts))
     return None
 
 
@@ -359,7 +472,9 @@ def _add_strata(request: Request, steps: Steps, latest: str, notes: Sequence[str
     return steps.add("strata", summed, "Strata of known size, combined.")
 
 
-def _select_result(request: Request, latest: str, notes: Sequence[str]) -> exp.Select:
+def _select_result(
+    request: Request, latest: str, notes: Sequence[str], *, ranked: bool
+) -> exp.Select:
     """Select the columns of the result in their order and types."""
     null = exp.null()
     n: exp.Expr = null
@@ -377,7 +492,7 @@ def _select_result(request: Request, latest: str, notes: Sequence[str]) -> exp.S
     for name in ("best_rank", "worst_rank", "ci_best_rank", "ci_worst_rank"):
         rank = column(name) if name in made else null
         selected.append(exp.alias_(exp.cast(rank, "bigint"), name))
-    selected += order_columns(request)
+    selected += order_columns(request, ranked=ranked)
     selected.append(exp.alias_(_join_notes(notes), "notes"))
     return exp.select(*selected).from_(latest)
 

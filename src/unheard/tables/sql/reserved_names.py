@@ -30,6 +30,9 @@ def plain(name: str) -> str:
 N, Q, SEEN, BALANCE = reserve("n"), reserve("q"), reserve("seen"), reserve("balance")
 """People, participation ratio, number of ratings and BEA's lambda, beside the counts."""
 
+N_WRONG = reserve("n_wrong")
+"""1 where n cannot be right, and was dropped or raised."""
+
 VALUE = reserve("value")
 """The one column that is taken from a second table, besides its keys."""
 

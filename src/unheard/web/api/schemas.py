@@ -233,6 +233,22 @@ class PlansDocument(BaseModel):
     rows: list[dict[str, Any]]
 
 
+class WordDocument(BaseModel):
+    """A word, what it stands for (null: no rating), and how often it occurs."""
+
+    word: str
+    value: float | None
+    count: int
+
+
+class WordReadingDocument(BaseModel):
+    """A way to read words as ratings, and the options that accept it."""
+
+    labels: str
+    scale: str
+    words: list[WordDocument]
+
+
 class ColumnDocument(BaseModel):
     """A column of a table."""
 
@@ -245,6 +261,7 @@ class ColumnDocument(BaseModel):
     low: float | None
     high: float | None
     examples: list[str]
+    readings: list[WordReadingDocument] = []
 
 
 class GuessDocument(BaseModel):
@@ -255,6 +272,7 @@ class GuessDocument(BaseModel):
     counts: list[str]
     scale: str | None
     n_column: str | None
+    doubt: str | None = None
 
 
 class InspectionDocument(BaseModel):

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from unheard.errors import OptionError, SourceError
 from unheard.model.parsing import parse_options
 from unheard.options.questions import FILES, options_of
+from unheard.options.surfaces import REST
 from unheard.tables.sources.encodings import find_encoding
 from unheard.web.api.histograms import Given, as_json, send_picture
 from unheard.web.server.pool import Answer
@@ -75,6 +76,7 @@ class Upload:
         return Where(
             memory=f"{self.limits['memory'] // 2**21}MiB",
             confined=self.folder,
+            surface=REST,
             most=self.limits["bytes"] * _UNPACKED,
             **self.reading,
         )
@@ -193,7 +195,7 @@ def inspect(upload: Given, given: Given | None = None) -> Answer:
     opened = open_source(table.file, None, table.where)
     try:
         table.check_opened(0, len(opened.kinds))
-        return as_json(inspection.inspect(opened))
+        return as_json(inspection.inspect(opened, REST))
     finally:
         opened.engine.close()
 
@@ -207,7 +209,7 @@ def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
     values = parse_options("rate", "rest", given)
     request = read_request(**_pick(values))
     with Upload(**upload, given=given).job(request) as (job, result):
-        query = sort_rows(result, request, sort_column(request, values["sort"]))
+        query = sort_rows(result, job.request, sort_column(job.request, values["sort"]))
         rows = list(documents(job.opened.engine, query))
     return _as_csv(rows, "rated.csv") if as_csv else as_json(rows)
 
@@ -221,7 +223,7 @@ def counts(upload: Given, given: Given, as_csv: bool) -> Answer:
     # Counting needs no assumption.
     request = read_request(**_pick(values), q=1.0, level=None, ranks=False, only_counts=True)
     with Upload(**upload, given=given).job(request) as (job, _):
-        rows = list(documents(job.opened.engine, in_order(counts_query(job), request)))
+        rows = list(documents(job.opened.engine, in_order(counts_query(job), job.request)))
     return _as_csv(rows, "counts.csv") if as_csv else as_json(rows)
 
 

@@ -11,7 +11,10 @@ const SHAPES = [
   ["counts", "an item with its counts"],
 ];
 /** Arguments that are set here. */
-const ARGUMENTS = ["item", "rating", "counts", "scale", "n", "n_column", "nulls", "off_scale"];
+const ARGUMENTS = [
+  ...["item", "rating", "labels", "counts", "scale", "n", "n_column", "bad_n"],
+  ...["nulls", "off_scale", "max_dropped"],
+];
 
 /**
  * Lay out the questions about a table.
@@ -34,28 +37,36 @@ export function layOutColumns(box, { source, found, options }, changed) {
   const counts = makeCheckboxes(options.counts.label, countable, guess.counts);
   const scale = makeField(options.scale.label, guess.scale ?? "1:5");
   const guessed = el("small", { id: `${scale.input.id}-guessed` }, describeGuess(columns, guess));
+  const labels = makeField(options.labels.label, "");
+  const words = el("div", { class: "wide" });
   scale.row.append(guessed);
   scale.input.setAttribute("aria-describedby", guessed.id);
   const people = makeSelect(options.n_column.label, [UNKNOWN, ...repeat(numeric)], guess.n_column ?? "");
-  const [nulls, offScale] = [options.nulls, options.off_scale].map(({ label, choices }) =>
-    makeSelect(label, Object.entries(choices), "refuse"),
+  const [nulls, offScale, badN] = [options.nulls, options.off_scale, options.bad_n].map(
+    ({ label, choices }) => makeSelect(label, Object.entries(choices), "refuse"),
   );
+  const maxDropped = makeField(options.max_dropped.label, "0.5");
   const chosen = el("span", { class: "hint" });
   const size = `${writePlural(rows, "row")}, ${writePlural(columns.length, "column")}`;
   const summary = el("summary", {}, el("strong", {}, source.name), ` · ${size} `, chosen);
-  const controls = [shape, item, rating, scale, people, nulls, offScale];
+  const controls = [shape, item, rating, labels, scale, people, badN, nulls, offScale, maxDropped];
   const row = el("div", { class: "fields" }, ...controls.map((one) => one.row));
   const preview = makePreview(found, () => [
     [item.label, [item.value()]],
     ...(shape.input.value === "counts" ? [[counts.label, counts.chosen()]] : [[rating.label, [rating.value()]]]),
     [people.label, [people.value()]],
   ]);
-  const details = el("details", {}, summary, row, counts.row, preview.box);
+  const details = el("details", {}, summary, row, counts.row, words, preview.box);
 
   function show() {
     const byCounts = shape.input.value === "counts";
     counts.row.hidden = !byCounts;
     for (const one of [rating, nulls, offScale]) one.row.hidden = byCounts;
+    const readings = byCounts ? [] : listReadings(columns, rating.value());
+    labels.row.hidden = !readings.length && !labels.value();
+    words.hidden = !readings.length;
+    badN.row.hidden = !people.value();
+    maxDropped.row.hidden = byCounts || ![nulls, offScale].some((one) => one.value() === "drop");
     const isGuess = rating.input.value === guess.rating && scale.input.value === guess.scale;
     guessed.hidden = byCounts || !isGuess;
     const listed = [item, byCounts ? counts : rating, scale, people];
@@ -70,12 +81,27 @@ export function layOutColumns(box, { source, found, options }, changed) {
     changed();
   }
 
+  /** Show how the words of the chosen column may be read, to be accepted. */
+  function offerReadings() {
+    const readings = listReadings(columns, rating.value());
+    labels.input.value = "";
+    if (readings.length) details.open = true;
+    const accept = (reading) => {
+      labels.input.value = reading.labels;
+      scale.input.value = reading.scale;
+      settle();
+    };
+    words.replaceChildren(...readings.map((reading, at) => makeReading(reading, at, accept)));
+  }
+
   box.replaceChildren(details);
   box.hidden = false;
+  offerReadings();
   show();
+  rating.input.addEventListener("change", offerReadings);
   // Typing has asked already: leaving the field changes nothing.
   details.onchange = ({ target }) => target.type !== "text" && settle();
-  scale.input.addEventListener("input", settle);
+  for (const one of [scale, labels, maxDropped]) one.input.addEventListener("input", settle);
 
   return {
     reveal: (argument) => (details.open ||= ARGUMENTS.includes(argument)),
@@ -90,18 +116,40 @@ export function layOutColumns(box, { source, found, options }, changed) {
         item: quote(item.value()),
         scale: scale.value().trim(),
         n_column: people.value(),
+        ...(people.value() ? { bad_n: badN.value() } : {}),
       };
       if (byCounts) return { ...common, counts: counts.chosen().map(quote).join() };
       const rest = { nulls: nulls.value(), off_scale: offScale.value() };
+      if (labels.value().trim()) rest.labels = labels.value().trim();
+      if (!maxDropped.row.hidden) rest.max_dropped = maxDropped.value().trim();
       return { ...common, rating: quote(rating.value()), ...rest };
     },
   };
 }
 
+function listReadings(columns, name) {
+  return columns.find((one) => one.name === name)?.readings ?? [];
+}
+
+/** A way to read words as ratings, with a button to accept it. */
+function makeReading(reading, at, accept) {
+  const id = `reading-${at}`;
+  const rows = reading.words.map(({ word, value, count }) => [
+    word,
+    value === null ? "no rating" : String(value),
+    writeWhole(count),
+  ]);
+  const table = el("table");
+  fillTable(table, id, "These words may be read as ratings", ["Word", "Rating", "Times"], rows);
+  const use = el("button", { type: "button", onclick: () => accept(reading) }, "Read them like this");
+  return el("div", { role: "region", "aria-labelledby": id }, table, use);
+}
+
 /** Say what the scale was guessed from. */
-function describeGuess(columns, { rating }) {
+function describeGuess(columns, { rating, doubt }) {
   const found = columns.find((one) => one.name === rating);
-  if (!found) return "";
+  if (!found || found.least === null) return "";
+  if (doubt) return `guessed from values of ${found.least} to ${found.greatest}: nobody used the ends of 1 to 5; change it if the scale is longer`;
   return `guessed from values of ${found.least} to ${found.greatest}; change it if the scale is longer`;
 }
 

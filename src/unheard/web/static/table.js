@@ -167,7 +167,7 @@ export function initTable(changed, goTo) {
   /** Open an item as one rating, with its counts. */
   async function openItem(row) {
     const { source, items, answer } = shown;
-    const { k, shared, n_column, q, quiet, floor, ...query } = shown.query; // columns, rows, file
+    const { k, shared, n_column, bad_n, q, quiet, floor, ...query } = shown.query; // columns, rows, file
     try {
       progress.start("Counting the ratings");
       const rows = await (await send("counts", { ...source, query })).json();

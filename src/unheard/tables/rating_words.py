@@ -1,0 +1,202 @@
+"""Ratings that are words: read as stated, or as recognised and accepted, then counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sqlglot import exp
+
+from unheard.analysis.breakdown import Claim
+from unheard.errors import ColumnError, DataError, OptionError, write_list
+from unheard.model.labels import AUTO, LabelMap, Reading, fold, match_scale, recognise
+from unheard.tables.request import Kind, Request, check
+from unheard.tables.sources.open import Opened
+from unheard.tables.sql.count_query import is_value
+from unheard.tables.sql.dialects import column
+from unheard.tables.sql.reserved_names import MANY, reserve
+from unheard.text import write_exactly
+
+MOST_WORDS = 1000
+"""More different texts than this are no ratings."""
+
+_LABELLED = reserve("labelled")
+
+
+def read_words(request: Request, opened: Opened) -> tuple[Request, Opened, list[str]]:
+    """Replace words by the ratings that they stand for; return what was recognised as well."""
+    labels, messages = request.labels, list[str]()
+    if labels is None:
+        return request, opened, messages
+    counts = {name: count_texts(opened, name) for name in request.rating}
+    if labels == AUTO:
+        together = sum(counts.values(), Counter[str]())
+        reading = _choose(request, opened, together)
+        labels = reading.labels
+        messages.append(f"Words were read as ratings: {reading.describe()}.")
+        request = _set_scale(request, labels)
+    assert isinstance(labels, LabelMap)  # read with the request
+    words = {name: _write_case(name, opened.kinds[name], labels, counts[name]) for name in counts}
+    relation = replace_words(request, opened.relation, words)
+    kinds: dict[str, Kind] = {**opened.kinds, **dict.fromkeys(request.rating, "text")}
+    return request, replace(opened, relation=relation, kinds=kinds), messages
+
+
+def count_texts(opened: Opened, name: str) -> Counter[str]:
+    """Count the different texts of a column; raise if there are too many for words."""
+    value, text = column(name), reserve("text")
+    query = exp.select(exp.alias_(value, text), exp.alias_(exp.Count(this=exp.Star()), MANY))
+    query = query.from_(opened.relation.copy()).where(value.copy().is_(exp.null()).not_())
+    rows = opened.engine.rows(query.group_by(value.copy()).limit(MOST_WORDS + 1))
+    if len(rows) > MOST_WORDS:
+        raise ColumnError(
+            "labels",
+            problem="Column {column} of {table} has more than {most:,} different values, too many "
+            "for words that stand for ratings",
+            hint="Name the column with the ratings in {rating}",
+            column=repr(name),
+            table=opened.words,
+            most=MOST_WORDS,
+        )
+    return Counter({_write_text(row[text]): int(row[MANY]) for row in rows})
+
+
+def _write_text(value: object) -> str:
+    return value if isinstance(value, str) else write_exactly(float(str(value)))
+
+
+def find_readings(request: Request, opened: Opened, counts: Mapping[str, int]) -> list[Reading]:
+    """Return the ways to read the words of the rating columns, on the scale if it is stated."""
+    orders = {opened.orders.get(name, ()) for name in request.rating}
+    readings = recognise(counts, orders.pop() if len(orders) == 1 else ())
+    if not request.scale_stated:
+        return readings
+    fitted = [(reading, match_scale(reading.labels, request.scale)) for reading in readings]
+    return [replace(reading, labels=labels) for reading, labels in fitted if labels is not None]
+
+
+def refuse_words(request: Request, opened: Opened) -> None:
+    """Raise if ratings are words that are recognised: somebody must accept the reading."""
+    if not any(opened.kinds[name] == "text" for name in request.rating):
+        return
+    try:
+        counts = sum((count_texts(opened, name) for name in request.rating), Counter[str]())
+    except ColumnError:
+        return  # other messages say what is wrong
+    readings = find_readings(request, opened, counts)
+    if readings:
+        raise _ask(request, opened, readings)
+
+
+def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> Reading:
+    readings = find_readings(request, opened, counts)
+    if len(readings) == 1:
+        return readings[0]
+    if readings:
+        raise _ask(request, opened, readings)
+    some = [repr(word) for word, _ in Counter(counts).most_common(3)]
+    raise DataError(
+        "labels",
+        problem="The values of {columns} in {table} are no words that are recognised: {words}",
+        hint="Say what they stand for, lowest rating first, as in {labels:Poor,Fair,Good}",
+        columns=write_list([repr(name) for name in request.rating], "and"),
+        table=opened.words,
+        words=", ".join(some) or "there are none",
+    )
+
+
+def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError:
+    """Return the error that shows how words may be read, and asks for it to be accepted."""
+    columns = write_list([repr(name) for name in request.rating], "and")
+    if len(readings) == 1:
+        return DataError(
+            "labels",
+            problem="The ratings in {columns} of {table} are words, which may be read as {reading}",
+            hint="Accept that with {labels:auto}, or say what they stand for, as in "
+            "{labels:{labels_0}}",
+            code="ratings_are_words",
+            columns=columns,
+            table=opened.words,
+            reading=readings[0].describe(),
+            labels_0=readings[0].labels.write(),
+        )
+    ways = range(len(readings))
+    data: dict[str, Any] = {f"labels_{at}": readings[at].labels.write() for at in ways}
+    data |= {f"reading_{at}": readings[at].describe() for at in ways}
+    shown = "; or ".join(f"{{reading_{at}}}" for at in ways)
+    options = " or ".join(f"{{labels:{{labels_{at}}}}}" for at in ways)
+    return DataError(
+        "labels",
+        problem="The ratings in {columns} of {table} are words that fit more than one scale: "
+        + shown,
+        hint="Say which with " + options,
+        code="ratings_are_words",
+        columns=columns,
+        table=opened.words,
+        **data,
+    )
+
+
+def _set_scale(request: Request, labels: LabelMap) -> Request:
+    """Return the request with the scale of words, which was not known when it was made."""
+    request = replace(request, labels=labels, scale=labels.scale, scale_stated=True)
+    request.assumption.check_fits(labels.scale.m, 1)
+    order = request.order
+    if order is not None and order.claim is not None:
+        threshold, is_above = order.claim.threshold, order.claim.above
+        above, below = (threshold, None) if is_above else (None, threshold)
+        claim = Claim.read(above, below, labels.scale)
+        request = replace(request, order=replace(order, claim=claim))
+    check(request)
+    return request
+
+
+def _write_case(name: str, kind: Kind, labels: LabelMap, texts: Mapping[str, int]) -> exp.Expr:
+    """Write the expression for the rating that a column's values stand for, as text."""
+    value: exp.Expr = exp.cast(column(name), "text")
+    case = exp.case()
+    for text in texts:
+        is_known, rating = labels.read(text)
+        if is_known:
+            same: exp.Expr = exp.EQ(this=value.copy(), expression=exp.Literal.string(text))
+            if kind != "text":
+                same = is_value(name, kind, float(text))
+            case = case.when(same, _write_rating(rating))
+    return case.else_(value) if case.args.get("ifs") else value
+
+
+def write_stated_words(request: Request, relation: exp.Expr) -> exp.Expr:
+    """Replace words that are stated, in a table that nobody has looked at."""
+    if not isinstance(request.labels, LabelMap):
+        raise OptionError(
+            "labels",
+            problem="{labels:auto} requires the data, and a query is written without them",
+            hint="Name the words, lowest rating first, as in {labels:Poor,Fair,Good}",
+        )
+    words = {name: _write_stated_case(name, request.labels) for name in request.rating}
+    return replace_words(request, relation, words)
+
+
+def _write_stated_case(name: str, labels: LabelMap) -> exp.Expr:
+    """Write the expression for texts that nobody has looked at: case and spaces do not matter."""
+    value: exp.Expr = exp.Trim(this=exp.cast(column(name), "text"))
+    case = exp.case()
+    for label, rating in labels.values.items():
+        words = [exp.Literal.string(word) for word in dict.fromkeys((label.lower(), fold(label)))]
+        case = case.when(
+            exp.In(this=exp.Lower(this=value.copy()), expressions=words), _write_rating(rating)
+        )
+    return case.else_(value)
+
+
+def _write_rating(rating: float | None) -> exp.Expr:
+    return exp.null() if rating is None else exp.Literal.string(write_exactly(rating))
+
+
+def replace_words(request: Request, relation: exp.Expr, words: Mapping[str, exp.Expr]) -> exp.Expr:
+    """Return the columns of a table that are asked for, some of them as expressions."""
+    names = dict.fromkeys(name for name, _ in request.columns_of_source())
+    selected = [exp.alias_(words[name], name) if name in words else column(name) for name in names]
+    return exp.select(*selected).from_(relation.copy()).subquery(_LABELLED)

@@ -1,0 +1,59 @@
+"""Rows and values that messages show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unheard.tables.sql.reserved_names import plain
+
+EXAMPLES = 3
+"""Rows that a message shows."""
+
+_VALUES = 6
+"""Different values that a message shows."""
+
+
+def list_examples(rows: Sequence[dict[str, Any]]) -> str:
+    """Write some rows that differ, in brackets; nothing if there are none."""
+    if not rows:
+        return ""
+    written = [
+        ", ".join(f"{plain(key)}={write_briefly(value)}" for key, value in row.items())
+        for row in rows
+    ]
+    return " (for example " + "; ".join([*dict.fromkeys(written)][:EXAMPLES]) + ")"
+
+
+def list_values(counts: Mapping[object, int]) -> str:
+    """Write different values with the number of their rows, the most frequent first.
+
+    Examples
+    --------
+    >>> list_values({0: 1200, 7.0: 3, "n/a": 1})
+    "0 (1,200 times), 7 (3 times), 'n/a' (once)"
+    """
+    order = sorted(counts, key=lambda value: (-counts[value], str(value)))
+    shown = [f"{write_briefly(value)} ({_write_times(counts[value])})" for value in order[:_VALUES]]
+    more = len(order) - _VALUES
+    if more > 0:
+        rest = _write_times(sum(counts[value] for value in order[_VALUES:]))
+        shown.append(f"and {more:,} other {'value' if more == 1 else 'values'} ({rest})")
+    return ", ".join(shown)
+
+
+def _write_times(many: int) -> str:
+    return "once" if many == 1 else f"{many:,} times"
+
+
+def write_briefly(value: object) -> str:
+    """Write a value on at most 60 characters."""
+    text = repr(value)
+    if isinstance(value, float) and value.is_integer():
+        text = str(int(value))
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def count_rows(many: int, one: str, several: str) -> str:
+    """Write how many rows there are, with the verb that goes with them."""
+    return f"{many:,} {one if many == 1 else several}"

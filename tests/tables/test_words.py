@@ -1,0 +1,106 @@
+"""Ratings that are words, in tables."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import unheard as uh
+from tests.tables.cases import FIVE, check, ratings
+from tests.tables.engines import Bench, bench
+from tests.tables.oracle import expected
+
+WORDS = ["Strongly disagree", "Disagree", "Neither agree nor disagree", "agree", " Strongly agree"]
+TABLE = ratings(41)
+NUMBERS = TABLE["rating"].to_pylist()
+WORDED = TABLE.set_column(1, "rating", pa.array([WORDS[value - 1] for value in NUMBERS]))
+
+
+def test_words_count_as_the_ratings_that_they_stand_for(database: Bench) -> None:
+    wanted = expected(TABLE, ["item"], "rating", FIVE, q=0.3)
+    source, where = database.load(WORDED)
+    with pytest.raises(uh.DataError, match="are words, which may be read as") as refused:
+        uh.rate(source, "item", "rating", q=0.3, **where)
+    for value, word in enumerate(WORDS, start=1):
+        assert f"{word} = {value} ({NUMBERS.count(value):,}×)" in str(refused.value)
+    with pytest.warns(uh.TableWarning, match="Words were read as ratings: Strongly disagree = 1"):
+        check(database, WORDED, wanted, rating="rating", q=0.3, labels="auto")
+
+
+@pytest.mark.parametrize("name", ["duckdb", "sqlite"])
+def test_stated_words(name: str) -> None:
+    database = bench(name)
+    stated = [word.strip().upper() for word in WORDS]
+    text = uh.write_sql(
+        "item", "rating", dialect=database.dialect, table="words", q=0.3, labels=stated
+    )
+    rows = pa.Table.from_pylist(database.run(text, {"words": WORDED}))
+    wanted = expected(TABLE, ["item"], "rating", FIVE, q=0.3)
+    found = {row["item"]: row for row in rows.to_pylist()}
+    for (item,), row in wanted.items():
+        assert found[item]["lower"] == pytest.approx(row["lower"], abs=1e-9)
+    check(database, WORDED, wanted, rating="rating", q=0.3, labels=stated)
+    with pytest.raises(uh.OptionError, match="requires the data"):
+        uh.write_sql("item", "rating", dialect="postgres", q=0.3, labels="auto")
+
+
+FEW: dict[str, Any] = {"hotel": list("AAABB")}
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_ordered_categories_have_an_order_of_their_own(kind: str) -> None:
+    import polars as pl
+
+    order, given = ["meh", "fine", "wow"], ["wow", "meh", "wow", "fine", "fine"]
+    frame: Any = pd.DataFrame(FEW | {"stars": pd.Categorical(given, order, ordered=True)})
+    if kind == "polars":
+        frame = pl.DataFrame(FEW | {"stars": pl.Series(given, dtype=pl.Enum(order))})
+    with pytest.warns(uh.TableWarning, match=r"meh = 1 \(1×\), fine = 2 \(2×\), wow = 3 \(2×\)"):
+        found = uh.rate(frame, "hotel", "stars", q=0.3, labels="auto", sort="item")
+    assert list(found["average"]) == [pytest.approx(7 / 3), 2.0]
+
+
+def test_words_and_values_without_rating() -> None:
+    frame = pd.DataFrame(FEW | {"stars": ["Yes", "no", "Not sure", "yes", "4"]})
+    labels: dict[str, float | None] = {"No": 0, "Yes": 1, "not sure": None}
+    with pytest.raises(uh.DataError, match=r"1 row has no rating.*not on the scale 0, 1: '4'"):
+        uh.rate(frame, "hotel", "stars", q=0.3, labels=labels)
+    with pytest.warns(uh.TableWarning):
+        found = uh.rate(
+            frame, "hotel", "stars", q=0.3, labels=labels, nulls="nonresponse", off_scale="drop",
+            sort="item",
+        )  # fmt: skip
+    assert found[["n_ratings", "n", "average"]].to_numpy().tolist() == [[2, 3, 0.5], [1, 2, 1.0]]
+
+
+def test_numbers_may_be_labels_too() -> None:
+    marks = pd.DataFrame(FEW | {"stars": [1, 2, 6, 3, 1]})
+    found = uh.rate(marks, "hotel", "stars", q=0.3, labels=list("654321"), sort="item")
+    assert list(found["average"]) == [pytest.approx((6 + 5 + 1) / 3), 5.0]
+
+
+def test_a_stated_scale_settles_which_words_are_meant() -> None:
+    words = ["Agree", "Disagree", "Strongly agree", "Strongly disagree", "Agree"]
+    frame = pd.DataFrame(FEW | {"stars": words})
+    for labels in (None, "auto"):
+        with pytest.raises(uh.DataError, match=r"fit more than one scale.*Say which with") as told:
+            uh.rate(frame, "hotel", "stars", q=0.3, labels=labels)
+        assert "labels='Strongly disagree,Disagree,Agree,Strongly agree'" in str(told.value)
+    for scale, average in (("1:4", 9 / 3), ("1:5", 11 / 3), ("0:3", 6 / 3)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", uh.TableWarning)
+            found = uh.rate(frame, "hotel", "stars", q=0.3, labels="auto", scale=scale, sort="item")
+        assert found["average"][0] == pytest.approx(average)
+
+
+def test_words_that_are_not_known() -> None:
+    frame = pd.DataFrame(FEW | {"stars": ["so", "la", "so", "so", "la"]})
+    with pytest.raises(uh.DataError, match="are no words that are recognised: 'so', 'la'"):
+        uh.rate(frame, "hotel", "stars", q=0.3, labels="auto")
+    with pytest.raises(uh.ColumnError, match=r"contains no numbers: 'so' \(3 times\), 'la'"):
+        uh.rate(frame, "hotel", "stars", q=0.3)
+    assert uh.rate(frame, "hotel", "stars", q=0.3, labels=["la", "so"])["n_ratings"].sum() == 5
