@@ -22,7 +22,7 @@ import unheard as uh
 from tests.tables.engines import PostgresBench, bench
 from tools import build_dbt
 from unheard.errors import OptionError
-from unheard.tables.public_functions import DroppedRowsWarning
+from unheard.tables.public_functions import TableWarning
 from unheard.tables.sql.dialects import render
 
 PACKAGE = Path(build_dbt.__file__).resolve().parent.parent / "dbt"
@@ -174,7 +174,7 @@ def _expect(arguments: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[
     if "rating" in given:
         given |= {"nulls": "drop", "off_scale": "drop"}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DroppedRowsWarning)
+        warnings.simplefilter("ignore", TableWarning)
         found = uh.rate(pa.Table.from_pylist(rows), **given)
     return list(found.to_pylist())
 
