@@ -253,6 +253,7 @@ def test_models_equal_rate(engine: str, tmp_path: Path) -> None:
 
 def test_macros_are_up_to_date() -> None:
     assert build_dbt.find_stale() == []
+    assert f"version: {uh.__version__}\n" in (PACKAGE / "dbt_project.yml").read_text()
 
 
 def test_every_dialect_writes_the_same_text() -> None:
