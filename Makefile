@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := build/lowest
+DBT := build/dbt
 
 # Extras that the tests need.
 TEST_EXTRAS := charts mysql postgres spark web
@@ -20,7 +21,7 @@ demo: $(VENV)/build.installed ## Set up, then show the main job on built-in data
 
 setup: $(VENV)/dev.installed ## Set up for development
 
-test: check programs ## Set up, then run every check and every test
+test: check programs $(DBT)/installed ## Set up, then run every check and every test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 docs: $(VENV)/docs.installed ## Build the documentation site into build/docs, without a network
@@ -76,17 +77,19 @@ layers: $(VENV)/dev.installed ## Check that imports point downwards
 benchmarks: $(VENV)/dev.installed ## Measure speed and coverage
 	$(BIN)/python -m benchmarks
 
-LOCK := uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
-	--generate-hashes --no-header --no-emit-index-url --annotation-style line --upgrade --quiet
+LOCK := uv pip compile --universal --python-version 3.11 \
+	--generate-hashes --no-header --no-emit-index-url --no-strip-extras --annotation-style line --upgrade --quiet
+LOCK_ALL := $(LOCK) pyproject.toml --all-extras
 
 lock: ## Write the pins anew from pyproject.toml: newest and lowest versions (needs uv)
-	$(LOCK) --group dev --output-file constraints.txt
-	$(LOCK) --group build --group test --resolution lowest-direct --output-file constraints-lowest.txt
+	$(LOCK_ALL) --group dev --output-file constraints.txt
+	$(LOCK_ALL) --group build --group test --resolution lowest-direct --output-file constraints-lowest.txt
+	$(LOCK) --group dbt --output-file constraints-dbt.txt
 
 clean: ## Remove the environment, caches and build outputs
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
-$(VENV)/bin/python $(LOWEST)/bin/python:
+$(VENV)/bin/python $(LOWEST)/bin/python $(DBT)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "unheard needs Python 3.11 or newer, and $(PYTHON) is not."; \
 		echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
@@ -108,4 +111,9 @@ $(LOWEST)/installed: Makefile pyproject.toml constraints-lowest.txt | $(LOWEST)/
 	@echo "Setting up $(LOWEST) (a minute or so the first time)"
 	@$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r constraints-lowest.txt
 	@$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(DBT)/installed: Makefile constraints-dbt.txt | $(DBT)/bin/python
+	@echo "Setting up $(DBT) (half a minute the first time)"
+	@$(DBT)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r constraints-dbt.txt
 	@touch $@

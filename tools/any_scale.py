@@ -118,8 +118,8 @@ class AnyScale(RatingRows):
 
     def _computed(self, operation: str, *more: Operand) -> RatingRows:
         row = self.sheet.cell(operation, self.row, *more, self.order)
-        first: Element = (lambda: more[0]) if operation == "shifted" else _refuse
-        return AnyScale(self.sheet, self.order, row, first, _refuse)
+        first = _refuse_one if operation != "shifted" else lambda: more[0]
+        return AnyScale(self.sheet, self.order, row, first, _refuse_one)
 
     def total(self) -> Operand:
         """Add up."""
@@ -158,6 +158,10 @@ class AnyScale(RatingRows):
 
 
 def _refuse() -> list[Operand]:
+    return [_refuse_one()]
+
+
+def _refuse_one() -> Operand:
     raise TypeError("the elements of a scale of unknown length are not known")
 
 
@@ -167,7 +171,7 @@ class AnySheet(Sheet):
     def ratings(self, columns: Sequence[Operand]) -> Sequence[Operand]:
         """Return the counts, or the values of the scale."""
         if isinstance(columns[0], Cell):
-            return AnyScale(self, "rating", self.column(COUNT), _refuse, _refuse)  # type: ignore[arg-type]
+            return AnyScale(self, "rating", self.column(COUNT), _refuse_one, _refuse_one)
         lowest, highest = self.column(LOWEST), self.column(HIGHEST)
         return AnyScale(self, "rating", self.column(VALUE), lambda: lowest, lambda: highest)
 

@@ -41,7 +41,6 @@ LEVELS = (0.8, 0.9, 0.95, 0.99)
 
 ADAPTERS = {
     "bigquery": "bigquery",
-    "clickhouse": "clickhouse",
     "duckdb": "duckdb",
     "postgres": "postgres",
     "redshift": "redshift",
@@ -49,8 +48,8 @@ ADAPTERS = {
     "sqlserver": "tsql",
     "trino": "trino",
 }
-"""Adapters of dbt and the dialects that they write. Spark and Databricks want the columns of every
-step listed, which takes a text for each kind of table: `unheard sql --dbt` writes it."""
+"""Adapters of dbt and the dialects that they write. The planners of others (ClickHouse, Databricks,
+MySQL, Spark) need a text of their own, which ``unheard sql --dbt`` writes."""
 
 PLAIN = "spark"
 """The dialect that the text is written in: it has no words of its own for anything needed here."""

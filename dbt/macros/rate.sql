@@ -10,8 +10,8 @@
 {%- set k = unheard.level_numbers()[asked.level | string] if asked.level is not none else none -%}
 {%- set keys = asked.item | join(', ') -%}
 {%- set size = asked.scale | length -%}
--- A rating for every item, with an allowance for the people who did not respond:
--- {{ unheard.describe_assumption(asked) }}
+-- A rating for every item, with an allowance for the people who did not respond.
+-- Assumption: {{ unheard.describe_assumption(asked) }}
 WITH uh_counts AS (
 /* How often each rating was given, uh_count_1 the lowest. */
 {%- if asked.counts %}
@@ -119,13 +119,7 @@ SELECT {{ asked.item | join(', ') }}
 {%- endmacro %}
 
 {% macro describe_assumption(asked) -%}
-{%- set who = {
-  'any': 'whose ratings may be low, high or in the middle',
-  'low': 'who tend to have low ratings',
-  'high': 'who tend to have high ratings',
-  'middle': 'who tend to have ratings in the middle',
-}[asked.quiet] -%}
 {%- set ratio = 'q' if asked.q is none else asked.q -%}
-people respond at least {{ ratio }} times as often as those who respond most often, and those who
--- respond less often are people {{ who }}.
+people with {{ asked.quiet }} ratings may respond less often than others,
+-- but at least {{ ratio }} times as often as those who respond most often.
 {%- endmacro %}

@@ -745,10 +745,13 @@ def test_examples_of_rate(run: Any, stays: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_examples_of_sql(run: Any) -> None:
     found = examples(run, "sql")
-    assert len(found) == 2
+    assert len(found) == 3
     for line in found:
         words = shlex.split(line)
         done = run(*words)
         assert (done.code, done.err) == (0, "")
+        if "--dbt" in words:
+            assert "FROM {{ source('raw', 'stays') }}" in done.out
+            continue
         assert done.out.endswith(";\n")
         sqlglot.parse_one(done.out, dialect=words[words.index("--dialect") + 1])

@@ -88,8 +88,8 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
-SELECT {{ keys }}, uh_is_lower,
-    ROW_NUMBER() OVER (ORDER BY uh_place DESC, uh_is_lower) AS uh_passed,
+SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
+      uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
@@ -654,8 +654,8 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
-SELECT {{ keys }}, uh_is_lower,
-    ROW_NUMBER() OVER (ORDER BY uh_place DESC, uh_is_lower) AS uh_passed,
+SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
+      uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),

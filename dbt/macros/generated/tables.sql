@@ -257,13 +257,6 @@
   "fence": ""
 }) }}{% endmacro %}
 
-{% macro clickhouse__dialect() %}{{ return({
-  "double": "Nullable(Float64)",
-  "bigint": "Nullable(Int64)",
-  "join": "||",
-  "fence": ""
-}) }}{% endmacro %}
-
 {% macro duckdb__dialect() %}{{ return({
   "double": "DOUBLE",
   "bigint": "BIGINT",

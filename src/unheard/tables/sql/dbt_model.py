@@ -46,6 +46,5 @@ class References:
     def fill_in(self, text: str) -> str:
         """Write the references into a query, where nothing else is left for dbt to replace."""
         text = _OPENING.sub("{{ '{' }}", text)
-        for mark, written in self._written.items():
-            text = re.sub(rf"\b{mark}\b", lambda _, to=written: to, text)
-        return text
+        marks = "|".join(self._written) or r"(?!)"
+        return re.sub(rf"\b(?:{marks})\b", lambda found: self._written[found[0]], text)
