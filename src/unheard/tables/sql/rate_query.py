@@ -337,7 +337,8 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     )
     small = exp.alias_(given.balances.copy(), balances, table=True)
     joined = (
-        exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(latest)))
+        # Listed, because ClickHouse loses track of what a star beside a join stands for.
+        exp.select(*(column(made.alias_or_name, latest) for made in query.selects))
         .select(column(BALANCE, balances))
         .from_(latest)
         .join(small, on=exp.and_(*same), join_type="left")
