@@ -402,7 +402,7 @@ def test_presets(run: Any, preset: str, q: float) -> None:
             "--output does not apply to --response-rate.",
         ),
         (["--response-rate", *TABLE], "--response-rate requires the number of people."),
-        (["--response-rate", *TABLE, "--n", "41"], "more than 41 ratings, the value of --n"),
+        (["--response-rate", *TABLE, "--n", "41"], "more ratings than 41, the value of --n"),
     ],
 )
 def test_refused(run: Any, words: list[str], message: str) -> None:

@@ -135,7 +135,7 @@ def test_names_cannot_speak_to_the_terminal(run: Any) -> None:
         ([*TYPED, "--q", "0.3", "--rating", "stars"], "--rating requires a table."),
         (["Ceder", "Elm", *TABLE], "has no item 'Ceder'. Did you mean 'Cedar'?"),
         (["Cedar", "Ulm", *TABLE], "has no item 'Ulm'. Did you mean 'Elm'?"),
-        (["Cedar", "Elm", *TABLE, "--item", "stars"], "has no item"),
+        (["Cedar", "Elm", *TABLE, "--item", "stars"], "--rating names the same column as --item"),
         (
             ["Cedar", "Elm", *TABLE, "--nulls", "x"],
             "--nulls must be one of refuse, drop, nonresponse; got 'x'.",

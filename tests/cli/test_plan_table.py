@@ -117,7 +117,7 @@ def test_files_have_all_rows_and_settings(run: Typed) -> None:
         (["--width", "1"], "Give --n or --n-column, or count empty ratings with --nulls"),
         (PEOPLE, "A goal is missing. Give one of --width 0.3, --above 4"),
         ([*PEOPLE, "--width", "1", "--above", "2"], "Two goals are given"),
-        (["--n", "30", "--width", "1"], "an item has more than 30 ratings, the value of --n"),
+        (["--n", "30", "--width", "1"], "more ratings than 30, the value of --n"),
         (["--n-column", "people", "--width", "1"], "courses.csv has no column 'people'"),
         ([*PEOPLE, "--width", "1", "--budget", "-1"], "--budget must be a whole number, 0 or more"),
         ([*PEOPLE, "--follow-up", "1,2,3"], "--follow-up does not apply to a table"),
