@@ -129,7 +129,7 @@ def test_passwords_stay_out_of_the_page(run: Typed, monkeypatch: pytest.MonkeyPa
             "--above and --below cannot be combined",
         ),
         (["-o", "page.html", "--q", "1.5"], "--q must be in (0, 1]; got 1.5"),
-        (["-o", "page.html", "--rating", "hotel"], "contains no numbers"),
+        (["-o", "page.html", "--rating", "hotel"], "--rating names the same column as --item"),
     ],
 )
 def test_errors(

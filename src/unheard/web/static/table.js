@@ -252,10 +252,9 @@ function writeSize(bytes) {
 
 /** State how much the server accepts. */
 export function showLimits({ limits }) {
-  const most = [writeSize(limits.bytes), `${writeWhole(limits.rows)} rows`];
+  const most = `${writeSize(limits.bytes)} and ${writeWhole(limits.rows)} rows`;
   byId("table-limits").textContent =
-    "Or drop a file anywhere on this page. CSV, TSV, Excel, OpenDocument, Parquet or JSON lines, up to " +
-    `${most.join(", ")}, ${writeWhole(limits.items)} items.`;
+    `Or drop a file anywhere on this page: CSV, Excel, OpenDocument, Parquet or JSON lines, up to ${most}.`;
 }
 
 /** List the columns that name items in an answer: those before the numbers. */
