@@ -19,7 +19,7 @@ def test_every_lower_bound_is_pinned_as_it_stands() -> None:
     asked = [*project["dependencies"], *(one for extra in extras for one in extra)]
     bounds = {name_of(one): found[1] for one in asked if (found := re.search(r">=([\d.]+)", one))}
     pinned = re.findall(
-        r"^([\w.-]+)==([\d.]+)", (ROOT / "constraints-lowest.txt").read_text(), re.M
+        r"^([\w.-]+)(?:\[[\w,-]+\])?==([\d.]+)", (ROOT / "constraints-lowest.txt").read_text(), re.M
     )
     versions = {name_of(name): release(version) for name, version in pinned}
     without_bound = {name_of(one) for one in asked} - set(bounds)

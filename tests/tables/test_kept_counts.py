@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import unheard as uh
 from tests.cli.typed import typing
 from tests.tables.engines import PostgresBench, bench
+from tests.tables.oracle import same
 from tests.tables.stays import STAYS, as_csv, in_duckdb, in_sqlite
 
 RATED: dict[str, Any] = {"item": "hotel", "rating": "stars"}
@@ -108,6 +109,13 @@ def kept(into: str, ask: Callable[..., Any], **options: Any) -> Any:
     return ask(database, table=table or None, **options)
 
 
+def agree(found: pa.Table, wanted: pa.Table) -> None:
+    """Assert that two results are equal; PostgreSQL's numbers differ in the last digit."""
+    assert found.schema.equals(wanted.schema)
+    for one, other in zip(found.to_pylist(), wanted.to_pylist(), strict=True):
+        same(one, other, other)
+
+
 @pytest.mark.filterwarnings("ignore::unheard.tables.TableWarning")
 @pytest.mark.parametrize("name", ["windows", "attributes"])
 def test_every_place_keeps_the_same_counts(into: str, name: str) -> None:
@@ -116,11 +124,10 @@ def test_every_place_keeps_the_same_counts(into: str, name: str) -> None:
         told = SETTINGS[name] if not number else {}
         added = uh.add_counts(table.slice(start, 30), into, batch=str(start), **told)
     assert (added.n_batches, added.batches[0].added) == (3, False)
-    wanted = uh.rate(table, **SETTINGS[name], **LEAN)
-    assert kept(into, uh.rate, **LEAN).equals(wanted)
+    agree(kept(into, uh.rate, **LEAN), uh.rate(table, **SETTINGS[name], **LEAN))
     if name == "attributes":
         wanted = uh.rate(table, **SETTINGS[name] | {"item": "hotel"}, **LEAN)
-        assert kept(into, uh.rate, item="hotel", **LEAN).equals(wanted)
+        agree(kept(into, uh.rate, item="hotel", **LEAN), wanted)
     with pytest.raises(
         uh.OptionError, match=r"nulls is nonresponse here, and \w+ in the counts in"
     ):
