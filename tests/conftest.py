@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 settings.register_profile(
     "unheard",
+    # Before a release, or after a change of formulas, ask for many more.
+    max_examples=int(os.environ.get("UNHEARD_EXAMPLES", "40")),
     # Speed is measured in benchmarks/, against a peer; here it would only make tests flaky.
     deadline=None,
     # The same examples at every run of CI; new ones on a developer's machine.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unheard as uh
@@ -129,6 +129,7 @@ def overtakers(question: Question, item: int, q: float, sampling_error: bool) ->
 
 @pytest.mark.parametrize("sampling_error", [False, True])
 @given(question=questions(), data=st.data())
+@settings(max_examples=30)
 def test_top_k_breakdown_against_a_scan(
     sampling_error: bool, question: Question, data: st.DataObject
 ) -> None:
