@@ -68,6 +68,7 @@ from unheard.tables.sql.rate_query import (
     write_rate_query,
 )
 from unheard.tables.sql.reserved_names import BALANCE, MANY, N_WRONG, SEEN, N, Q, reserve
+from unheard.tables.text_times import check_text_times
 from unheard.text import plural
 
 if TYPE_CHECKING:
@@ -328,6 +329,7 @@ def prepare(
             has_header=opened.findings.has_header,
         )
         check_rows.check_kinds(request, opened)
+        check_text_times(request, opened)
         request, opened, messages = read_words(request, opened)
         if request.by_experience:
             opened = _tell_experience(request, opened)

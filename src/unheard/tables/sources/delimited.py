@@ -19,6 +19,8 @@ from unheard.tables.sources.reading import Findings, Reading, Roles
 _SIGNS = {"delim": "Delimiter", "quote": "Quote", "escape": "Escape", "comment": "Comment"}
 """Signs with a meaning: what one is told, and as what it is found."""
 
+_MONTHS = 12
+
 
 @dataclass(frozen=True)
 class Delimited:
@@ -123,6 +125,11 @@ def read_delimited(
             for there, name in names.items()
             if roles.is_whole(name) and found[there] == "DOUBLE"
         }
+    texts |= {
+        there
+        for there, name in names.items()
+        if name == roles.time and _is_ambiguous(files, there, found[there], top.head)
+    }
     if texts:
         kept = ", ".join(f"{quote_text(there)}: 'VARCHAR'" for there in sorted(texts))
         files = files.with_dialect(types=f"{{{kept}}}")
@@ -165,6 +172,23 @@ def _find_columns(
     except QueryError as error:
         raise (failed or error) from None
     return files, found, Findings(has_header=lines.has_header, notes=lines.notes)
+
+
+_SHORT_DATE = r"(\d{1,2})[/-](\d{1,2})[/-]\d{2,4}\b"
+"""A date whose first number may be the day or the month."""
+
+
+def _is_ambiguous(files: Delimited, name: str, kind: str, head: bytes) -> bool:
+    """Whether dates may be read day first or month first: then DuckDB has taken one at will."""
+    if not kind.startswith(("DATE", "TIMESTAMP")) or not re.search(_SHORT_DATE.encode(), head):
+        return False
+    rows = files.with_dialect(all_varchar="true").source()
+    numbers = ", ".join(
+        f"max(try_cast(regexp_extract({quote_name(name)}, {quote_text(_SHORT_DATE)}, {at}) as int))"
+        for at in (1, 2)
+    )
+    (largest,) = files.engine.execute(f"select {numbers} from {rows}").fetchall()
+    return all(number is not None and number <= _MONTHS for number in largest)
 
 
 def _write_filter(columns: Sequence[str]) -> str:
