@@ -23,6 +23,8 @@ from unheard.tables.rating_words import refuse_words
 from unheard.tables.request import Kind, Request, Window
 from unheard.tables.row_examples import (
     EXAMPLES,
+    MOST_WORDS_SHOWN,
+    VALUES,
     count_rows,
     list_examples,
     list_values,
@@ -187,7 +189,7 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
         hints.append(hint)
         data["off"] = count_rows(found.off_scale, "rating is", "ratings are")
         data["values"] = request.scale.describe()
-        data["off_values"] = list_values(values)
+        data["off_values"] = _list_off_scale(values)
         data["other"] = other
     if problems:
         raise DataError(
@@ -407,7 +409,7 @@ def _values_off_scale(request: Request, opened: Opened) -> Counter[object]:
                 code="wrong_column_type",
                 column=repr(name),
                 table=opened.words,
-                shown=list_values(values),
+                shown=_list_off_scale(values),
             )
         found += values
     return found
@@ -440,6 +442,12 @@ def _advise_on_scale(
         return f"{drop[0].upper()}{drop[1:]}, or i{if_valid}", other
     otherwise = drop if may_drop else "name the column with the ratings in {rating}"
     return f"I{if_valid}; otherwise {otherwise}", other
+
+
+def _list_off_scale(values: Mapping[object, int]) -> str:
+    """List values: every word, since nobody can say what one stands for that is not shown."""
+    words = sum(not _is_number(value) for value in values)
+    return list_values(values, max(VALUES, min(words, MOST_WORDS_SHOWN)))
 
 
 def _is_number(value: object) -> bool:

@@ -10,8 +10,11 @@ from unheard.tables.sql.reserved_names import plain
 EXAMPLES = 3
 """Rows that a message shows."""
 
-_VALUES = 6
+VALUES = 6
 """Different values that a message shows."""
+
+MOST_WORDS_SHOWN = 30
+"""Different words that a message shows where somebody must say what each stands for."""
 
 
 def list_examples(rows: Sequence[dict[str, Any]]) -> str:
@@ -25,7 +28,7 @@ def list_examples(rows: Sequence[dict[str, Any]]) -> str:
     return " (for example " + "; ".join([*dict.fromkeys(written)][:EXAMPLES]) + ")"
 
 
-def list_values(counts: Mapping[object, int]) -> str:
+def list_values(counts: Mapping[Any, int], most: int = VALUES) -> str:
     """Write different values with the number of their rows, the most frequent first.
 
     Examples
@@ -34,10 +37,10 @@ def list_values(counts: Mapping[object, int]) -> str:
     "0 (1,200 times), 7 (3 times), 'n/a' (once)"
     """
     order = sorted(counts, key=lambda value: (-counts[value], str(value)))
-    shown = [f"{write_briefly(value)} ({_write_times(counts[value])})" for value in order[:_VALUES]]
-    more = len(order) - _VALUES
+    shown = [f"{write_briefly(value)} ({_write_times(counts[value])})" for value in order[:most]]
+    more = len(order) - most
     if more > 0:
-        rest = _write_times(sum(counts[value] for value in order[_VALUES:]))
+        rest = _write_times(sum(counts[value] for value in order[most:]))
         shown.append(f"and {more:,} other {'value' if more == 1 else 'values'} ({rest})")
     return ", ".join(shown)
 

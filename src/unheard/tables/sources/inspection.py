@@ -47,6 +47,7 @@ class Word:
     word: str
     value: float | None
     count: int
+    recognised: bool = True
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class WordReading:
     labels, scale
         The options that accept it.
     words
-        The words, lowest rating first; also those of the scale that nobody used.
+        The words, lowest rating first; also those of the scale that nobody used, and those that
+        are not recognised, behind which the labels have a question mark.
     """
 
     labels: str
@@ -160,8 +162,10 @@ def _find_readings(opened: Opened, one: Column) -> tuple[WordReading, ...]:
     made = []
     for reading in recognise(counts):
         labels = reading.labels
-        words = [Word(word, value, counts.get(word, 0)) for word, value in labels.values.items()]
-        made.append(WordReading(labels.write(), labels.scale.write(), tuple(words)))
+        times = reading.counts
+        words = [Word(word, value, times.get(word, 0)) for word, value in labels.values.items()]
+        words += [Word(word, None, times[word], recognised=False) for word in reading.unread]
+        made.append(WordReading(reading.write(), labels.scale.write(), tuple(words)))
     return tuple(made)
 
 

@@ -134,9 +134,9 @@ function listReadings(columns, name) {
 /** A way to read words as ratings, with a button to accept it. */
 function makeReading(reading, at, accept) {
   const id = `reading-${at}`;
-  const rows = reading.words.map(({ word, value, count }) => [
+  const rows = reading.words.map(({ word, value, count, recognised }) => [
     word,
-    value === null ? "no rating" : String(value),
+    value !== null ? String(value) : recognised ? "no rating" : "not recognised",
     writeWhole(count),
   ]);
   const table = el("table");
