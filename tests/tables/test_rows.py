@@ -43,6 +43,7 @@ from unheard.tables.sql.packed_counts import Packing
         ),
         ("Hotel", "stars", r"has no column 'Hotel'\. Did you mean 'hotel'\?"),
         ("hotel", "rating", r"has no column 'rating'\. It has"),
+        ("hotel, stars", "stars", r"^The .*Did you mean item=\['hotel', 'stars'\]\?"),
         ("n", "stars", "A column of the result has the name of this column; got 'n'"),
         ("estimate", "stars", "the name of this column; got 'estimate'"),
         ("Notes", "stars", "the name of this column; got 'Notes'"),

@@ -144,10 +144,10 @@ def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError
     data: dict[str, Any] = {f"labels_{at}": readings[at].write() for at in places}
     data |= {f"scale_{at}": readings[at].labels.scale.write() for at in places}
     data |= {f"reading_{at}": readings[at].describe() for at in places}
+    shown = "; or ".join(f"{{reading_{at}}}" for at in places)
     return DataError(
         "labels",
-        problem="The ratings in {columns} of {table} {are}{fit}"
-        + "; or ".join(f"{{reading_{at}}}" for at in places),
+        problem="The ratings in {columns} of {table} {are}{fit}" + shown,
         hint=hint,
         code="ratings_are_words",
         columns=_columns(request),
