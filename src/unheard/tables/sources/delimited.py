@@ -152,8 +152,8 @@ def _find_columns(
         try:
             looked_at, found, skipped = files.looked_at(roles.wanted)
             if roles.wanted and {*roles.wanted} <= {*_told_apart(looked_at, list(found)).values()}:
-                above = skipped + int(files.settings.get("skip", "0"))
-                notes = (note_row(top.words, above),) if skipped else ()
+                more = skipped > int(files.settings.get("skip", "0"))
+                notes = (note_row(top.words, skipped),) if more else ()
                 return looked_at, found, Findings(notes=notes)
         except QueryError as error:
             failed = error

@@ -71,22 +71,20 @@ def find_lines(
     """
     stated = delimiter_stated(part.head)
     text = part.head.decode("utf-8", "ignore").removeprefix("\ufeff")
-    first = 0
     if stated is not None:
-        _, _, text = text.partition("\n")
-        first = 1
+        text = text[text.index("\n") :]  # that line is a row, and holds no cells
     delimiter = stated or ("\t" if delim == "'\t'" else None) or _find_delimiter(text, wanted)
     rows, ends = _split(text, delimiter)
     at: int | None
     if reading.header is None:
         at = find_header(rows, wanted)
     else:
-        if reading.header > first + len(rows):
-            refuse_header(part.words, reading.header, first + len(rows))
-        at = reading.header - 1 - first if reading.header else None
+        if reading.header > len(rows):
+            refuse_header(part.words, reading.header, len(rows))
+        at = reading.header - 1 if reading.header else None
     width = max((len(row) for row in rows), default=0)
     above = at if at is not None else next((i for i, row in enumerate(rows) if any(row)), 0)
-    skip = first + (ends[above - 1] if above else 0)
+    skip = ends[above - 1] if above else 0
     names = list(map(str, range(1, width + 1))) if at is None else name_columns(rows[at])
     notes = () if reading.header is not None else tuple(note_header(part.words, rows, at, width))
     return Lines(delimiter if width > 1 else None, skip, at is not None, names, notes)
