@@ -126,6 +126,12 @@ COMMENTS: Rows = (
     *((hotel, f"fine,\nreally; {stars}", stars) for hotel, stars in STAYS),
 )
 
+SURVEY: Rows = (
+    ("Id", "Collector", "Which did you visit?", "How good was it?", ""),
+    ("", "", "hotel", "stars", "breakfast"),
+    *((at, 400, *stay, 3) for at, stay in enumerate(STAYS)),
+)
+
 
 # Workbooks.
 
@@ -318,6 +324,8 @@ EVERYDAY = (
              asked=BY_RATING | {"header": "2"}),
     Everyday("stated, title.csv", text("sep=;\r\nStays;\r\n" + as_text(TABLE, ";", "\r\n")),
              note="header .* was found in row 3"),
+    Everyday("survey.csv", text(as_text(SURVEY)), asked=BY_RATING, note="found in row 2"),
+    Everyday("survey.xlsx", workbook(Data=SURVEY), asked=BY_RATING, note="found in row 2"),
     Everyday("comments.csv", text(as_text(COMMENTS))),
     Everyday("comments.tsv", text(as_text(COMMENTS, "\t", "\r\n"))),
     Everyday("crlf.csv", text(as_text(TABLE, end="\r\n"))),

@@ -163,7 +163,7 @@ def _find_columns(
     said = {"skip": str(lines.skip), "null_padding": "true"}
     if lines.delimiter is not None:
         said["delim"] = quote_text(lines.delimiter)
-    if not lines.has_header:
+    if lines.renames:
         listed = ", ".join(map(quote_text, lines.names))
         said |= {"header": "false", "names": f"[{listed}]"}
     files = files.with_dialect(**said)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from unheard.tables.sources.cells import note_header, refuse_header
-from unheard.tables.sources.header import LOOKED_AT, find_header, name_columns
+from unheard.tables.sources.header import LOOKED_AT, find_header, name_columns, read_heading
 from unheard.tables.sources.parts import Part
 from unheard.tables.sources.reading import Reading, ReadingNote
 
@@ -31,6 +31,9 @@ class Lines:
         Lines to skip: those above the header, or above the first row if there is none.
     has_header
         Whether there is one.
+    renames
+        Whether the first row that is read has no names: there are none, or they are in two rows
+        above it.
     names
         What the columns are called.
     notes
@@ -40,6 +43,7 @@ class Lines:
     delimiter: str | None
     skip: int
     has_header: bool
+    renames: bool
     names: list[str]
     notes: tuple[ReadingNote, ...]
 
@@ -85,9 +89,14 @@ def find_lines(
     width = max((len(row) for row in rows), default=0)
     above = at if at is not None else next((i for i, row in enumerate(rows) if any(row)), 0)
     skip = ends[above - 1] if above else 0
-    names = list(map(str, range(1, width + 1))) if at is None else name_columns(rows[at])
+    heading = [] if at is None else read_heading(rows, at)
+    names = list(map(str, range(1, width + 1))) if at is None else name_columns(heading)
     notes = () if reading.header is not None else tuple(note_header(part.words, rows, at, width))
-    return Lines(delimiter if width > 1 else None, skip, at is not None, names, notes)
+    in_two_rows = at is not None and heading[: len(rows[at])] != rows[at]
+    if at is not None and in_two_rows:
+        skip = ends[at]
+    renames = at is None or in_two_rows
+    return Lines(delimiter if width > 1 else None, skip, at is not None, renames, names, notes)
 
 
 def _find_delimiter(text: str, wanted: Collection[str] | None) -> str:
