@@ -53,8 +53,8 @@ def guess_scale(counts: Mapping[float, int], rare: float = RARE) -> str:
 
     >>> guess_scale({1: 60, 2: 80, 3: 90, 4: 50, 99: 3})
     '1:4'
-    >>> guess_scale(dict.fromkeys(range(101), 10))
-    '0:100'
+    >>> guess_scale(dict.fromkeys(range(101), 10)), guess_scale(dict.fromkeys(range(6, 11), 60))
+    ('0:100', '1:10')
     """
     low, high = _trim(counts, rare)
     inside = {value: times for value, times in counts.items() if low <= value <= high}
@@ -64,8 +64,10 @@ def guess_scale(counts: Mapping[float, int], rare: float = RARE) -> str:
         whole = _fit_ends(min(counts), max(counts))
         first = whole[0] if whole in _USUAL and whole[1] == last else first
     if sum(inside.values()) >= MANY and last <= _LONGEST_KNOWN:
+        # By a step: a scale that lacks more at an end is not shorter, but seldom used there.
         used = [value for value in counts if first <= value <= last]
-        first, last = min(used), max(used)
+        first = min(used) if min(used) <= first + 1 else first
+        last = max(used) if max(used) >= last - 1 else last
     if step == 0.5 and first == 0 and low > 0:
         first = 0.5
     if not 1 <= (last - first) / step < _MOST_SUGGESTED:

@@ -17,6 +17,7 @@ from unheard.errors import (
     write_list,
 )
 from unheard.formulas.operations import total
+from unheard.model.scale import Scale
 from unheard.model.scale_guess import RARE, guess_scale
 from unheard.tables.engines.base import Engine
 from unheard.tables.rating_words import refuse_words
@@ -28,6 +29,7 @@ from unheard.tables.row_examples import (
     count_rows,
     list_examples,
     list_values,
+    write_row,
 )
 from unheard.tables.sources.open import Opened
 from unheard.tables.sql.count_query import (
@@ -177,20 +179,24 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
         data["bad_examples"] = list_examples(_example_rows(request, opened, wrong))
     if found.nulls and request.nulls == "refuse":
         problems.append("{empty} no rating{empty_examples}")
-        hint = "Use {nulls:nonresponse} if these people were asked and did not respond"
-        drop = ", or leave the rows out with {nulls:drop}"
+        one = found.nulls == 1
+        people, rows = ("this person was", "row") if one else ("these people were", "rows")
+        hint = f"Use {{nulls:nonresponse}} if {people} asked and did not respond"
+        drop = f", or leave the {rows} out with {{nulls:drop}}"
         hints.append(hint + drop * _may_drop(request, found, found.nulls))
         data["empty"] = count_rows(found.nulls, "row has", "rows have")
         data["empty_examples"] = list_examples(_example_rows(request, opened, _empty(request)))
     if found.off_scale and request.off_scale == "refuse":
         values = _values_off_scale(request, opened)
-        problems.append("{off} not on the scale {values}: {off_values}")
+        problems.append("{off} not on the scale {values}: {off_values}, for example {off_row}")
         hint, other = _advise_on_scale(values, request, found)
         hints.append(hint)
         data["off"] = count_rows(found.off_scale, "rating is", "ratings are")
         data["values"] = request.scale.describe()
         data["off_values"] = _list_off_scale(values)
         data["other"] = other
+        off = _off_scale(request.rating, request, opened.kinds)
+        data["off_row"] = write_row(_example_rows(request, opened, off)[0])
     if problems:
         raise DataError(
             "rating" if request.rating else "counts",
@@ -422,7 +428,11 @@ def _other_scale(values: Mapping[object, int], request: Request, found: Tally) -
     ratings = {v: n for v, n in zip(request.scale.values, found.given, strict=True) if n}
     if request.scale_stated:
         ratings = dict.fromkeys(request.scale.values, 1) | ratings
-    return guess_scale(ratings | {float(str(v)): n for v, n in values.items()}, rare=0.0)
+    ratings |= {float(str(v)): n for v, n in values.items()}
+    likely = guess_scale(ratings)
+    # Where rare values are slips, the scale is as it was: then they are taken for ratings.
+    same = not likely or Scale.parse(likely) == request.scale
+    return guess_scale(ratings, rare=0.0) if same else likely
 
 
 def _advise_on_scale(
@@ -430,13 +440,18 @@ def _advise_on_scale(
 ) -> tuple[str, str]:
     """Say what to do with values off the scale, but never to drop most ratings there are."""
     other = _other_scale(values, request, found)
-    drop = "leave them out with {off_scale:drop}"
+    it, these = (
+        ("it", "this is a valid rating")
+        if found.off_scale == 1
+        else ("them", "these are valid ratings")
+    )
+    drop = f"leave {it} out with {{off_scale:drop}}"
     may_drop = bool(found.counted) and _may_drop(request, found, found.off_scale)
     if not all(map(_is_written_as_number, values)):
         ways = ["Write ratings as numbers with a decimal point"]
         ways += ["say what words stand for with {labels}", *([drop] if may_drop else [])]
         return write_list(ways), other
-    if_valid = "f these are valid ratings, pass the whole scale with "
+    if_valid = f"f {these}, pass the whole scale with "
     if_valid += "{scale:{other}}" if other else "{scale}"
     if may_drop and found.off_scale <= RARE * found.rows:
         return f"{drop[0].upper()}{drop[1:]}, or i{if_valid}", other
@@ -466,7 +481,9 @@ def _is_written_as_number(value: object) -> bool:
 
 
 def _example_rows(request: Request, opened: Opened, condition: exp.Expr) -> list[dict[str, Any]]:
-    names = (*request.item, *request.strata, *request.rating, *request.counts)
+    # Of words that stand for no rating nothing is left to show.
+    ratings = () if request.labels is not None else request.rating
+    names = (*request.item, *request.strata, *ratings, *request.counts)
     return opened.engine.rows(
         exp.select(*map(column, names)).from_(opened.relation.copy()).where(condition).limit(_READ)
     )

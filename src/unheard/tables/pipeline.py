@@ -48,6 +48,8 @@ from unheard.tables.request import (
     read_names,
     read_window,
 )
+from unheard.tables.row_examples import EXAMPLES
+from unheard.tables.sources.column_names import TOTALS
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
 from unheard.tables.spread_ranks import rank_spread_items
 from unheard.tables.sql.count_query import (
@@ -66,7 +68,7 @@ from unheard.tables.sql.rate_query import (
     write_rank_query,
     write_rate_query,
 )
-from unheard.tables.sql.reserved_names import BALANCE, MANY, N_WRONG, SEEN, N, Q, reserve
+from unheard.tables.sql.reserved_names import BALANCE, MANY, N_ROWS, N_WRONG, SEEN, N, Q, reserve
 from unheard.tables.text_times import check_text_times
 from unheard.text import plural, write_exactly
 
@@ -365,6 +367,7 @@ def prepare(
         messages += _describe_rows(request, opened, found, repeated)
         messages += _describe_scale(request, found, where.surface)
         messages += _describe_n(request, opened, together)
+        messages += _describe_totals(request, opened, given)
         if request.min_ratings:
             items, ratings = _left_out(request, opened.engine, together)
             if items:
@@ -688,6 +691,23 @@ def _describe_scale(request: Request, found: check_rows.Tally, surface: Surface)
         return []
     doubt = doubt_scale(dict(zip(request.scale.values, found.given, strict=True)), request.scale)
     return [] if doubt is None else [write_text(doubt.explain(request.scale), surface)]
+
+
+def _describe_totals(request: Request, opened: Opened, given: Prepared) -> list[str]:
+    """Name items of a single row that are called as the totals below a table are."""
+    engine, kinds = opened.engine, opened.kinds
+    if not engine.keeps:
+        return []  # what is told is not worth counting everything again
+    names = []
+    for name in request.item:
+        if kinds.get(name) == "text":
+            called = exp.Lower(this=exp.Trim(this=exp.cast(column(name), "text")))
+            words = [exp.Literal.string(word) for word in TOTALS]
+            rows = exp.select(column(name)).from_(given.counts.copy()).group_by(column(name))
+            rows = rows.where(exp.In(this=called, expressions=words))
+            rows = rows.having(exp.Sum(this=column(N_ROWS)).eq(1)).limit(EXAMPLES)
+            names += [repr(row[name]) for row in engine.rows(rows)]
+    return [f"{name} was taken for an item: if it sums up other rows, remove it." for name in names]
 
 
 def _describe_n(request: Request, opened: Opened, together: exp.Query) -> list[str]:

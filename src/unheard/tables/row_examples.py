@@ -21,11 +21,13 @@ def list_examples(rows: Sequence[dict[str, Any]]) -> str:
     """Write some rows that differ, in brackets; nothing if there are none."""
     if not rows:
         return ""
-    written = [
-        ", ".join(f"{plain(key)}={write_briefly(value)}" for key, value in row.items())
-        for row in rows
-    ]
-    return " (for example " + "; ".join([*dict.fromkeys(written)][:EXAMPLES]) + ")"
+    written = dict.fromkeys(map(write_row, rows))
+    return " (for example " + "; ".join([*written][:EXAMPLES]) + ")"
+
+
+def write_row(row: Mapping[str, Any]) -> str:
+    """Write a row as its columns with their values."""
+    return ", ".join(f"{plain(key)}={write_briefly(value)}" for key, value in row.items())
 
 
 def list_values(counts: Mapping[Any, int], most: int = VALUES) -> str:
