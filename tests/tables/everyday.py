@@ -361,7 +361,7 @@ EVERYDAY = (
     Everyday(
         "footnote.csv",
         text(as_text(TABLE) + "\nSource: guest survey\n"),
-        refusal="1 row has no rating .*Source: guest survey.*leave the rows out with",
+        refusal="1 row has no rating .*Source: guest survey.*leave the row out with",
         remedy={"nulls": "drop"},
     ),
     Everyday("index.csv", lambda path: frame().to_csv(path)),

@@ -64,7 +64,8 @@ def read_cells(rows: Iterable[Sequence[Cell]], roles: Roles, reading: Reading, w
     at = _place_header(top, roles, reading, words)
     below = top if at is None else top[at + 1 :]
     width = max((_width(row) for row in top), default=0)
-    heading = [] if at is None else read_heading(top, at)[:width]
+    heading = [] if at is None else read_heading(top, at)
+    heading += [None] * (width - len(heading))
     names = list(map(str, range(1, width + 1))) if at is None else name_columns(heading)
     there = [place for place in range(len(names)) if write_cell(_at(heading, place)) or at is None]
     unnamed = [place for place in range(len(names)) if place not in there]

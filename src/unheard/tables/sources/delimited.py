@@ -12,7 +12,12 @@ from sqlglot import exp
 from unheard.errors import QueryError
 from unheard.tables.engines.duckdb import DuckDB, quote_name, quote_text
 from unheard.tables.sources.cells import note_row
-from unheard.tables.sources.lines import delimiter_stated, find_lines, has_blank_rows
+from unheard.tables.sources.lines import (
+    delimiter_stated,
+    find_lines,
+    has_blank_rows,
+    refuse_long_row,
+)
 from unheard.tables.sources.parts import Part
 from unheard.tables.sources.reading import Findings, Reading, Roles
 
@@ -170,6 +175,7 @@ def _find_columns(
     try:
         found = files.columns()
     except QueryError as error:
+        refuse_long_row(top, lines)
         raise (failed or error) from None
     return files, found, Findings(has_header=lines.has_header, notes=lines.notes)
 

@@ -120,7 +120,7 @@ def read_file(
             words,
             "Check the file and its ending",
             form=form,
-            message=message.splitlines()[0],
+            message=message.splitlines()[0].rstrip("."),
         ) from error
     if form not in ("json", "parquet"):
         relation, numbers = read_text_numbers(engine, relation, roles)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import date, datetime, time, timedelta
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TypeAlias
 
 from unheard.text import write_exactly
@@ -51,16 +51,11 @@ def read_heading(rows: Sequence[Sequence[Cell]], at: int) -> list[Cell]:
     >>> read_heading([["Id", "", "How was it?", ""], ["", "Hotel", "Room", "Staff"], [1]], 1)
     ['Id', 'Hotel', 'Room', 'Staff']
     """
-    row, width = list(rows[at]), max(map(len, rows))
-    row += [None] * (width - len(row))
-    filled = [_filled(cells) for cells in rows]
-    if not _is_named_above(filled, at):
-        return row
-    above = rows[at - 1]
-    return [
-        above[place] if not write_cell(cell) and place < len(above) else cell
-        for place, cell in enumerate(row)
-    ]
+    row = rows[at]
+    if not _is_named_above([_filled(cells) for cells in rows], at):
+        return list(row)
+    both = zip_longest(row, rows[at - 1])
+    return [cell if write_cell(cell) else above for cell, above in both]
 
 
 def name_columns(cells: Sequence[Cell]) -> list[str]:

@@ -6,13 +6,15 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from unheard.tables.row_examples import write_briefly
 from unheard.tables.sources.cells import note_header, refuse_header
 from unheard.tables.sources.header import LOOKED_AT, find_header, name_columns, read_heading
-from unheard.tables.sources.parts import Part
-from unheard.tables.sources.reading import Reading, ReadingNote
+from unheard.tables.sources.packed import compression_of, open_unpacked
+from unheard.tables.sources.parts import Part, read_head
+from unheard.tables.sources.reading import Reading, ReadingNote, unreadable
 
 _DELIMITERS = (",", ";", "\t", "|")
 _STATED = re.compile(rb"(?:\xef\xbb\xbf)?sep=(.)\r?\n")
@@ -99,6 +101,29 @@ def find_lines(
     return Lines(delimiter if width > 1 else None, skip, at is not None, renames, names, notes)
 
 
+_CALLED = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
+
+
+def refuse_long_row(part: Part, lines: Lines) -> None:
+    """Raise the error about the first row with more cells than there are names, if there is one."""
+    delimiter, names = lines.delimiter or _DELIMITERS[0], len(lines.names)
+    compression = compression_of(read_head(part.path, part.words))
+    with open_unpacked(part.path, compression) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
+        for row, line in _read(text, delimiter):
+            if line > lines.skip and len(row) > names and any(row[names:]):
+                raise unreadable(
+                    "Line {line} of {path} has {found} cells, and the header {names}: {row}",
+                    part.words,
+                    "Put text that holds {mark} in double quotes, or remove the surplus cells",
+                    line=line,
+                    found=len(row),
+                    names=names,
+                    row=write_briefly(delimiter.join(row)),
+                    mark=_CALLED.get(delimiter, delimiter),
+                )
+
+
 def _find_delimiter(text: str, wanted: Collection[str] | None) -> str:
     """Return the delimiter that parts most rows into the same number of columns."""
 
@@ -116,7 +141,7 @@ def _split(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
     """Part the first rows into cells; return with them the number of lines until each ends."""
     rows: list[list[str]] = []
     ends: list[int] = []
-    for row, end in _read(text, delimiter):
+    for row, end in _read(io.StringIO(text, newline=""), delimiter):
         rows.append(row)
         ends.append(end)
         if len(rows) == LOOKED_AT:
@@ -124,8 +149,8 @@ def _split(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
     return rows, ends
 
 
-def _read(text: str, delimiter: str) -> Iterator[tuple[list[str], int]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+def _read(text: Iterable[str], delimiter: str) -> Iterator[tuple[list[str], int]]:
+    reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True)
     try:
         for row in reader:
             yield row, reader.line_num
