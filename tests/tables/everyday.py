@@ -372,6 +372,8 @@ EVERYDAY = (
     Everyday("header only.csv", text("hotel,stars\n"), {}),
     Everyday("empty.csv", binary(b""), refusal="is empty. Use a file with a header",
              mended=text(as_text(TABLE))),
+    Everyday("blank.csv", binary(b"\n\r\n\n"), refusal="is empty. Use a file with a header",
+             mended=text(as_text(TABLE))),
     Everyday("junk.csv", binary(JUNK), refusal="is a binary file. Use a CSV",
              mended=text(as_text(TABLE))),
     # Counts.
@@ -518,6 +520,8 @@ EVERYDAY = (
     Everyday("from a mac.zip", archive(
         {"data/": b"", "data/stays.csv": PLAIN, "__MACOSX/data/._stays.csv": b"x"}
     )),
+    Everyday("with a note.zip", archive({"stays.csv": PLAIN, "readme.txt": b"Hello,\nthere"}),
+             note="stays.csv of .* was read: its other files have no table"),
     Everyday("workbook.zip", zipped_workbook,
              refusal="stays.xlsx in .* has 2 sheets to choose from",
              remedy={"sheet": "Data"}),

@@ -133,7 +133,7 @@ def test_number_column_of_text(column: str, asked: dict[str, Any]) -> None:
     table = STAYS.append_column("guests", pa.array(["many"] * STAYS.num_rows))
     refused(
         table,
-        f"Column 'guests' of .* cannot be used for {column}_column: it contains text",
+        f"Column 'guests' of .* cannot be used for {column}_column: it contains text, '",
         uh.ColumnError,
         **asked,
     )

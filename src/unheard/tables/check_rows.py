@@ -102,7 +102,7 @@ def check_kinds(request: Request, opened: Opened) -> None:
     numbers = ("whole", "real", "single")
     for names, argument, allowed, hint in (
         (request.rating, "rating", (*numbers, "text"), "Name a column of ratings"),
-        (request.counts, "counts", numbers, "Name columns of counts"),
+        (request.counts, "counts", numbers, "Correct these values, or name other columns"),
         ((request.n_column,), "n_column", numbers, "Name a column of numbers without commas"),
         ((request.q_column,), "q_column", numbers, "Name a column of numbers up to 1"),
         ((request.time,), "time", ("time", "text"), "Name a column of dates or times"),
@@ -110,7 +110,10 @@ def check_kinds(request: Request, opened: Opened) -> None:
     ):
         for name in names:
             kind = opened.kinds.get(name) if name is not None else None
-            if kind is not None and kind not in allowed:
+            if name is not None and kind is not None and kind not in allowed:
+                what = {"text": "text", "time": "times"}.get(kind, "values of another type")
+                if kind == "text":
+                    what += _list_text(opened, name)
                 raise ColumnError(
                     argument,
                     problem="Column {column} of {table} cannot be used for {argument}: it contains "
@@ -119,8 +122,15 @@ def check_kinds(request: Request, opened: Opened) -> None:
                     code="wrong_column_type",
                     column=repr(name),
                     table=opened.words,
-                    what={"text": "text", "time": "times"}.get(kind, "values of another type"),
+                    what=what,
                 )
+
+
+def _list_text(opened: Opened, name: str) -> str:
+    """List what is no number in a column of text, or what there is."""
+    values = count_values(opened, name, column(name).is_(exp.null()).not_())
+    words = {value: times for value, times in values.items() if not _is_number(value)}
+    return f", {list_values(words or values)}" if values else ""
 
 
 def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
@@ -255,9 +265,7 @@ def _refuse_nameless(request: Request, opened: Opened, found: Tally) -> None:
     raise DataError(
         "item",
         problem=problem,
-        hint="Fill it in, or remove these rows"
-        if _may_drop(request, found, many)
-        else "Fill it in",
+        hint="Fill it in" + _or_remove(request, found, many),
         code="missing_item",
         table=opened.words,
         rows=count_rows(many, "row has", "rows have"),
@@ -265,6 +273,11 @@ def _refuse_nameless(request: Request, opened: Opened, found: Tally) -> None:
         time_column=repr(request.time),
         shown=examples,
     )
+
+
+def _or_remove(request: Request, found: Tally, many: int) -> str:
+    these = "this row" if many == 1 else "these rows"
+    return f", or remove {these}" if _may_drop(request, found, many) else ""
 
 
 def check_weights(request: Request, opened: Opened, counts: exp.Expr, found: Tally) -> None:
@@ -282,7 +295,7 @@ def check_weights(request: Request, opened: Opened, counts: exp.Expr, found: Tal
         raise DataError(
             "weight",
             problem="In {table}, {rows} no weight above 0 in {column}: {shown}",
-            hint=hint + ", or remove these rows" * _may_drop(request, found, many),
+            hint=hint + _or_remove(request, found, many),
             table=opened.words,
             rows=count_rows(many, "row has", "rows have"),
             column=repr(request.weight),
