@@ -50,44 +50,11 @@ PEOPLE = re.compile(
 """How many people there are, respondents or not; the whole name."""
 
 TOTALS = (
-    *(
-        "total",
-        "totals",
-        "grand total",
-        "subtotal",
-        "sum",
-        "sums",
-        "average",
-        "avg",
-        "mean",
-        "overall",
-        "count",
-    ),
-    *("gesamt", "gesamtergebnis", "insgesamt", "summe", "durchschnitt", "mittelwert", "mittel"),
-    *(
-        "somme",
-        "moyenne",
-        "ensemble",
-        "suma",
-        "promedio",
-        "media",
-        "m\u00e9dia",
-        "soma",
-        "somma",
-        "totale",
-    ),
-    *(
-        "totaal",
-        "gemiddelde",
-        "razem",
-        "suma ko\u0144cowa",
-        "\u5408\u8ba1",
-        "\u603b\u8ba1",
-        "\u5e73\u5747",
-        "\u5408\u8a08",
-        "\u5e73\u5747\u5024",
-    ),
-)
+    "total", "totals", "grand total", "subtotal", "sum", "average", "avg", "mean", "overall", "count",
+    "gesamt", "gesamtergebnis", "insgesamt", "summe", "durchschnitt", "mittelwert",
+    "moyenne", "somme", "ensemble", "promedio", "media", "suma", "média", "soma", "totale", "somma",
+    "totaal", "gemiddelde", "razem", "合计", "总计", "平均", "合計",
+)  # fmt: skip
 """What a row is called that adds up or averages the others."""
 
 COUNT = re.compile(r"(.*?)(\d+(?:\.\d+)?)\D*")
