@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -150,3 +151,28 @@ def test_dates_that_may_be_day_first_or_month_first(
     else:
         found = uh.count_ratings(path, "item", "rating", **asked)
         assert {day.month for day in found["window_start"].to_pylist()} == {2, 3}
+
+
+@pytest.mark.parametrize(
+    ("times", "refused"),
+    [
+        (["12/31/2023", "1/15/2024"], True),
+        (["2023-12-31", "2024-01-15"], False),
+        ([1704000000, 1705300000], False),
+    ],
+)
+def test_dates_of_sqlite_hold_anything(times: list[Any], refused: bool, tmp_path: Path) -> None:
+    path = tmp_path / "stays.db"
+    connection = sqlite3.connect(path)
+    connection.execute("create table stays (item text, rating int, who text, day date)")
+    rows = [("A", at, "Ann", time) for at, time in enumerate(times, start=1)]
+    connection.executemany("insert into stays values (?, ?, ?, ?)", rows)
+    connection.commit()
+    connection.close()
+    if refused:
+        with pytest.raises(uh.DataError, match="no dates and times of ISO 8601"):
+            uh.count_ratings(path, "item", "rating", **LATEST)
+    else:
+        with pytest.warns(uh.TableWarning, match="1 earlier"):
+            found = uh.count_ratings(path, "item", "rating", **LATEST)
+        assert found["count_2"].to_pylist() == [1]

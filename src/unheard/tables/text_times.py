@@ -27,6 +27,8 @@ _ISO = re.compile(
 )
 """A date, or a date and a time, with every digit written as 0."""
 
+_ISO_OR_NUMBER = re.compile(rf"{_ISO.pattern}|0+(?:\.0+)?")
+
 _HINT = (
     "Write them as in 2024-01-31 or 2024-01-31 09:00:00, year first and all in the same way, or "
     "store them as dates or times"
@@ -37,10 +39,16 @@ def check_text_times(request: Request, opened: Opened) -> None:
     """Raise if times are text that would be put in a wrong order, or that is no day."""
     orders = request.keeps_latest or request.by_experience
     name = request.time
-    if name is None or opened.kinds.get(name) != "text" or not (orders or request.window):
+    if name is None or not (orders or request.window):
+        return
+    kind = opened.kinds.get(name)
+    # Windows leave out what is no day, and so it is refused.
+    declared = kind == "time" and opened.engine.times_are_text and orders
+    if kind != "text" and not declared:
         return
     ways = _find_ways(opened, name)
-    unclear = {way: ways[way] for way in ways if not _ISO.fullmatch(way)}
+    sorts = _ISO_OR_NUMBER if declared else _ISO
+    unclear = {way: ways[way] for way in ways if not sorts.fullmatch(way)}
     if unclear:
         raise _refuse(opened, name, "are text, and no dates and times of ISO 8601", unclear)
     if orders and len({_as_sorted(way) for way in ways}) > 1:
@@ -48,7 +56,7 @@ def check_text_times(request: Request, opened: Opened) -> None:
     zones = {way: len(way) - len(_zone(way)) for way in ways if _zone(way) not in ("", "Z")}
     if orders and len(_find_ends(opened, name, zones)) > 1:
         raise _refuse(opened, name, "are text in several time zones", ways)
-    if request.window is not None:
+    if request.window is not None and not declared:
         wrong = [day for day in _find_days(opened, name) if not _is_day(day)]
         if wrong:
             raise _refuse(
@@ -59,7 +67,8 @@ def check_text_times(request: Request, opened: Opened) -> None:
 def _as_sorted(way: str) -> str:
     """Write a way so that times written in two ways that are alike sort by letter."""
     found = _ISO.fullmatch(way)
-    assert found is not None  # all others are refused
+    if found is None:
+        return "a number"  # all others are refused
     # A fraction sorts behind nothing and behind a sign, but before a Z.
     fraction = found["fraction"] if found["zone"] != "Z" else None
     return way.replace(fraction, "") if fraction else way

@@ -50,8 +50,8 @@ PEOPLE = re.compile(
 """How many people there are, respondents or not; the whole name."""
 
 TOTALS = (
-    "total", "totals", "grand total", "subtotal", "sum", "average", "avg", "mean", "overall", "count",
-    "gesamt", "gesamtergebnis", "insgesamt", "summe", "durchschnitt", "mittelwert",
+    "total", "totals", "grand total", "subtotal", "sum", "average", "avg", "mean", "overall",
+    "count", "gesamt", "gesamtergebnis", "insgesamt", "summe", "durchschnitt", "mittelwert",
     "moyenne", "somme", "ensemble", "promedio", "media", "suma", "média", "soma", "totale", "somma",
     "totaal", "gemiddelde", "razem", "合计", "总计", "平均", "合計",
 )  # fmt: skip
