@@ -150,6 +150,8 @@ class InputError(UnheardError, ValueError):
     def parts(self) -> list[Part]:
         """Return the message as text and references to arguments, without passwords."""
         parts = list(self._fill(self.problem))
+        if parts and isinstance(parts[0], str) and parts[0].startswith("the "):
+            parts[0] = f"T{parts[0][1:]}"  # what a table without a name is called
         if self.value is not None:
             parts.append(f"; got {write_value(self.value)}")
         parts.append(".")

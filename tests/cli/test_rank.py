@@ -264,7 +264,7 @@ def test_to_table(run: Any, tmp_path: Path) -> None:
 def test_no_rows(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "stays.csv"
     path.write_text("hotel,stars\n")
-    assert run(path, *RANK).out == "The table has no rows.\n"
+    assert run(path, *RANK).out == f"{path} has no rows.\n"
     assert json.loads(run(path, *RANK, "--json").out)["rows"] == []
 
 

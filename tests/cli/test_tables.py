@@ -429,9 +429,8 @@ def test_advice_about_ratings_off_the_scale_works(run: Any, tmp_path: Path) -> N
         ]
         path = write_rows(tmp_path / "stays.csv", rows)
         refused = run("rate", path, *RATE)
-        assert (
-            f"If these are valid ratings, pass the whole scale with --scale {scale}; otherwise "
-        ) in refused.err
+        are = "this is a valid rating" if len(ratings) == 1 else "these are valid ratings"
+        assert f"If {are}, pass the whole scale with --scale {scale}; otherwise " in refused.err
         # Advice never leads to losing most of a table.
         assert ("--off-scale drop" in refused.err) == (len(ratings) == 1)
         assert run("rate", path, *RATE, "--scale", scale).code == 0

@@ -17,7 +17,7 @@ from unheard.model.scale import Scale
 def read(*words: str) -> list[tuple[str, list[float | None]]]:
     """The scale and the values of these words, for each way to read them."""
     readings = recognise(dict.fromkeys(words, 2))
-    return [(one.labels.scale.write(), [one.labels.values[w] for w in words]) for one in readings]
+    return [(one.labels.scale.write(), [one.labels.read(w)[1] for w in words]) for one in readings]
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,11 @@ def read(*words: str) -> list[tuple[str, list[float | None]]]:
         (["8 out of 10", "0 out of 10"], ("0:10", [8, 0])),
         (["80%", "35 %"], ("0:100", [80, 35])),
         (["1 - Strongly disagree", "2", "5 - Strongly agree"], ("1:5", [1, 2, 5])),
+        (["Not so likely", "Very likely", "Extremely likely"], ("1:5", [2, 4, 5])),
+        (["Slightly useful", "Moderately useful", "Extremely useful"], ("1:5", [2, 3, 5])),
+        (["zufrieden", "sehr zufrieden", "neutral", "k.A."], ("1:5", [4, 5, 3, None])),
+        (["De acuerdo", "En desacuerdo", "indeciso", "No s\u00e9"], ("1:5", [4, 2, 3, None])),
+        (["1", "3", "5", "N/A"], ("1:5", [None, None, None, None])),
     ],
     ids=lambda one: one[0] if isinstance(one, list) else "",
 )
@@ -63,10 +68,49 @@ def test_what_fits_several_scales_is_left_to_people(words: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["Hilton", "Ritz"], ["3", "4"], ["3,5", "4"], ["N/A"], ["8/10", "3/5"], ["5", "7", "good"]],
+    [
+        ["Hilton", "Ritz"],
+        ["3", "4"],
+        ["3,5", "4"],
+        ["N/A"],
+        ["8/10", "3/5"],
+        ["5", "7", "good"],
+        ["Agree", "Disagree", "No clue"],
+        ["A", "A-", "B+", "W", "I"],
+        ["3", "N/A", "x", "y"],
+    ],
 )
 def test_what_is_no_rating_is_not_made_one(words: list[str]) -> None:
     assert read(*words) == []
+
+
+def test_words_that_are_not_recognised_are_shown() -> None:
+    (found,) = recognise({"Yes": 20, "No": 17, "Maybe": 1200, "yes ": 3000})
+    assert (
+        found.describe()
+        == "No = 0 (17\u00d7), yes = 1 (3,020\u00d7), not recognised: Maybe (1,200\u00d7)"
+    )
+    assert found.write() == "No=0,yes=1,Maybe=?"
+    (numbers,) = recognise({"4": 9, "5": 8, "N/A": 2, "-": 1, "five": 1})
+    assert numbers.write() == "N/A=,-=,five=?"
+
+
+def test_variants_of_a_word_are_one() -> None:
+    words = {"agree ": 3, "Agree": 4, "AGREE.": 2, "Strongly  agree": 1, "disagree": 1}
+    reading = next(one for one in recognise(words) if one.labels.scale.m == 5)
+    assert "Agree = 4 (9\u00d7), Strongly agree = 5 (1\u00d7)" in reading.describe()
+    assert read_labels(reading.write(), None) == reading.labels
+
+
+@pytest.mark.parametrize("words", [["4/10", "8.5/10"], ["0%", "55 %"], ["\u2605\u00bd", "\u00bd"]])
+def test_what_is_typed_has_the_scale_of_what_is_recognised(words: list[str]) -> None:
+    (reading,) = recognise(dict.fromkeys(words, 2))
+    labels = reading.labels
+    assert f"on the scale {labels.scale.describe()}" in reading.describe()
+    assert not labels.tells_scale
+    typed = read_labels(reading.write(), labels.scale)
+    assert isinstance(typed, LabelMap)
+    assert (dict(typed.values), typed.scale) == (dict(labels.values), labels.scale)
 
 
 def test_ordered_words_have_an_order_of_their_own() -> None:

@@ -126,6 +126,12 @@ COMMENTS: Rows = (
     *((hotel, f"fine,\nreally; {stars}", stars) for hotel, stars in STAYS),
 )
 
+SURVEY: Rows = (
+    ("Id", "Collector", "Which did you visit?", "How good was it?", ""),
+    ("", "", "hotel", "stars", "breakfast"),
+    *((at, 400, *stay, 3) for at, stay in enumerate(STAYS)),
+)
+
 
 # Workbooks.
 
@@ -314,6 +320,12 @@ EVERYDAY = (
     Everyday("tabs.txt", text(as_text(TABLE, "\t"))),
     Everyday("pipes.txt", text(as_text(TABLE, "|"))),
     Everyday("stated.csv", text("sep=;\r\n" + as_text(TABLE, ";", "\r\n"))),
+    Everyday("stated.txt", text("sep=;\n" + as_text(TABLE, ";")),
+             asked=BY_RATING | {"header": "2"}),
+    Everyday("stated, title.csv", text("sep=;\r\nStays;\r\n" + as_text(TABLE, ";", "\r\n")),
+             note="header .* was found in row 3"),
+    Everyday("survey.csv", text(as_text(SURVEY)), asked=BY_RATING, note="found in row 2"),
+    Everyday("survey.xlsx", workbook(Data=SURVEY), asked=BY_RATING, note="found in row 2"),
     Everyday("comments.csv", text(as_text(COMMENTS))),
     Everyday("comments.tsv", text(as_text(COMMENTS, "\t", "\r\n"))),
     Everyday("crlf.csv", text(as_text(TABLE, end="\r\n"))),
@@ -349,7 +361,7 @@ EVERYDAY = (
     Everyday(
         "footnote.csv",
         text(as_text(TABLE) + "\nSource: guest survey\n"),
-        refusal="1 row has no rating .*Source: guest survey.*leave the rows out with",
+        refusal="1 row has no rating .*Source: guest survey.*leave the row out with",
         remedy={"nulls": "drop"},
     ),
     Everyday("index.csv", lambda path: frame().to_csv(path)),
@@ -359,6 +371,8 @@ EVERYDAY = (
              mended=text(as_text(TABLE))),
     Everyday("header only.csv", text("hotel,stars\n"), {}),
     Everyday("empty.csv", binary(b""), refusal="is empty. Use a file with a header",
+             mended=text(as_text(TABLE))),
+    Everyday("blank.csv", binary(b"\n\r\n\n"), refusal="is empty. Use a file with a header",
              mended=text(as_text(TABLE))),
     Everyday("junk.csv", binary(JUNK), refusal="is a binary file. Use a CSV",
              mended=text(as_text(TABLE))),
@@ -506,6 +520,8 @@ EVERYDAY = (
     Everyday("from a mac.zip", archive(
         {"data/": b"", "data/stays.csv": PLAIN, "__MACOSX/data/._stays.csv": b"x"}
     )),
+    Everyday("with a note.zip", archive({"stays.csv": PLAIN, "readme.txt": b"Hello,\nthere"}),
+             note="stays.csv of .* was read: its other files have no table"),
     Everyday("workbook.zip", zipped_workbook,
              refusal="stays.xlsx in .* has 2 sheets to choose from",
              remedy={"sheet": "Data"}),

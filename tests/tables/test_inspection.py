@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from unheard.tables.sources.inspection import Column, Guess, guess, inspect
+from unheard.tables.sources.inspection import Column, Guess, WordReading, guess, inspect
 from unheard.tables.sources.open import Where, open_source
 
 ROWS = 200
@@ -50,6 +50,32 @@ def test_no_column_is_guessed_twice_and_names_go_first(
 ) -> None:
     found = guess(columns, ROWS)
     assert (found.item, found.rating, found.n_column) == ((item,) if item else (), rating, people)
+
+
+def words(name: str, *examples: str, read: bool) -> Column:
+    readings = (WordReading("auto", "1:5", ()),) if read else ()
+    return Column(name, "text", 5, 0, None, None, None, None, examples, readings)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rating", "doubt"),
+    [
+        ([text("hotel", 5), STARS], "stars", None),
+        ([text("hotel", 5)], None, "No column looks like ratings"),
+        ([words("1", "A", "B", read=True), whole("2", ROWS)], "1", "Nothing says for sure"),
+        ([words("1", "A", "B", read=True), whole("2", 4)], "2", None),
+        ([words("course", "A", "B", read=True), words("answer", "meh", read=False)],
+         "answer", "words in 'answer' are not recognised"),
+        ([words("Staff", "Good", read=True), words("Price", "Good", read=True)],
+         "Staff", "in 'Staff' or 'Price': choose one"),
+    ],
+)  # fmt: skip
+def test_what_is_not_sure_is_said(
+    columns: list[Column], rating: str | None, doubt: str | None
+) -> None:
+    found = guess(columns, ROWS)
+    assert found.rating == rating
+    assert (found.doubt is None) if doubt is None else doubt in (found.doubt or "")
 
 
 def test_a_row_with_counts_is_an_item() -> None:

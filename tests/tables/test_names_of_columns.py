@@ -42,6 +42,40 @@ def test_columns_named_by_numbers_are_named_by_their_ratings() -> None:
         rated(WIDE, item="hotel", counts=RATINGS, scale="0:4")
 
 
+LIKERT = ["Strongly agree", "Agree", "Neutral", "Disagree", "Strongly disagree"]
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ([f"{stars} star" for stars in (2, 3, 4, 5)], "ratings 2, 3, 4, 5, which.*scale='2:5'"),
+        (["n1", "n2", "n4", "n5"], "do not determine the scale.*use scale='1,2,4,5'"),
+        (["n0", "n1", "n2"], "use scale='0:2'"),
+        (["n1", "n3", "n2"], r"neither rise nor fall.*counts=\['n1', 'n2', 'n3'\]"),
+        (LIKERT, r"falling ratings, highest first.*counts=\['Strongly disagree', 'Disagree'"),
+    ],
+)
+def test_names_that_contradict_the_scale(names: list[str], words: str) -> None:
+    frame = pd.DataFrame({"hotel": ["x"], **{name: [1] for name in names}})
+    with pytest.raises(uh.ColumnError, match=words):
+        uh.count_ratings(frame, "hotel", counts=names)
+
+
+@pytest.mark.parametrize(
+    ("names", "scale"),
+    [
+        (["n1", "n2", "n3"], None),
+        (["n0", "n1", "n2"], "1:3"),
+        (["2 star", "3 star"], "2:3"),
+        (["Disagree", "Agree"], None),
+        (["c", "b", "a"], None),
+    ],
+)
+def test_names_that_fit_the_scale(names: list[str], scale: str | None) -> None:
+    frame = pd.DataFrame({"hotel": ["x"], **{name: [1] for name in names}})
+    assert uh.count_ratings(frame, "hotel", counts=names, scale=scale)["n_rows"].tolist() == [1]
+
+
 CLOSE = [(1000000, 1000001), (0.1234567, 0.1234568)]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -90,3 +92,87 @@ def test_one_rating_is_the_latest(database: Bench) -> None:
     wanted = expected(by_one_person(kept), ["item"], "rating", FIVE, q=0.3)
     with pytest.warns(uh.TableWarning, match="2 earlier or repeated ratings were left out"):
         check(database, by_one_person(items), wanted, rating="rating", q=0.3, **LATEST)
+
+
+def two_at(*times: str) -> pa.Table:
+    """Return ratings of 1, 2, ... by one person at times that are text."""
+    many = len(times)
+    return pa.table(
+        {"item": ["A"] * many, "rating": range(1, many + 1), "who": ["Ann"] * many, "day": times}
+    )
+
+
+def test_times_that_are_text_of_iso_8601(database: Bench) -> None:
+    source, where = database.load(two_at("2024-05-01 10:00", "2024-04-30 11:00"))
+    with pytest.warns(uh.TableWarning, match="1 earlier or repeated rating was left out"):
+        found = uh.rate(source, "item", "rating", q=0.3, **LATEST, **where)
+    assert database.rows(found)["average"].to_pylist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("times", "problem"),
+    [
+        (["12/31/2023 9:00 AM", "1/15/2024 10:00 AM"], "no dates and times of ISO 8601, such as"),
+        (["31 Dec 2023", "15 Jan 2024"], r"such as '15 Jan 2024', '31 Dec 2023'\. Write them as"),
+        (["2024-01-15", "15.01.2024"], "such as '15.01.2024'"),
+        (["2024-05-01 11:00", "2024-05-01T10:00"], "written in several ways, such as"),
+        (["2024-05-01T10:00:00Z", "2024-05-01T10:00:00.5Z"], "written in several ways"),
+        (["2024-05-01T10:00:00+02:00", "2024-05-01T09:30:00+01:00"], "in several time zones"),
+    ],
+)
+def test_text_that_does_not_sort_by_time(times: list[str], problem: str) -> None:
+    with pytest.raises(uh.DataError, match=rf"The times in 'day' of .*{problem}"):
+        uh.count_ratings(two_at(*times), "item", "rating", **LATEST)
+
+
+@pytest.mark.parametrize("time", ["2024-05-01T10:00:00", "2024-05-01 10:00:00.5+02:00"])
+def test_text_that_sorts_by_time(time: str) -> None:
+    table = two_at(time, time.replace("2024", "2023"))
+    with pytest.warns(uh.TableWarning, match="1 earlier"):
+        assert uh.count_ratings(table, "item", "rating", **LATEST)["count_1"].to_pylist() == [1]
+
+
+@pytest.mark.parametrize("day", ["01/02/2024", "2024-02-30"])
+def test_text_that_names_no_day_has_no_window(day: str) -> None:
+    with pytest.raises(uh.DataError, match=rf"The times in 'day' .* such as '{day}'"):
+        uh.count_ratings(two_at(day), "item", "rating", time="day", window="month")
+
+
+@pytest.mark.parametrize(("second", "refused"), [("02/05/2024", True), ("02/25/2024", False)])
+def test_dates_that_may_be_day_first_or_month_first(
+    second: str, refused: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "stays.csv"
+    path.write_text(f"item,rating,day\nA,1,03/01/2024\nA,2,{second}\n")
+    asked: dict[str, Any] = {"time": "day", "window": "month"}
+    if refused:
+        with pytest.raises(uh.DataError, match="no dates and times of ISO 8601"):
+            uh.count_ratings(path, "item", "rating", **asked)
+    else:
+        found = uh.count_ratings(path, "item", "rating", **asked)
+        assert {day.month for day in found["window_start"].to_pylist()} == {2, 3}
+
+
+@pytest.mark.parametrize(
+    ("times", "refused"),
+    [
+        (["12/31/2023", "1/15/2024"], True),
+        (["2023-12-31", "2024-01-15"], False),
+        ([1704000000, 1705300000], False),
+    ],
+)
+def test_dates_of_sqlite_hold_anything(times: list[Any], refused: bool, tmp_path: Path) -> None:
+    path = tmp_path / "stays.db"
+    connection = sqlite3.connect(path)
+    connection.execute("create table stays (item text, rating int, who text, day date)")
+    rows = [("A", at, "Ann", time) for at, time in enumerate(times, start=1)]
+    connection.executemany("insert into stays values (?, ?, ?, ?)", rows)
+    connection.commit()
+    connection.close()
+    if refused:
+        with pytest.raises(uh.DataError, match="no dates and times of ISO 8601"):
+            uh.count_ratings(path, "item", "rating", **LATEST)
+    else:
+        with pytest.warns(uh.TableWarning, match="1 earlier"):
+            found = uh.count_ratings(path, "item", "rating", **LATEST)
+        assert found["count_2"].to_pylist() == [1]

@@ -112,6 +112,20 @@ def test_a_stated_header(tmp_path: Path) -> None:
     assert sorted((row["1"], row["average"]) for row in found) == [("7", 4.5), ("8", 3.0)]
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_unquoted_comma(tmp_path: Path, packed: bool) -> None:
+    text = "hotel,stars,comment\n" + "A,4,ok\n" * 7 + "B,3,nice, really\n" + "A,4,ok\n" * 90
+    path = put(
+        tmp_path / f"stays.csv{'.gz' * packed}",
+        gzip.compress(text.encode()) if packed else text.encode(),
+    )
+    words = (
+        r"Line 9 of .* has 4 cells, and the header 3: 'B,3,nice,really'\. Put text that holds a "
+        r"comma in double quotes, or remove"
+    )
+    refused(path, words)
+
+
 # Cells.
 
 

@@ -43,6 +43,7 @@ from unheard.tables.sql.packed_counts import Packing
         ),
         ("Hotel", "stars", r"has no column 'Hotel'\. Did you mean 'hotel'\?"),
         ("hotel", "rating", r"has no column 'rating'\. It has"),
+        ("hotel, stars", "stars", r"^The .*Did you mean item=\['hotel', 'stars'\]\?"),
         ("n", "stars", "A column of the result has the name of this column; got 'n'"),
         ("estimate", "stars", "the name of this column; got 'estimate'"),
         ("Notes", "stars", "the name of this column; got 'Notes'"),
@@ -99,11 +100,13 @@ def test_column_without_numbers(tmp_path: Path, many: int) -> None:
 @pytest.mark.parametrize(
     ("ratings", "hint"),
     [
-        ([5, 1200], r"pass the whole scale with scale; otherwise leave them out"),
-        ([5, 3.3], r"pass the whole scale with scale; otherwise leave them out"),
+        ([5, 1200], r"pass the whole scale with scale; otherwise leave it out"),
+        ([5, 3.3], r"pass the whole scale with scale; otherwise leave it out"),
         ([120, 1200], r"pass the whole scale with scale; otherwise name the column .* in rating"),
-        (["5", "07"], r"Write ratings as numbers with a decimal point, .* or leave them out"),
-        (["5", "good", "good", "7"], r"'good' \(2 times\), '7' \(once\)\. Write ratings"),
+        (["5", "07"], r"Write ratings as numbers with a decimal point, .* or leave it out"),
+        (["5", "good", "good", "7"], r"'good' \(2 times\), '7' \(once\), for .*\. Write ratings"),
+        ([5, 4, 380], r"380 \(once\), for example hotel='A', stars=380\..* leave it out"),
+        ([*[5, 4, 8] * 50, 99], r"8 \(50 times\), 99 \(once\).*the whole scale with scale='1:10'"),
         (["4,5", "3,0"], r"Write ratings as numbers with a decimal point or say what"),
     ],
 )
@@ -130,7 +133,7 @@ def test_number_column_of_text(column: str, asked: dict[str, Any]) -> None:
     table = STAYS.append_column("guests", pa.array(["many"] * STAYS.num_rows))
     refused(
         table,
-        f"Column 'guests' of .* cannot be used for {column}_column: it contains text",
+        f"Column 'guests' of .* cannot be used for {column}_column: it contains text, '",
         uh.ColumnError,
         **asked,
     )
@@ -471,3 +474,11 @@ def test_a_number_and_a_table_of_people() -> None:
         uh.rate(table, "hotel", "stars", q=0.3, n_table=people)
     with pytest.raises(uh.ColumnError, match="is not numeric"):
         uh.rate(table, "hotel", "stars", q_column="words", q_table=people)
+
+
+def test_totals_below_a_table() -> None:
+    table = pa.table({"hotel": ["A", "B", "B", " total"], "stars": [5, 4, 2, 4]})
+    with pytest.warns(uh.TableWarning, match="' total' was taken for an item: if it sums up"):
+        uh.count_ratings(table, "hotel", "stars")
+    station = pa.table({"hotel": ["Total", "Total", "Esso"], "stars": [5, 4, 3]})
+    uh.count_ratings(station, "hotel", "stars")

@@ -125,7 +125,7 @@ def test_query(tmp_path: Path, database: Any) -> None:
         uh.OptionError, match=r"query cannot be run; .* reports: .*\. Use one SELECT"
     ):
         uh.rate(path, "hotel", "stars", q=0.3, query="selec hotel from stays")
-    with pytest.raises(uh.ColumnError, match=r"the query on .* has no column 'stars'"):
+    with pytest.raises(uh.ColumnError, match=r"The query on .* has no column 'stars'"):
         uh.rate(path, "hotel", "stars", q=0.3, query="select hotel from stays")
 
 

@@ -99,8 +99,43 @@ def test_a_stated_scale_settles_which_words_are_meant() -> None:
 
 def test_words_that_are_not_known() -> None:
     frame = pd.DataFrame(FEW | {"stars": ["so", "la", "so", "so", "la"]})
-    with pytest.raises(uh.DataError, match="are no words that are recognised: 'so', 'la'"):
+    known = r"are no words that are recognised: 'so' \(3 times\), 'la' \(2 times\)"
+    with pytest.raises(uh.DataError, match=known):
         uh.rate(frame, "hotel", "stars", q=0.3, labels="auto")
     with pytest.raises(uh.ColumnError, match=r"contains no numbers: 'so' \(3 times\), 'la'"):
         uh.rate(frame, "hotel", "stars", q=0.3)
     assert uh.rate(frame, "hotel", "stars", q=0.3, labels=["la", "so"])["n_ratings"].sum() == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "labels", "problem"),
+    [
+        (["Yes", "Yes", "No", "Yes", "Maybe"], "auto", r"not recognised: Maybe \(1×\)\. Say what"),
+        (
+            ["4/10", "8.5/10"] * 2 + ["10/10"],
+            None,
+            "labels='4/10=4,8.5/10=8.5,10/10=10' with scale=",
+        ),
+        (["4", "N/A", "5", "5", "4"], None, "are numbers and words, which may .* labels='N/A='"),
+        (list("opqrstuv"), None, "'o' .once.*'u' .once., 'v' .once."),
+        (
+            ["½", "★★★½", "★★", "★★", "★"],
+            None,
+            "½ = 0.5 .* and the scale is 1 to 5. Use scale='0.5:5",
+        ),
+    ],
+)
+def test_what_is_asked_about_words(words: list[str], labels: str | None, problem: str) -> None:
+    frame = pd.DataFrame({"hotel": "A", "stars": words})
+    scale = "1:5" if "½" in words else None
+    with pytest.raises(uh.InputError, match=problem):
+        uh.rate(frame, "hotel", "stars", q=0.3, labels=labels, scale=scale)
+
+
+def test_words_without_rating_beside_numbers() -> None:
+    frame = pd.DataFrame(FEW | {"stars": ["4", "N/A", "5", "5", "4"]})
+    for labels in ("auto", "N/A=", {"N/A": None}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", uh.TableWarning)
+            found = uh.count_ratings(frame, "hotel", "stars", labels=labels, nulls="drop")
+        assert found[["count_4", "count_5"]].to_numpy().tolist() == [[1, 1], [1, 1]]

@@ -76,9 +76,9 @@ class Shown:
         console = make_console()
         rows = self.engine.rows(self.everything().limit(self.top))
         if not rows:
-            console.print(
-                "The table has no rows." if not self.job.found.rows else "No rows are left."
-            )
+            none = f"{self.job.opened.words} has no rows."
+            said = "No rows are left." if self.job.found.rows else none
+            console.print(said, markup=False, soft_wrap=True)
             for note in self.job.messages:
                 console.print(f"Note: {note}", markup=False)
             return

@@ -6,8 +6,10 @@ import csv
 import io
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from unheard.errors import OptionError, ScaleError
@@ -18,6 +20,11 @@ from unheard.text import plural, write_exactly
 
 AUTO = "auto"
 """Accepts the reading that is recognised."""
+
+_MOST_UNREAD = 30
+"""Words that are not recognised and shown."""
+
+_DEFAULT = Scale.points(5)
 
 _EXAMPLES = ("'Poor,Fair,Good'", "'No=0,Yes=1'")
 _LEAST_READ = 0.5
@@ -56,6 +63,16 @@ class LabelMap:
         key = fold(text)
         return key in folded, folded.get(key)
 
+    @property
+    def has_ratings(self) -> bool:
+        """Whether a word is a rating; otherwise only numbers are."""
+        return any(value is not None for value in self.values.values())
+
+    @property
+    def tells_scale(self) -> bool:
+        """Whether the words alone say which values a rating may take."""
+        return self.is_list or {*self.values.values()} - {None} == {*self.scale.values}
+
     def write(self) -> str:
         """Write the labels as the option takes them.
 
@@ -66,10 +83,14 @@ class LabelMap:
         """
         if self.is_list:
             return _write_row(self.values)
-        return _write_row(
-            f"{label}={'' if value is None else write_exactly(value)}"
-            for label, value in self.values.items()
-        )
+        return _write_row(_write_pairs(self.values))
+
+
+def _write_pairs(values: Mapping[str, float | None]) -> list[str]:
+    return [
+        f"{label}={'' if value is None else write_exactly(value)}"
+        for label, value in values.items()
+    ]
 
 
 def _write_row(words: Iterable[str]) -> str:
@@ -145,10 +166,13 @@ def _read_pairs(pairs: Mapping[Any, Any], scale: Scale | None) -> LabelMap:
     values = {str(word): _read_value(word, value) for word, value in pairs.items()}
     ratings = sorted({value for value in values.values() if value is not None})
     try:
-        scale = scale or Scale(ratings)
+        scale = scale or (Scale(ratings) if ratings else _DEFAULT)
     except ScaleError:
-        raise _malformed(
-            "{argument} must name words for at least two ratings", dict(pairs)
+        raise OptionError(
+            "labels",
+            problem="{argument} must name words for at least two ratings",
+            value=dict(pairs),
+            hint="Name a word for each rating, or state the scale of numbers, as in {scale:1:5}",
         ) from None
     off = [value for value in ratings if value not in scale.values]
     if off:
@@ -173,7 +197,7 @@ def _read_value(word: object, value: object) -> float | None:
             "labels",
             problem="{argument} must give {word} a number",
             value=value,
-            hint="Give each word its value",
+            hint="Give each word its value, and nothing to a word that is no rating,",
             examples=_EXAMPLES[1:],
             word=repr(word),
         ) from None
@@ -230,26 +254,56 @@ class Reading:
     labels
         What the words stand for, those of the scale that nobody used included.
     counts
-        How often each word occurs.
+        How often each word occurs, ways to write it counted together.
     """
 
     labels: LabelMap
     counts: Mapping[str, int]
 
+    @cached_property
+    def unread(self) -> tuple[str, ...]:
+        """The words that are not recognised, for somebody to say what they stand for."""
+        return tuple(
+            word
+            for word in self.counts
+            if fold(word) and not _is_number(word) and not self.labels.read(word)[0]
+        )
+
+    def write(self) -> str:
+        """Write the labels as the option takes them, with ? for what is not recognised.
+
+        Examples
+        --------
+        >>> recognise({"Yes": 3, "No": 2, "Maybe": 1})[0].write()
+        'No=0,Yes=1,Maybe=?'
+        """
+        if not self.unread:
+            return self.labels.write()
+        return _write_row(
+            [
+                *_write_pairs(self.labels.values),
+                *(f"{word}=?" for word in self.unread[:_MOST_UNREAD]),
+            ]
+        )
+
     def describe(self) -> str:
         """Write the words with their values and counts, lowest rating first."""
+        values = self.labels.values
+        ratings = {word: value for word, value in values.items() if value is not None}
         parts = [
-            f"{word} = {write_exactly(value)} ({self.counts.get(word, 0):,}×)"
-            for word, value in sorted(
-                ((word, value) for word, value in self.labels.values.items() if value is not None),
-                key=lambda pair: pair[1],
-            )
+            f"{word} = {write_exactly(ratings[word])} ({self.counts.get(word, 0):,}×)"
+            for word in sorted(ratings, key=ratings.__getitem__)
         ]
         parts += [
-            f"{word} = no rating ({self.counts.get(word, 0):,}×)"
-            for word, value in self.labels.values.items()
-            if value is None
+            f"{word} = no rating ({self.counts[word]:,}×)" for word in values if word not in ratings
         ]
+        if self.unread:
+            shown = [f"{word} ({self.counts[word]:,}×)" for word in self.unread[:_MOST_UNREAD]]
+            rest = [self.counts[word] for word in self.unread[_MOST_UNREAD:]]
+            shown += [f"and {plural(len(rest), 'other')} ({sum(rest):,}×)"] * bool(rest)
+            parts.append(f"not recognised: {', '.join(shown)}")
+        if ratings and not self.labels.tells_scale:
+            parts.append(f"on the scale {self.labels.scale.describe()}")
         return ", ".join(parts)
 
 
@@ -272,25 +326,40 @@ def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[Read
     >>> [reading.labels.write() for reading in recognise({"4/5": 9, "2/5": 3})]
     ['2/5=2,4/5=4']
     """
-    missing: Values = {text: None for text in counts if fold(text) in NO_ANSWERS}
-    words = {t: times for t, times in counts.items() if t not in missing and fold(t)}
-    words = {text: times for text, times in words.items() if not _is_number(text)}
-    if not words:
-        return []
+    counts = _merge(counts)
+    missing: Values = {text: None for text in counts if fold(text) in _MISSING}
     ratings = {text: times for text, times in counts.items() if text not in missing}
-    found = [_read_in_order(order, words)] if order else []
-    if not any(found):
+    words = {text: n for text, n in ratings.items() if fold(text) and not _is_number(text)}
+    found = [_read_in_order(order, words)] if order and words else []
+    if words and not any(found):
         found = [_read_by_pattern(pattern, ratings) for pattern in _PATTERNS]
-    if not any(found):
+    if words and not any(found):
         found = list(_read_by_words(words, sum(ratings.values())))
-    readings = [one for one in found if one is not None]
-    return [
+    if missing and not any(found):
+        found = [_read_numbers(ratings)]
+    readings = [
         Reading(
             LabelMap({**one.values, **missing}, one.scale, is_list=one.is_list and not missing),
             counts,
         )
-        for one in readings
+        for one in found
+        if one is not None
     ]
+    # Where some words are unknown, those that nobody used are the wrong ones.
+    return [one for one in readings if not one.unread or {*one.labels.values} <= {*counts}]
+
+
+_MISSING = frozenset(map(fold, NO_ANSWERS))
+
+
+def _merge(counts: Mapping[str, int]) -> dict[str, int]:
+    """Count the ways to write a word together, under the most frequent of them."""
+    times, called = Counter[str](), dict[str, str]()
+    for text in sorted(counts, key=lambda text: -counts[text]):
+        key = fold(text) or text
+        times[key] += counts[text]
+        called.setdefault(key, " ".join(text.split()))
+    return {called[key]: many for key, many in times.items()}
 
 
 def _is_number(text: str) -> bool:
@@ -388,12 +457,25 @@ def _scale_up_to(top: float, ratings: Mapping[float, int]) -> Scale | None:
     return Scale.parse(f"{low_text}:{write_exactly(top)}{':0.5' if half else ''}")
 
 
+def _read_numbers(ratings: Mapping[str, int]) -> LabelMap | None:
+    """Read numbers as they are, beside words that are no ratings."""
+    numbers = {float(text): times for text, times in ratings.items() if _PLAIN.fullmatch(text)}
+    if sum(numbers.values()) <= _LEAST_READ * sum(ratings.values()):
+        return None
+    guessed = guess_scale(numbers)
+    return LabelMap({}, Scale.parse(guessed) if guessed else _DEFAULT)
+
+
+_PLAIN = re.compile(r"-?\d+(\.\d+)?")
+
+
 def _read_by_words(words: Mapping[str, int], ratings: int) -> Iterable[LabelMap]:
     """Read words of a known scale: the shortest that fits, and others that fit nearly as well."""
     fitting = [(one, _match_words(one, words)) for one in list_word_scales()]
-    read = [sum(words[text] for text in places) for _, places in fitting]
+    # Words that a scale takes for the same rating are more likely to be two of another.
+    read = [(sum(words[text] for text in places), len({*places.values()})) for _, places in fitting]
     most = max(read)
-    if most <= _LEAST_READ * ratings:
+    if most[0] <= _LEAST_READ * ratings:
         return
     best = [pair for pair, many in zip(fitting, read, strict=True) if many == most]
     shortest = min(len(scale.values) for scale, _ in best)

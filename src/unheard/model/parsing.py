@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -204,12 +205,13 @@ _NUMERIC = ("number", "whole", "ratio", "level")
 def split_names(given: str | Sequence[str] | None) -> list[str]:
     """Read names separated by commas, given once or several times.
 
-    A name that holds a comma itself is put in double quotes, as in a CSV file.
+    A comma before a space is part of a name. A name that holds another comma is put in double
+    quotes, as in a CSV file.
 
     Examples
     --------
-    >>> split_names(["hotel,wing", '"stars, 1 to 5"'])
-    ['hotel', 'wing', 'stars, 1 to 5']
+    >>> split_names(["hotel,wing", '"bad=1,good=5",stars', "How good, overall?"])
+    ['hotel', 'wing', 'bad=1,good=5', 'stars', 'How good, overall?']
     """
     texts = [given] if isinstance(given, str) else given or ()
     return [name for text in texts for name in _split(text)]
@@ -217,6 +219,6 @@ def split_names(given: str | Sequence[str] | None) -> list[str]:
 
 def _split(text: str) -> list[str]:
     if not text.startswith('"') and ',"' not in text:
-        return text.split(",")
+        return re.split(r",(?!\s)", text)
     # Line breaks are part of a name here, and the reader keeps them in quotes only.
     return next(csv.reader(text.splitlines(keepends=True)), [])

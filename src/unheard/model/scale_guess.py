@@ -16,7 +16,18 @@ MANY = 200
 """Of so many ratings, at least one is at each end of the scale: an end that 2% of people use is
 missed by 200 with a probability of less than 2%."""
 
-_USUAL = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (1, 20), (0, 20), (1, 100), (0, 100))
+_USUAL: tuple[tuple[float, float], ...] = (
+    (0, 1),
+    (1, 5),
+    (0, 5),
+    (1, 7),
+    (1, 10),
+    (0, 10),
+    (1, 20),
+    (0, 20),
+    (1, 100),
+    (0, 100),
+)
 _LONGEST_KNOWN = 10
 """On longer scales, ends that nobody uses are no surprise."""
 
@@ -42,14 +53,21 @@ def guess_scale(counts: Mapping[float, int], rare: float = RARE) -> str:
 
     >>> guess_scale({1: 60, 2: 80, 3: 90, 4: 50, 99: 3})
     '1:4'
+    >>> guess_scale(dict.fromkeys(range(101), 10)), guess_scale(dict.fromkeys(range(6, 11), 60))
+    ('0:100', '1:10')
     """
     low, high = _trim(counts, rare)
     inside = {value: times for value, times in counts.items() if low <= value <= high}
     step = _find_step(inside, rare)
     first, last = _fit_ends(low, high)
+    if last > _LONGEST_KNOWN:  # so many values are all rare
+        whole = _fit_ends(min(counts), max(counts))
+        first = whole[0] if whole in _USUAL and whole[1] == last else first
     if sum(inside.values()) >= MANY and last <= _LONGEST_KNOWN:
+        # By a step: a scale that lacks more at an end is not shorter, but seldom used there.
         used = [value for value in counts if first <= value <= last]
-        first, last = min(used), max(used)
+        first = min(used) if min(used) <= first + 1 else first
+        last = max(used) if max(used) >= last - 1 else last
     if step == 0.5 and first == 0 and low > 0:
         first = 0.5
     if not 1 <= (last - first) / step < _MOST_SUGGESTED:

@@ -17,15 +17,19 @@ from unheard.errors import (
     write_list,
 )
 from unheard.formulas.operations import total
+from unheard.model.scale import Scale
 from unheard.model.scale_guess import RARE, guess_scale
 from unheard.tables.engines.base import Engine
 from unheard.tables.rating_words import refuse_words
 from unheard.tables.request import Kind, Request, Window
 from unheard.tables.row_examples import (
     EXAMPLES,
+    MOST_WORDS_SHOWN,
+    VALUES,
     count_rows,
     list_examples,
     list_values,
+    write_row,
 )
 from unheard.tables.sources.open import Opened
 from unheard.tables.sql.count_query import (
@@ -98,7 +102,7 @@ def check_kinds(request: Request, opened: Opened) -> None:
     numbers = ("whole", "real", "single")
     for names, argument, allowed, hint in (
         (request.rating, "rating", (*numbers, "text"), "Name a column of ratings"),
-        (request.counts, "counts", numbers, "Name columns of counts"),
+        (request.counts, "counts", numbers, "Correct these values, or name other columns"),
         ((request.n_column,), "n_column", numbers, "Name a column of numbers without commas"),
         ((request.q_column,), "q_column", numbers, "Name a column of numbers up to 1"),
         ((request.time,), "time", ("time", "text"), "Name a column of dates or times"),
@@ -106,7 +110,10 @@ def check_kinds(request: Request, opened: Opened) -> None:
     ):
         for name in names:
             kind = opened.kinds.get(name) if name is not None else None
-            if kind is not None and kind not in allowed:
+            if name is not None and kind is not None and kind not in allowed:
+                what = {"text": "text", "time": "times"}.get(kind, "values of another type")
+                if kind == "text":
+                    what += _list_text(opened, name)
                 raise ColumnError(
                     argument,
                     problem="Column {column} of {table} cannot be used for {argument}: it contains "
@@ -115,8 +122,15 @@ def check_kinds(request: Request, opened: Opened) -> None:
                     code="wrong_column_type",
                     column=repr(name),
                     table=opened.words,
-                    what={"text": "text", "time": "times"}.get(kind, "values of another type"),
+                    what=what,
                 )
+
+
+def _list_text(opened: Opened, name: str) -> str:
+    """List what is no number in a column of text, or what there is."""
+    values = count_values(opened, name, column(name).is_(exp.null()).not_())
+    words = {value: times for value, times in values.items() if not _is_number(value)}
+    return f", {list_values(words or values)}" if values else ""
 
 
 def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
@@ -175,20 +189,24 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
         data["bad_examples"] = list_examples(_example_rows(request, opened, wrong))
     if found.nulls and request.nulls == "refuse":
         problems.append("{empty} no rating{empty_examples}")
-        hint = "Use {nulls:nonresponse} if these people were asked and did not respond"
-        drop = ", or leave the rows out with {nulls:drop}"
+        one = found.nulls == 1
+        people, rows = ("this person was", "row") if one else ("these people were", "rows")
+        hint = f"Use {{nulls:nonresponse}} if {people} asked and did not respond"
+        drop = f", or leave the {rows} out with {{nulls:drop}}"
         hints.append(hint + drop * _may_drop(request, found, found.nulls))
         data["empty"] = count_rows(found.nulls, "row has", "rows have")
         data["empty_examples"] = list_examples(_example_rows(request, opened, _empty(request)))
     if found.off_scale and request.off_scale == "refuse":
         values = _values_off_scale(request, opened)
-        problems.append("{off} not on the scale {values}: {off_values}")
+        problems.append("{off} not on the scale {values}: {off_values}, for example {off_row}")
         hint, other = _advise_on_scale(values, request, found)
         hints.append(hint)
         data["off"] = count_rows(found.off_scale, "rating is", "ratings are")
         data["values"] = request.scale.describe()
-        data["off_values"] = list_values(values)
+        data["off_values"] = _list_off_scale(values)
         data["other"] = other
+        off = _off_scale(request.rating, request, opened.kinds)
+        data["off_row"] = write_row(_example_rows(request, opened, off)[0])
     if problems:
         raise DataError(
             "rating" if request.rating else "counts",
@@ -247,9 +265,7 @@ def _refuse_nameless(request: Request, opened: Opened, found: Tally) -> None:
     raise DataError(
         "item",
         problem=problem,
-        hint="Fill it in, or remove these rows"
-        if _may_drop(request, found, many)
-        else "Fill it in",
+        hint="Fill it in" + _or_remove(request, found, many),
         code="missing_item",
         table=opened.words,
         rows=count_rows(many, "row has", "rows have"),
@@ -257,6 +273,11 @@ def _refuse_nameless(request: Request, opened: Opened, found: Tally) -> None:
         time_column=repr(request.time),
         shown=examples,
     )
+
+
+def _or_remove(request: Request, found: Tally, many: int) -> str:
+    these = "this row" if many == 1 else "these rows"
+    return f", or remove {these}" if _may_drop(request, found, many) else ""
 
 
 def check_weights(request: Request, opened: Opened, counts: exp.Expr, found: Tally) -> None:
@@ -274,7 +295,7 @@ def check_weights(request: Request, opened: Opened, counts: exp.Expr, found: Tal
         raise DataError(
             "weight",
             problem="In {table}, {rows} no weight above 0 in {column}: {shown}",
-            hint=hint + ", or remove these rows" * _may_drop(request, found, many),
+            hint=hint + _or_remove(request, found, many),
             table=opened.words,
             rows=count_rows(many, "row has", "rows have"),
             column=repr(request.weight),
@@ -407,7 +428,7 @@ def _values_off_scale(request: Request, opened: Opened) -> Counter[object]:
                 code="wrong_column_type",
                 column=repr(name),
                 table=opened.words,
-                shown=list_values(values),
+                shown=_list_off_scale(values),
             )
         found += values
     return found
@@ -420,7 +441,11 @@ def _other_scale(values: Mapping[object, int], request: Request, found: Tally) -
     ratings = {v: n for v, n in zip(request.scale.values, found.given, strict=True) if n}
     if request.scale_stated:
         ratings = dict.fromkeys(request.scale.values, 1) | ratings
-    return guess_scale(ratings | {float(str(v)): n for v, n in values.items()}, rare=0.0)
+    ratings |= {float(str(v)): n for v, n in values.items()}
+    likely = guess_scale(ratings)
+    # Where rare values are slips, the scale is as it was: then they are taken for ratings.
+    same = not likely or Scale.parse(likely) == request.scale
+    return guess_scale(ratings, rare=0.0) if same else likely
 
 
 def _advise_on_scale(
@@ -428,18 +453,29 @@ def _advise_on_scale(
 ) -> tuple[str, str]:
     """Say what to do with values off the scale, but never to drop most ratings there are."""
     other = _other_scale(values, request, found)
-    drop = "leave them out with {off_scale:drop}"
+    it, these = (
+        ("it", "this is a valid rating")
+        if found.off_scale == 1
+        else ("them", "these are valid ratings")
+    )
+    drop = f"leave {it} out with {{off_scale:drop}}"
     may_drop = bool(found.counted) and _may_drop(request, found, found.off_scale)
     if not all(map(_is_written_as_number, values)):
         ways = ["Write ratings as numbers with a decimal point"]
         ways += ["say what words stand for with {labels}", *([drop] if may_drop else [])]
         return write_list(ways), other
-    if_valid = "f these are valid ratings, pass the whole scale with "
+    if_valid = f"f {these}, pass the whole scale with "
     if_valid += "{scale:{other}}" if other else "{scale}"
     if may_drop and found.off_scale <= RARE * found.rows:
         return f"{drop[0].upper()}{drop[1:]}, or i{if_valid}", other
     otherwise = drop if may_drop else "name the column with the ratings in {rating}"
     return f"I{if_valid}; otherwise {otherwise}", other
+
+
+def _list_off_scale(values: Mapping[object, int]) -> str:
+    """List values: every word, since nobody can say what one stands for that is not shown."""
+    words = sum(not _is_number(value) for value in values)
+    return list_values(values, max(VALUES, min(words, MOST_WORDS_SHOWN)))
 
 
 def _is_number(value: object) -> bool:
@@ -458,7 +494,9 @@ def _is_written_as_number(value: object) -> bool:
 
 
 def _example_rows(request: Request, opened: Opened, condition: exp.Expr) -> list[dict[str, Any]]:
-    names = (*request.item, *request.strata, *request.rating, *request.counts)
+    # Of words that stand for no rating nothing is left to show.
+    ratings = () if request.labels is not None else request.rating
+    names = (*request.item, *request.strata, *ratings, *request.counts)
     return opened.engine.rows(
         exp.select(*map(column, names)).from_(opened.relation.copy()).where(condition).limit(_READ)
     )

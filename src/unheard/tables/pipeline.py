@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -27,7 +26,7 @@ from unheard.formulas.operations import NUMPY, total
 from unheard.model.arguments import Columns, Labels, Pairs
 from unheard.model.assumption import Assumption
 from unheard.model.histograms import LARGEST_COUNT
-from unheard.model.labels import LabelMap, read_labels
+from unheard.model.labels import LabelMap, read_labels, recognise
 from unheard.model.question import build_assumption
 from unheard.model.scale import Scale, ScaleLike
 from unheard.model.scale_guess import doubt_scale
@@ -49,6 +48,8 @@ from unheard.tables.request import (
     read_names,
     read_window,
 )
+from unheard.tables.row_examples import EXAMPLES
+from unheard.tables.sources.column_names import TOTALS
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
 from unheard.tables.spread_ranks import rank_spread_items
 from unheard.tables.sql.count_query import (
@@ -67,8 +68,9 @@ from unheard.tables.sql.rate_query import (
     write_rank_query,
     write_rate_query,
 )
-from unheard.tables.sql.reserved_names import BALANCE, MANY, N_WRONG, SEEN, N, Q, reserve
-from unheard.text import plural
+from unheard.tables.sql.reserved_names import BALANCE, MANY, N_ROWS, N_WRONG, SEEN, N, Q, reserve
+from unheard.tables.text_times import check_text_times
+from unheard.text import plural, write_exactly
 
 if TYPE_CHECKING:
     from unheard.tables.shared_ranks import CrowdRanks
@@ -210,7 +212,7 @@ REQUEST_OPTIONS = tuple(inspect.signature(read_request).parameters)
 
 def _read_scale(scale: ScaleLike | None, count_columns: tuple[str, ...]) -> Scale:
     """Read the scale, which the names of columns of counts may tell as well."""
-    _check_rising(count_columns)
+    _check_order(count_columns)
     named = _scale_of(count_columns)
     if isinstance(scale, str):
         values = Scale.parse(scale)
@@ -218,8 +220,8 @@ def _read_scale(scale: ScaleLike | None, count_columns: tuple[str, ...]) -> Scal
         values = named or Scale.points(max(len(count_columns), 2) if count_columns else 5)
     else:
         values = scale if isinstance(scale, Scale) else Scale(scale)
-    if named is not None and scale is None:
-        _check_gaps(count_columns, named)
+    if scale is None:
+        _check_gaps(count_columns, values)
     if named is not None and named != values:
         raise ColumnError(
             "counts",
@@ -253,32 +255,50 @@ def _scale_of(count_columns: tuple[str, ...]) -> Scale | None:
     return Scale(values) if len(values) > 1 else None
 
 
-def _check_rising(count_columns: tuple[str, ...]) -> None:
-    """Refuse columns named by ratings that fall: each count would go to another rating."""
-    numbers = [re.findall(r"\d+(?:\.\d+)?", name) for name in count_columns]
-    if len(numbers) < 2 or any(len(found) != 1 for found in numbers):
-        return
-    ratings = [float(found) for (found,) in numbers]
-    if all(after < before for before, after in pairwise(ratings)):
+def _check_order(count_columns: tuple[str, ...]) -> None:
+    """Refuse columns whose names say that ratings do not rise: counts would go to other ratings."""
+    ratings = _read_ratings(count_columns)
+    if ratings != sorted(ratings):
+        rising = sorted(zip(ratings, count_columns, strict=True))
         raise ColumnError(
             "counts",
-            problem="{argument} names columns of falling ratings, highest first",
-            hint="Name the lowest rating first, as in {turned}",
+            problem="{argument} names columns of falling ratings, highest first"
+            if ratings == sorted(ratings, reverse=True)
+            else "{argument} names columns of ratings that neither rise nor fall",
+            hint="Name the lowest rating first, as in {rising}",
             code="falling_counts",
-            turned=Reference("counts", value=count_columns[::-1]),
+            rising=Reference("counts", value=tuple(name for _, name in rising)),
         )
 
 
-def _check_gaps(count_columns: tuple[str, ...], named: Scale) -> None:
-    """Refuse a scale read from bare numbers that leave a rating out: nobody may have given it."""
-    ours = all(name.startswith("count_") for name in count_columns)
-    if not ours and named.width != named.m - 1:
+def _read_ratings(count_columns: tuple[str, ...]) -> list[float]:
+    """Read the ratings that names of columns state, as numbers or words; none if they do not."""
+    numbers = [re.findall(r"\d+(?:\.\d+)?", name) for name in count_columns]
+    ratings = [float(found[0]) for found in numbers if len(found) == 1]
+    if not ratings and min(map(len, count_columns), default=0) > 1:  # letters may name anything
+        readings = recognise(dict.fromkeys(count_columns, 1))
+        found = [readings[0].labels.read(name)[1] for name in count_columns] if readings else []
+        ratings = [rating for rating in found if rating is not None]
+    complete = len(ratings) == len({*ratings}) == len(count_columns)
+    return ratings if complete else []
+
+
+def _check_gaps(count_columns: tuple[str, ...], values: Scale) -> None:
+    """Refuse names that do not tell the scale: they leave a rating out, or have another one."""
+    if all(name.startswith("count_") for name in count_columns):
+        return  # as we name them
+    numbered = all(re.search(r"\d", name) for name in count_columns)
+    ratings = _read_ratings(count_columns) if numbered else []
+    if len(ratings) > 1 and (ratings != [*values.values] or values.width != values.m - 1):
+        named = Scale(ratings)
         raise ColumnError(
             "counts",
             problem="{argument} names columns for the ratings {ratings}, which do not determine "
             "the scale",
-            hint="Pass every value a rating may take as {scale}, with a column for each",
-            ratings=named.describe(),
+            hint="Pass every value a rating may take as {scale}, with a column for each; if these "
+            "are all, use {scale:{those}}",
+            ratings=", ".join(map(write_exactly, named.values)),
+            those=named.write(),
             code="unclear_scale",
         )
 
@@ -328,6 +348,7 @@ def prepare(
             has_header=opened.findings.has_header,
         )
         check_rows.check_kinds(request, opened)
+        check_text_times(request, opened)
         request, opened, messages = read_words(request, opened)
         if request.by_experience:
             opened = _tell_experience(request, opened)
@@ -346,6 +367,7 @@ def prepare(
         messages += _describe_rows(request, opened, found, repeated)
         messages += _describe_scale(request, found, where.surface)
         messages += _describe_n(request, opened, together)
+        messages += _describe_totals(request, opened, given)
         if request.min_ratings:
             items, ratings = _left_out(request, opened.engine, together)
             if items:
@@ -669,6 +691,23 @@ def _describe_scale(request: Request, found: check_rows.Tally, surface: Surface)
         return []
     doubt = doubt_scale(dict(zip(request.scale.values, found.given, strict=True)), request.scale)
     return [] if doubt is None else [write_text(doubt.explain(request.scale), surface)]
+
+
+def _describe_totals(request: Request, opened: Opened, given: Prepared) -> list[str]:
+    """Name items of a single row that are called as the totals below a table are."""
+    engine, kinds = opened.engine, opened.kinds
+    if not engine.keeps:
+        return []  # what is told is not worth counting everything again
+    names = []
+    for name in request.item:
+        if kinds.get(name) == "text":
+            called = exp.Lower(this=exp.Trim(this=exp.cast(column(name), "text")))
+            words = [exp.Literal.string(word) for word in TOTALS]
+            rows = exp.select(column(name)).from_(given.counts.copy()).group_by(column(name))
+            rows = rows.where(exp.In(this=called, expressions=words))
+            rows = rows.having(exp.Sum(this=column(N_ROWS)).eq(1)).limit(EXAMPLES)
+            names += [repr(row[name]) for row in engine.rows(rows)]
+    return [f"{name} was taken for an item: if it sums up other rows, remove it." for name in names]
 
 
 def _describe_n(request: Request, opened: Opened, together: exp.Query) -> list[str]:

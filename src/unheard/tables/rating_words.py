@@ -13,6 +13,7 @@ from unheard.analysis.breakdown import Claim
 from unheard.errors import ColumnError, DataError, OptionError, write_list
 from unheard.model.labels import AUTO, LabelMap, Reading, fold, match_scale, recognise
 from unheard.tables.request import Kind, Request, check
+from unheard.tables.row_examples import MOST_WORDS_SHOWN, list_values
 from unheard.tables.sources.open import Opened
 from unheard.tables.sql.count_query import is_value
 from unheard.tables.sql.dialects import column
@@ -73,8 +74,26 @@ def find_readings(request: Request, opened: Opened, counts: Mapping[str, int]) -
     readings = recognise(counts, orders.pop() if len(orders) == 1 else ())
     if not request.scale_stated:
         return readings
-    fitted = [(reading, match_scale(reading.labels, request.scale)) for reading in readings]
-    return [replace(reading, labels=labels) for reading, labels in fitted if labels is not None]
+    matched = [(reading, match_scale(reading.labels, request.scale)) for reading in readings]
+    fitted = [replace(reading, labels=labels) for reading, labels in matched if labels is not None]
+    if readings and not fitted:
+        raise DataError(
+            "scale",
+            problem="The ratings in {columns} of {table} are words, which may be read as "
+            "{reading}, and the scale is {values}",
+            hint="Use {scale:{other}}, or say what each stands for on your scale with {labels}",
+            code="ratings_are_words",
+            columns=_columns(request),
+            table=opened.words,
+            reading=readings[0].describe(),
+            values=request.scale.describe(),
+            other=readings[0].labels.scale.write(),
+        )
+    return fitted
+
+
+def _columns(request: Request) -> str:
+    return write_list([repr(name) for name in request.rating], "and")
 
 
 def refuse_words(request: Request, opened: Opened) -> None:
@@ -92,55 +111,64 @@ def refuse_words(request: Request, opened: Opened) -> None:
 
 def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> Reading:
     readings = find_readings(request, opened, counts)
-    if len(readings) == 1:
+    if len(readings) == 1 and not readings[0].unread:
         return readings[0]
     if readings:
         raise _ask(request, opened, readings)
-    some = [repr(word) for word, _ in Counter(counts).most_common(3)]
     raise DataError(
         "labels",
         problem="The values of {columns} in {table} are no words that are recognised: {words}",
-        hint="Say what they stand for, lowest rating first, as in {labels:Poor,Fair,Good}",
-        columns=write_list([repr(name) for name in request.rating], "and"),
+        hint="Say what each stands for, lowest rating first, as in {labels:Poor,Fair,Good}",
+        columns=_columns(request),
         table=opened.words,
-        words=", ".join(some) or "there are none",
+        words=list_values(counts, MOST_WORDS_SHOWN) or "there are none",
     )
 
 
 def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError:
     """Return the error that shows how words may be read, and asks for it to be accepted."""
-    columns = write_list([repr(name) for name in request.rating], "and")
-    if len(readings) == 1:
-        return DataError(
-            "labels",
-            problem="The ratings in {columns} of {table} are words, which may be read as {reading}",
-            hint="Accept that with {labels:auto}, or say what they stand for, as in "
-            "{labels:{labels_0}}",
-            code="ratings_are_words",
-            columns=columns,
-            table=opened.words,
-            reading=readings[0].describe(),
-            labels_0=readings[0].labels.write(),
-        )
-    ways = range(len(readings))
-    data: dict[str, Any] = {f"labels_{at}": readings[at].labels.write() for at in ways}
-    data |= {f"reading_{at}": readings[at].describe() for at in ways}
-    shown = "; or ".join(f"{{reading_{at}}}" for at in ways)
-    options = " or ".join(f"{{labels:{{labels_{at}}}}}" for at in ways)
+    places = range(len(readings))
+    options = " or ".join(
+        _write_options(request, reading, at) for at, reading in enumerate(readings)
+    )
+    first = readings[0]
+    are = "are words" if first.labels.has_ratings else "are numbers and words"
+    if len(readings) > 1:
+        fit, hint = " that fit more than one scale: ", f"Say which with {options}"
+    elif first.unread:
+        fit = ", some of which may be read as "
+        hint = f"Say what each stands for, nothing where it is no rating, as in {options}"
+    else:
+        fit = ", which may be read as "
+        hint = f"Accept that with {{labels:auto}}, or say what they stand for, as in {options}"
+    data: dict[str, Any] = {f"labels_{at}": readings[at].write() for at in places}
+    data |= {f"scale_{at}": readings[at].labels.scale.write() for at in places}
+    data |= {f"reading_{at}": readings[at].describe() for at in places}
+    shown = "; or ".join(f"{{reading_{at}}}" for at in places)
     return DataError(
         "labels",
-        problem="The ratings in {columns} of {table} are words that fit more than one scale: "
-        + shown,
-        hint="Say which with " + options,
+        problem="The ratings in {columns} of {table} {are}{fit}" + shown,
+        hint=hint,
         code="ratings_are_words",
-        columns=columns,
+        columns=_columns(request),
         table=opened.words,
+        are=are,
+        fit=fit,
         **data,
     )
 
 
+def _write_options(request: Request, reading: Reading, at: int) -> str:
+    """Write the options that state a reading, with the scale unless the words tell it."""
+    labels, stated = reading.labels, request.scale_stated
+    settled = stated or labels.tells_scale or not labels.has_ratings
+    return f"{{labels:{{labels_{at}}}}}" + ("" if settled else f" with {{scale:{{scale_{at}}}}}")
+
+
 def _set_scale(request: Request, labels: LabelMap) -> Request:
     """Return the request with the scale of words, which was not known when it was made."""
+    if not labels.has_ratings:
+        return replace(request, labels=labels)
     request = replace(request, labels=labels, scale=labels.scale, scale_stated=True)
     request.assumption.check_fits(labels.scale.m, 1)
     order = request.order

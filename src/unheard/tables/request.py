@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal, TypeAlias
@@ -685,6 +685,17 @@ def check_columns(
                 name=repr(name),
                 many=len(columns),
             )
+        several = _split_otherwise([one for one, place in wanted if place == argument], columns)
+        if several:
+            raise ColumnError(
+                argument,
+                problem="{where} has no column {name}",
+                hint="Did you mean {columns}?",
+                code="no_such_column",
+                where=where,
+                name=repr(name),
+                columns=Reference(argument, value=several),
+            )
         folded = {column.lower(): column for column in columns}
         near = difflib.get_close_matches(name.lower(), list(folded), n=1)
         there = ", ".join(list(columns)[:12]) + (", ..." if len(columns) > 12 else "")
@@ -698,3 +709,12 @@ def check_columns(
             near=repr(folded[near[0]]) if near else "",
             there=there or "no columns",
         )
+
+
+def _split_otherwise(names: Sequence[str], columns: Collection[str]) -> tuple[str, ...]:
+    """Return the columns that names are if their commas mean something else; nothing if none."""
+    parts = ",".join(names)
+    for several in ((parts,), tuple(part.strip() for part in parts.split(","))):
+        if {*several} <= {*columns}:
+            return several
+    return ()

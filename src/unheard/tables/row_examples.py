@@ -10,22 +10,27 @@ from unheard.tables.sql.reserved_names import plain
 EXAMPLES = 3
 """Rows that a message shows."""
 
-_VALUES = 6
+VALUES = 6
 """Different values that a message shows."""
+
+MOST_WORDS_SHOWN = 30
+"""Different words that a message shows where somebody must say what each stands for."""
 
 
 def list_examples(rows: Sequence[dict[str, Any]]) -> str:
     """Write some rows that differ, in brackets; nothing if there are none."""
     if not rows:
         return ""
-    written = [
-        ", ".join(f"{plain(key)}={write_briefly(value)}" for key, value in row.items())
-        for row in rows
-    ]
-    return " (for example " + "; ".join([*dict.fromkeys(written)][:EXAMPLES]) + ")"
+    written = dict.fromkeys(map(write_row, rows))
+    return " (for example " + "; ".join([*written][:EXAMPLES]) + ")"
 
 
-def list_values(counts: Mapping[object, int]) -> str:
+def write_row(row: Mapping[str, Any]) -> str:
+    """Write a row as its columns with their values."""
+    return ", ".join(f"{plain(key)}={write_briefly(value)}" for key, value in row.items())
+
+
+def list_values(counts: Mapping[Any, int], most: int = VALUES) -> str:
     """Write different values with the number of their rows, the most frequent first.
 
     Examples
@@ -34,10 +39,10 @@ def list_values(counts: Mapping[object, int]) -> str:
     "0 (1,200 times), 7 (3 times), 'n/a' (once)"
     """
     order = sorted(counts, key=lambda value: (-counts[value], str(value)))
-    shown = [f"{write_briefly(value)} ({_write_times(counts[value])})" for value in order[:_VALUES]]
-    more = len(order) - _VALUES
+    shown = [f"{write_briefly(value)} ({_write_times(counts[value])})" for value in order[:most]]
+    more = len(order) - most
     if more > 0:
-        rest = _write_times(sum(counts[value] for value in order[_VALUES:]))
+        rest = _write_times(sum(counts[value] for value in order[most:]))
         shown.append(f"and {more:,} other {'value' if more == 1 else 'values'} ({rest})")
     return ", ".join(shown)
 

@@ -40,6 +40,8 @@ class Engine(ABC):
         Whether it can store a result, so that it need not be computed again.
     repeats_steps
         Whether it works a step of a query out again wherever that step is read.
+    times_are_text
+        Whether columns of dates and times may hold any text, or numbers.
     counts_rows_for_nothing
         Whether the number of rows of its tables is known without reading them.
     """
@@ -49,6 +51,7 @@ class Engine(ABC):
     packs = False
     keeps = False
     repeats_steps = False
+    times_are_text = False
     counts_rows_for_nothing = False
 
     @abstractmethod

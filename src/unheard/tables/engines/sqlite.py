@@ -38,6 +38,7 @@ class SQLite(Database):
 
     name = "SQLite"
     dialect = "sqlite"
+    times_are_text = True
 
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         try:

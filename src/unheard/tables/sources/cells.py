@@ -8,7 +8,14 @@ from datetime import date, datetime, time
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from unheard.tables.sources.header import LOOKED_AT, Cell, find_header, name_columns, write_cell
+from unheard.tables.sources.header import (
+    LOOKED_AT,
+    Cell,
+    find_header,
+    name_columns,
+    read_heading,
+    write_cell,
+)
 from unheard.tables.sources.reading import Reading, ReadingNote, Roles, unreadable
 from unheard.text import plural
 
@@ -57,7 +64,8 @@ def read_cells(rows: Iterable[Sequence[Cell]], roles: Roles, reading: Reading, w
     at = _place_header(top, roles, reading, words)
     below = top if at is None else top[at + 1 :]
     width = max((_width(row) for row in top), default=0)
-    heading = [] if at is None else [*top[at], *[None] * (width - len(top[at]))]
+    heading = [] if at is None else read_heading(top, at)
+    heading += [None] * (width - len(heading))
     names = list(map(str, range(1, width + 1))) if at is None else name_columns(heading)
     there = [place for place in range(len(names)) if write_cell(_at(heading, place)) or at is None]
     unnamed = [place for place in range(len(names)) if place not in there]

@@ -49,5 +49,13 @@ PEOPLE = re.compile(
 )
 """How many people there are, respondents or not; the whole name."""
 
+TOTALS = (
+    "total", "totals", "grand total", "subtotal", "sum", "average", "avg", "mean", "overall",
+    "count", "gesamt", "gesamtergebnis", "insgesamt", "summe", "durchschnitt", "mittelwert",
+    "moyenne", "somme", "ensemble", "promedio", "media", "suma", "média", "soma", "totale", "somma",
+    "totaal", "gemiddelde", "razem", "合计", "总计", "平均", "合計",
+)  # fmt: skip
+"""What a row is called that adds up or averages the others."""
+
 COUNT = re.compile(r"(.*?)(\d+(?:\.\d+)?)\D*")
 """How many people gave a rating, which the name states: n1, count_0.5, 5 stars."""

@@ -12,12 +12,19 @@ from sqlglot import exp
 from unheard.errors import QueryError
 from unheard.tables.engines.duckdb import DuckDB, quote_name, quote_text
 from unheard.tables.sources.cells import note_row
-from unheard.tables.sources.lines import delimiter_stated, find_lines, has_blank_rows
+from unheard.tables.sources.lines import (
+    delimiter_stated,
+    find_lines,
+    has_blank_rows,
+    refuse_long_row,
+)
 from unheard.tables.sources.parts import Part
 from unheard.tables.sources.reading import Findings, Reading, Roles
 
 _SIGNS = {"delim": "Delimiter", "quote": "Quote", "escape": "Escape", "comment": "Comment"}
 """Signs with a meaning: what one is told, and as what it is found."""
+
+_MONTHS = 12
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,11 @@ def read_delimited(
             for there, name in names.items()
             if roles.is_whole(name) and found[there] == "DOUBLE"
         }
+    texts |= {
+        there
+        for there, name in names.items()
+        if name == roles.time and _is_ambiguous(files, there, found[there], top.head)
+    }
     if texts:
         kept = ", ".join(f"{quote_text(there)}: 'VARCHAR'" for there in sorted(texts))
         files = files.with_dialect(types=f"{{{kept}}}")
@@ -145,8 +157,8 @@ def _find_columns(
         try:
             looked_at, found, skipped = files.looked_at(roles.wanted)
             if roles.wanted and {*roles.wanted} <= {*_told_apart(looked_at, list(found)).values()}:
-                above = skipped + int(files.settings.get("skip", "0"))
-                notes = (note_row(top.words, above),) if skipped else ()
+                more = skipped > int(files.settings.get("skip", "0"))
+                notes = (note_row(top.words, skipped),) if more else ()
                 return looked_at, found, Findings(notes=notes)
         except QueryError as error:
             failed = error
@@ -156,15 +168,33 @@ def _find_columns(
     said = {"skip": str(lines.skip), "null_padding": "true"}
     if lines.delimiter is not None:
         said["delim"] = quote_text(lines.delimiter)
-    if not lines.has_header:
+    if lines.renames:
         listed = ", ".join(map(quote_text, lines.names))
         said |= {"header": "false", "names": f"[{listed}]"}
     files = files.with_dialect(**said)
     try:
         found = files.columns()
     except QueryError as error:
+        refuse_long_row(top, lines)
         raise (failed or error) from None
     return files, found, Findings(has_header=lines.has_header, notes=lines.notes)
+
+
+_SHORT_DATE = r"(\d{1,2})[/-](\d{1,2})[/-]\d{2,4}\b"
+"""A date whose first number may be the day or the month."""
+
+
+def _is_ambiguous(files: Delimited, name: str, kind: str, head: bytes) -> bool:
+    """Whether dates may be read day first or month first: then DuckDB has taken one at will."""
+    if not kind.startswith(("DATE", "TIMESTAMP")) or not re.search(_SHORT_DATE.encode(), head):
+        return False
+    rows = files.with_dialect(all_varchar="true").source()
+    numbers = ", ".join(
+        f"max(try_cast(regexp_extract({quote_name(name)}, {quote_text(_SHORT_DATE)}, {at}) as int))"
+        for at in (1, 2)
+    )
+    (largest,) = files.engine.execute(f"select {numbers} from {rows}").fetchall()
+    return all(number is not None and number <= _MONTHS for number in largest)
 
 
 def _write_filter(columns: Sequence[str]) -> str:

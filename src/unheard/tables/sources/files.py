@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import glob
 import os
@@ -88,16 +89,18 @@ def read_file(
         How they are to be read.
     """
     files = matching(path)
-    empty = [one for one in files if os.path.getsize(one) == 0]
-    if empty:
-        hint = "Use a file with a header"
-        raise unreadable("{path} is empty", words if len(files) == 1 else empty[0], hint)
     parts = []
     for one in files:
         called = words if len(files) == 1 else one
-        parts.append(
-            open_part(one, one if words == path else words, called, engine.folder, reading)
-        )
+        if os.path.getsize(one) == 0:
+            raise _empty(called)
+        part = open_part(one, one if words == path else words, called, engine.folder, reading)
+        if (
+            part.form in ("csv", "tsv")
+            and not (part.head.removeprefix(codecs.BOM_UTF8) + part.tail).strip()
+        ):
+            raise _empty(called)
+        parts.append(part)
     form = _common_form(parts, words)
     try:
         if form in ("workbook", "page"):
@@ -120,13 +123,17 @@ def read_file(
             words,
             "Check the file and its ending",
             form=form,
-            message=message.splitlines()[0],
+            message=message.splitlines()[0].rstrip("."),
         ) from error
     if form not in ("json", "parquet"):
         relation, numbers = read_text_numbers(engine, relation, roles)
         findings = replace(findings, notes=(*findings.notes, *numbers))
     notes = tuple(note for part in parts for note in part.notes)
     return relation, replace(findings, encoding=parts[0].encoding, notes=(*notes, *findings.notes))
+
+
+def _empty(words: str) -> SourceError:
+    return unreadable("{path} is empty", words, "Use a file with a header")
 
 
 def _common_form(parts: Sequence[Part], words: str) -> Form:

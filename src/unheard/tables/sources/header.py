@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import date, datetime, time, timedelta
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TypeAlias
 
 from unheard.text import write_exactly
@@ -41,6 +41,21 @@ def find_header(rows: Sequence[Sequence[Cell]], wanted: Collection[str] | None) 
     full = [at for at, cells in enumerate(filled) if cells]
     at = next((at for at in full if _covers(filled, at)), full[0] if full else 0)
     return None if _holds_values(rows, at) else at
+
+
+def read_heading(rows: Sequence[Sequence[Cell]], at: int) -> list[Cell]:
+    """Return the cells of a header; those that are empty are named in the row above, if at all.
+
+    Examples
+    --------
+    >>> read_heading([["Id", "", "How was it?", ""], ["", "Hotel", "Room", "Staff"], [1]], 1)
+    ['Id', 'Hotel', 'Room', 'Staff']
+    """
+    row = rows[at]
+    if not _is_named_above([_filled(cells) for cells in rows], at):
+        return list(row)
+    both = zip_longest(row, rows[at - 1])
+    return [cell if write_cell(cell) else above for cell, above in both]
 
 
 def name_columns(cells: Sequence[Cell]) -> list[str]:
@@ -80,15 +95,31 @@ def _filled(row: Sequence[Cell]) -> set[int]:
 def _covers(filled: Sequence[set[int]], at: int) -> bool:
     """Whether a row has a cell for every column that most rows below it fill, titles left out.
 
-    The first column may have no name: there, programs put the numbers of the rows.
+    The first column may have no name: there, programs put the numbers of the rows. Surveys name a
+    question in one row, and its parts in the next.
     """
+    needed = _find_needed(filled, at)
+    missing = needed - filled[at]
+    if missing == {min(needed, default=0)} and len(filled[at]) > 1:
+        return True
+    return not missing or _is_named_above(filled, at)
+
+
+def _is_named_above(filled: Sequence[set[int]], at: int) -> bool:
+    """Whether the row above names the columns that this row does not."""
+    missing = _find_needed(filled, at) - filled[at]
+    if not at or not missing or min(len(filled[at]), len(filled[at - 1])) < 2:
+        return False
+    return missing <= filled[at - 1]
+
+
+def _find_needed(filled: Sequence[set[int]], at: int) -> set[int]:
+    """Return the columns that most rows below fill, titles left out."""
     below = [cells for cells in filled[at + 1 : at + 1 + _COMPARED] if cells]
     widest = max(map(len, below), default=0)
     below = [cells for cells in below if 2 * len(cells) >= widest]
     times = Counter(column for cells in below for column in cells)
-    needed = {column for column, many in times.items() if 2 * many >= len(below)}
-    missing = needed - filled[at]
-    return not missing or (missing == {min(needed)} and len(filled[at]) > 1)
+    return {column for column, many in times.items() if 2 * many >= len(below)}
 
 
 def _holds_values(rows: Sequence[Sequence[Cell]], at: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from unheard.errors import PYTHON, ColumnError, ScaleError, Surface
+from unheard.errors import PYTHON, ColumnError, ScaleError, Surface, write_list
 from unheard.model.labels import recognise
 from unheard.model.scale import Scale
 from unheard.model.scale_guess import doubt_scale, guess_scale
@@ -47,6 +47,7 @@ class Word:
     word: str
     value: float | None
     count: int
+    recognised: bool = True
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class WordReading:
     labels, scale
         The options that accept it.
     words
-        The words, lowest rating first; also those of the scale that nobody used.
+        The words, lowest rating first; also those of the scale that nobody used, and those that
+        are not recognised, behind which the labels have a question mark.
     """
 
     labels: str
@@ -115,7 +117,8 @@ class Guess:
     n_column
         The column that says how many people there are.
     doubt
-        Why the ratings contradict the scale from 1 to 5, if they lie on it and do.
+        What is not sure: which column holds the ratings, or whether the scale is 1 to 5 although
+        the ratings, which lie on it, contradict it.
     """
 
     item: tuple[str, ...]
@@ -160,8 +163,10 @@ def _find_readings(opened: Opened, one: Column) -> tuple[WordReading, ...]:
     made = []
     for reading in recognise(counts):
         labels = reading.labels
-        words = [Word(word, value, counts.get(word, 0)) for word, value in labels.values.items()]
-        made.append(WordReading(labels.write(), labels.scale.write(), tuple(words)))
+        times = reading.counts
+        words = [Word(word, value, times.get(word, 0)) for word, value in labels.values.items()]
+        words += [Word(word, None, times[word], recognised=False) for word in reading.unread]
+        made.append(WordReading(reading.write(), labels.scale.write(), tuple(words)))
     return tuple(made)
 
 
@@ -178,8 +183,10 @@ def _add_scale(opened: Opened, guessed: Guess, surface: Surface) -> Guess:
     doubt = None
     if {*counts} <= {*_DEFAULT.values}:
         doubt = doubt_scale(counts, _DEFAULT)
-    words = None if doubt is None else write_text(doubt.explain(_DEFAULT), surface)
-    return replace(guessed, scale=guess_scale(counts) or None, doubt=words)
+    words = [] if guessed.doubt is None else [guessed.doubt]
+    words += [] if doubt is None else [write_text(doubt.explain(_DEFAULT), surface)]
+    together = " ".join(words) or None
+    return replace(guessed, scale=guess_scale(counts) or None, doubt=together)
 
 
 def _read_head(opened: Opened) -> list[list[str | None]]:
@@ -247,7 +254,24 @@ def guess(columns: Sequence[Column], rows: int) -> Guess:
     if rating is not None:
         scale = _guess_scale(next(one for one in columns if one.name == rating))
     people = None if people == item else people
-    return Guess(() if item is None else (item,), rating, counts, scale, people)
+    doubt = None if counts else _doubt_rating(columns, rating, rows)
+    return Guess(() if item is None else (item,), rating, counts, scale, people, doubt)
+
+
+def _doubt_rating(columns: Sequence[Column], rating: str | None, rows: int) -> str | None:
+    """Say why another column may hold the ratings; None if this one clearly does."""
+    if rating is None:
+        return "No column looks like ratings: choose the one that holds them."
+    scores = {one.name: _score_rating(one, rows) for one in columns}
+    alike = [repr(name) for name, score in scores.items() if score == scores[rating]]
+    if len(alike) > 1:
+        return f"The ratings may be in {write_list(alike)}: choose one."
+    if scores[rating] < _LIKELY:
+        return f"Nothing says for sure that the ratings are in {rating!r}: check it."
+    chosen = next(one for one in columns if one.name == rating)
+    if chosen.kind == "text" and not chosen.readings:
+        return f"The words in {rating!r} are not recognised: say what each stands for."
+    return None
 
 
 def _choose(columns: Sequence[Column], score: Callable[[Column], float]) -> str | None:
@@ -260,22 +284,29 @@ _NAMED = 10.0
 """What a telling name adds to a score: more than everything that values add."""
 
 
+_LIKELY = 1.0
+"""What values add that are ratings unless other columns are as likely."""
+
+
 def _score_rating(one: Column, rows: int) -> float:
     named = bool(RATING.match(one.name))
-    if one.readings:
-        return _NAMED * named + 1.0
+    few = 2 <= one.distinct <= _MOST_RATINGS
+    if one.readings:  # letters name items more often than they are grades
+        letters = all(len(example) == 1 and example.isalpha() for example in one.examples)
+        return _NAMED * named + (0.25 if letters else _LIKELY)
     if one.kind not in _NUMBERS or one.least is None:
-        return 0.0
-    few = 2 <= one.distinct <= _MOST_RATINGS and (named or one.distinct < rows)
-    return _NAMED * named + few
+        return _NAMED * (named and one.kind == "text" and few)
+    # As many numbers as rows are more likely to number them.
+    return _NAMED * named + few * (_LIKELY if named or one.distinct < rows else 0.5)
 
 
 def _score_item(one: Column, rows: int, has_counts: bool) -> float:
     # Where a row is a rating, numbers of rows and names of people are as many as the rows, items
     # fewer. Where it has counts, it is an item.
     is_key = one.distinct == rows
-    usual = is_key if has_counts else one.distinct < 0.7 * rows
+    usual = is_key if has_counts else 1 < one.distinct < 0.7 * rows
     named = bool(ITEM.search(one.name)) and (has_counts or one.kind == "text" or not is_key)
+    named = named and (one.distinct > 1 or rows == 1)
     values = 2.0 * (one.kind in ("text", "whole")) + (one.kind == "text") + usual
     return _NAMED * (1.1 + named - bool(PERSON.search(one.name))) + values
 

@@ -6,13 +6,15 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from unheard.tables.row_examples import write_briefly
 from unheard.tables.sources.cells import note_header, refuse_header
-from unheard.tables.sources.header import LOOKED_AT, find_header, name_columns
-from unheard.tables.sources.parts import Part
-from unheard.tables.sources.reading import Reading, ReadingNote
+from unheard.tables.sources.header import LOOKED_AT, find_header, name_columns, read_heading
+from unheard.tables.sources.packed import compression_of, open_unpacked
+from unheard.tables.sources.parts import Part, read_head
+from unheard.tables.sources.reading import Reading, ReadingNote, unreadable
 
 _DELIMITERS = (",", ";", "\t", "|")
 _STATED = re.compile(rb"(?:\xef\xbb\xbf)?sep=(.)\r?\n")
@@ -31,6 +33,9 @@ class Lines:
         Lines to skip: those above the header, or above the first row if there is none.
     has_header
         Whether there is one.
+    renames
+        Whether the first row that is read has no names: there are none, or they are in two rows
+        above it.
     names
         What the columns are called.
     notes
@@ -40,6 +45,7 @@ class Lines:
     delimiter: str | None
     skip: int
     has_header: bool
+    renames: bool
     names: list[str]
     notes: tuple[ReadingNote, ...]
 
@@ -71,25 +77,51 @@ def find_lines(
     """
     stated = delimiter_stated(part.head)
     text = part.head.decode("utf-8", "ignore").removeprefix("\ufeff")
-    first = 0
     if stated is not None:
-        _, _, text = text.partition("\n")
-        first = 1
+        text = text[text.index("\n") :]  # that line is a row, and holds no cells
     delimiter = stated or ("\t" if delim == "'\t'" else None) or _find_delimiter(text, wanted)
     rows, ends = _split(text, delimiter)
     at: int | None
     if reading.header is None:
         at = find_header(rows, wanted)
     else:
-        if reading.header > first + len(rows):
-            refuse_header(part.words, reading.header, first + len(rows))
-        at = reading.header - 1 - first if reading.header else None
+        if reading.header > len(rows):
+            refuse_header(part.words, reading.header, len(rows))
+        at = reading.header - 1 if reading.header else None
     width = max((len(row) for row in rows), default=0)
     above = at if at is not None else next((i for i, row in enumerate(rows) if any(row)), 0)
-    skip = first + (ends[above - 1] if above else 0)
-    names = list(map(str, range(1, width + 1))) if at is None else name_columns(rows[at])
+    skip = ends[above - 1] if above else 0
+    heading = [] if at is None else read_heading(rows, at)
+    names = list(map(str, range(1, width + 1))) if at is None else name_columns(heading)
     notes = () if reading.header is not None else tuple(note_header(part.words, rows, at, width))
-    return Lines(delimiter if width > 1 else None, skip, at is not None, names, notes)
+    in_two_rows = at is not None and heading[: len(rows[at])] != rows[at]
+    if at is not None and in_two_rows:
+        skip = ends[at]
+    renames = at is None or in_two_rows
+    return Lines(delimiter if width > 1 else None, skip, at is not None, renames, names, notes)
+
+
+_CALLED = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
+
+
+def refuse_long_row(part: Part, lines: Lines) -> None:
+    """Raise the error about the first row with more cells than there are names, if there is one."""
+    delimiter, names = lines.delimiter or _DELIMITERS[0], len(lines.names)
+    compression = compression_of(read_head(part.path, part.words))
+    with open_unpacked(part.path, compression) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
+        for row, line in _read(text, delimiter):
+            if line > lines.skip and len(row) > names and any(row[names:]):
+                raise unreadable(
+                    "Line {line} of {path} has {found} cells, and the header {names}: {row}",
+                    part.words,
+                    "Put text that holds {mark} in double quotes, or remove the surplus cells",
+                    line=line,
+                    found=len(row),
+                    names=names,
+                    row=write_briefly(delimiter.join(row)),
+                    mark=_CALLED.get(delimiter, delimiter),
+                )
 
 
 def _find_delimiter(text: str, wanted: Collection[str] | None) -> str:
@@ -109,7 +141,7 @@ def _split(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
     """Part the first rows into cells; return with them the number of lines until each ends."""
     rows: list[list[str]] = []
     ends: list[int] = []
-    for row, end in _read(text, delimiter):
+    for row, end in _read(io.StringIO(text, newline=""), delimiter):
         rows.append(row)
         ends.append(end)
         if len(rows) == LOOKED_AT:
@@ -117,8 +149,8 @@ def _split(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
     return rows, ends
 
 
-def _read(text: str, delimiter: str) -> Iterator[tuple[list[str], int]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+def _read(text: Iterable[str], delimiter: str) -> Iterator[tuple[list[str], int]]:
+    reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True)
     try:
         for row in reader:
             yield row, reader.line_num

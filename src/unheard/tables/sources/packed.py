@@ -7,13 +7,15 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Literal
 
 from unheard.errors import SourceError
 from unheard.tables.sources.reading import Reading, choose_part, unreadable
 
 GZIP, ZSTD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 _PIECE = 1 << 20
+_HEAD = 1 << 16
+_TEXT = (".txt", ".csv", ".tsv", ".tab")
 _WORKBOOKS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 """Files that tell a workbook, which is a zip archive, too."""
 
@@ -78,8 +80,12 @@ def unzip(
     reading: Reading,
     words: str,
     is_named_like_table: Callable[[str], bool],
-) -> tuple[Path, str, bool]:
-    """Unpack the table of an archive; return where it is, its name, and whether it was chosen."""
+) -> tuple[Path, str, Literal["user", "nobody", "content"]]:
+    """Unpack the table of an archive; return where it is, its name, and who has chosen it.
+
+    That is ``user``, or ``nobody`` where it is the only one, or the only one with a table: then
+    ``content``.
+    """
     with _opened(path, words) as archive:
         files = {one.filename: one for one in archive.infolist() if _holds_something(one)}
         named = {name: one for name, one in files.items() if is_named_like_table(name)}
@@ -90,15 +96,17 @@ def unzip(
                 "Pack a CSV, TSV, Excel, OpenDocument, Parquet or JSON lines file",
             )
         tables = named or files
+        full = [name for name, one in tables.items() if _holds_table(archive, one)]
         # In an archive with one file, a sheet is one of a workbook inside.
         asked = reading.sheet if len(tables) > 1 or reading.sheet in tables else None
-        name = choose_part(words, "file", list(tables), asked, list(tables))
+        name = choose_part(words, "file", list(tables), asked, full or list(tables))
         _refuse_encrypted(tables[name], words)
         target = folder / f"unzipped{PurePosixPath(name).suffix.lower()}"
         with archive.open(tables[name]) as source, target.open("wb") as file:
             for piece in read_pieces(source, reading, words):
                 file.write(piece)
-    return target, name, asked is not None
+    by_content: Literal["content", "nobody"] = "content" if len(tables) > 1 else "nobody"
+    return target, name, by_content if asked is None else "user"
 
 
 @contextmanager
@@ -111,8 +119,24 @@ def _opened(path: str, words: str) -> Iterator[zipfile.ZipFile]:
             "{path} is a damaged zip file: {message}",
             words,
             "Create or download it again",
-            message=str(error).rstrip("."),
+            message=_say_damage(error),
         ) from None
+
+
+def _say_damage(error: Exception) -> str:
+    text = str(error).rstrip(".")
+    return "it is cut off, or something else" if text == "File is not a zip file" else text
+
+
+def _holds_table(archive: zipfile.ZipFile, one: zipfile.ZipInfo) -> bool:
+    """Whether a file may hold a table: text does if it has two rows and columns or more."""
+    if not one.filename.lower().endswith(_TEXT) or one.flag_bits & 1:
+        return True
+    with archive.open(one) as file:
+        head = file.read(_HEAD)
+    rows = [line for line in head.splitlines() if line.strip()]
+    parted = sum(any(mark in row for mark in b",;\t|") for row in rows)
+    return b"\0" in head or (len(rows) > 1 and 2 * parted > len(rows))
 
 
 def _holds_something(one: zipfile.ZipInfo) -> bool:

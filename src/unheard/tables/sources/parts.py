@@ -149,12 +149,14 @@ def open_part(path: str, name: str, words: str, folder: Path, reading: Reading) 
 
 
 def _open_archive(path: str, words: str, folder: Path, reading: Reading) -> Part:
-    inner, name, is_chosen = unzip(path, _new_folder(folder), reading, words, is_named_like_file)
+    inner, name, chooser = unzip(path, _new_folder(folder), reading, words, is_named_like_file)
+    said = ReadingNote(f"{name} of {words} was read: its other files have no table.")
     words = f"{name} in {words}"
     if read_head(str(inner), words).startswith(ZIP) and not is_workbook(str(inner)):
         raise unreadable("{path} is an archive inside an archive", words, "Unpack it")
-    left = replace(reading, sheet=None) if is_chosen else reading
-    return open_part(str(inner), name, words, folder, left)
+    left = replace(reading, sheet=None) if chooser == "user" else reading
+    part = open_part(str(inner), name, words, folder, left)
+    return replace(part, notes=(said, *part.notes)) if chooser == "content" else part
 
 
 def _new_folder(folder: Path) -> Path:

@@ -77,12 +77,15 @@ class Roles:
     whole
         Those that hold whole numbers, in which a separator can only stand for thousands; None to
         tell by their names.
+    time
+        The one that says when.
     """
 
     wanted: tuple[str, ...] | None = None
     as_text: tuple[str, ...] = ()
     ratings: tuple[str, ...] | None = ()
     whole: tuple[str, ...] | None = ()
+    time: str | None = None
 
     @classmethod
     def of(cls, request: Request | None) -> Roles:
@@ -96,6 +99,7 @@ class Roles:
             (*request.item, *request.strata, *request.rating, *rater),
             request.rating,
             (*request.counts, *people),
+            request.time,
         )
 
     def is_whole(self, name: str) -> bool:

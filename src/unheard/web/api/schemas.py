@@ -239,6 +239,7 @@ class WordDocument(BaseModel):
     word: str
     value: float | None
     count: int
+    recognised: bool = True
 
 
 class WordReadingDocument(BaseModel):

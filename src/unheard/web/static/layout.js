@@ -134,9 +134,9 @@ function listReadings(columns, name) {
 /** A way to read words as ratings, with a button to accept it. */
 function makeReading(reading, at, accept) {
   const id = `reading-${at}`;
-  const rows = reading.words.map(({ word, value, count }) => [
+  const rows = reading.words.map(({ word, value, count, recognised }) => [
     word,
-    value === null ? "no rating" : String(value),
+    value !== null ? String(value) : recognised ? "no rating" : "not recognised",
     writeWhole(count),
   ]);
   const table = el("table");
@@ -145,11 +145,11 @@ function makeReading(reading, at, accept) {
   return el("div", { role: "region", "aria-labelledby": id }, table, use);
 }
 
-/** Say what the scale was guessed from. */
-function describeGuess(columns, { rating, doubt }) {
+/** Say what the scale was guessed from, or what is not sure. */
+function describeGuess(columns, { rating, scale, doubt }) {
   const found = columns.find((one) => one.name === rating);
-  if (!found || found.least === null) return "";
-  if (doubt) return `guessed from values of ${found.least} to ${found.greatest}: nobody used the ends of 1 to 5; change it if the scale is longer`;
+  if (!found || found.least === null) return doubt ?? "";
+  if (doubt && found.least >= 1 && found.greatest <= 5 && scale !== "1:5") return `guessed from values of ${found.least} to ${found.greatest}: nobody used the ends of 1 to 5; change it if the scale is longer`;
   return `guessed from values of ${found.least} to ${found.greatest}; change it if the scale is longer`;
 }
 
