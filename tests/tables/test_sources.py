@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from tests.tables.stays import (
     refused,
     stays,
 )
+from unheard.tables.sources.databases import connect
 from unheard.tables.sources.encodings import Survey
 
 ODD = ["007", "7", "1e3", "true", "a, b", "two\nlines", "🏨", 'the "inn"', "it's", "null"]
@@ -281,6 +282,18 @@ def test_truncated(tmp_path: Path) -> None:
 def test_unknown_scheme(source: str, remedy: str) -> None:
     told = refused(source, rf"(clickhouse|s3) is not supported\. {remedy}")
     assert "hunter2" not in told
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "mysql"])
+def test_no_part_of_a_password_is_shown(scheme: str) -> None:
+    for user, signs in product(
+        ("me", "me@corp", "corp/me", "me too"), product("@#/?:%& [='", repeat=2)
+    ):
+        password = f"hunter{signs[0]}secret{signs[1]}ecret"
+        for place in ("127.0.0.1:1/db", "127.0.0.1:x/db", "127.0.0.1:1"):
+            with pytest.raises(uh.SourceError) as told:
+                connect(f"{scheme}://{user}:{password}@{place}")
+            assert not re.search("hunter|ecret", str(told.value)), password
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -194,6 +195,15 @@ class Database(Engine):
     def native(self, query: exp.Expr) -> Any:
         """Return a result as an Arrow table."""
         return self.arrow(query).read_all()
+
+
+def is_ambiguous(url: str) -> bool:
+    """Whether a part of the password may be taken for another part of the URL, and be shown.
+
+    An @ ends the password, and the / ? or # before which it has to stand may be in a password too.
+    """
+    authority, rest = re.split(r"(?=[/?#])|$", url.partition("://")[2], maxsplit=1)
+    return authority.count("@") > 1 or "@" in rest
 
 
 def as_subquery(sql: str, dialect: str) -> exp.Subquery:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote, unquote_to_bytes, urlsplit
 
 from sqlglot import exp
 
@@ -14,6 +14,7 @@ from unheard.tables.engines.base import (
     as_subquery,
     batches,
     describe_failure,
+    is_ambiguous,
     schema_of,
     table,
 )
@@ -173,6 +174,8 @@ def _refuse_writing() -> OptionError:
 def _read_url(url: str, shown: str) -> dict[str, Any]:
     """Read what the driver has to know from a URL."""
     try:
+        if is_ambiguous(url):
+            raise ValueError
         parts = urlsplit(url)
         options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         known = {"unix_socket", "ssl_ca"}
@@ -183,8 +186,9 @@ def _read_url(url: str, shown: str) -> dict[str, Any]:
         raise SourceError(
             "source",
             problem="{url} is not the URL of a MySQL database",
-            hint="Write mysql://user:password@host:port/name, with %40 for an @ in a password, "
-            "and nothing behind it but ?unix_socket= or ?ssl_ca=",
+            hint="Write mysql://user:password@host:port/name, with %25 for a % in a password, "
+            "%40 for @, %2F for / and %23 for #, and nothing behind it but ?unix_socket= or "
+            "?ssl_ca=",
             url=shown,
         ) from None
     if "ssl_ca" in options:
@@ -194,7 +198,7 @@ def _read_url(url: str, shown: str) -> dict[str, Any]:
         "host": parts.hostname or "localhost",
         "port": port or 3306,
         "user": unquote(parts.username),
-        "password": unquote(parts.password or ""),
+        "password": unquote_to_bytes(parts.password or ""),
         "database": database,
         **options,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from unheard.tables.engines.base import (
     batches,
     describe_failure,
     fresh,
+    is_ambiguous,
     schema_of,
     table,
 )
@@ -63,12 +63,13 @@ class Postgres(Database):
             ) from None
         self._error = psycopg.Error
         self._writes = False
-        if _is_ambiguous(url):
+        if is_ambiguous(url):
             raise _refuse_url(url)
         try:
             self.connection: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True)
-        except psycopg.ProgrammingError:
-            # The driver's own words would quote the URL, password and all.
+        except (psycopg.ProgrammingError, UnicodeError):
+            # The driver would quote the URL, password and all, and has no words for bytes that are
+            # no text.
             raise _refuse_url(url) from None
         except psycopg.Error as error:
             words = str(error).strip().splitlines()[0]
@@ -249,14 +250,6 @@ def _as_declared(schema: pa.Schema, types: list[Any]) -> pa.Schema:
         kind = known.get(declared.name) if declared is not None else None
         fields.append(field if kind is None else pa.field(field.name, kind))
     return pa.schema(fields)
-
-
-def _is_ambiguous(url: str) -> bool:
-    """Whether a part of the password may be taken for another part of the URL, and be shown."""
-    authority, rest = re.split(r"(?=[/?#])|$", url.partition("://")[2], maxsplit=1)
-    port = authority.rpartition(":")[2] if ":" in authority else ""
-    in_rest = "@" in rest and "@" not in authority and bool(port) and not port.isdigit()
-    return authority.count("@") > 1 or in_rest
 
 
 def _refuse_url(url: str) -> SourceError:
