@@ -33,7 +33,7 @@ from unheard.tables.sql.count_query import (
     LARGEST_WEIGHT,
     bad_count,
     bad_weight,
-    in_calendar,
+    is_named,
     is_value,
 )
 from unheard.tables.sql.dialects import column
@@ -331,9 +331,8 @@ def _advise_on_repeats(request: Request, few: bool) -> str:
 def _rows_without_window(request: Request, opened: Opened) -> list[dict[str, Any]]:
     assert request.time is not None  # there are no windows without
     names = [column(name) for name in (*request.item, *request.strata)]
-    named = [name.is_(exp.null()).not_() for name in names]
     # Whether infinity is in the calendar, some engines do not know: that counts as no.
-    placed = exp.case().when(exp.and_(*named, in_calendar(request.time)), exp.Literal.number(1))
+    placed = exp.case().when(is_named(request), exp.Literal.number(1))
     # As text, since not every driver can hand out such dates.
     time = exp.alias_(exp.cast(column(request.time), "text"), request.time)
     rows = exp.select(*names, time).from_(opened.relation.copy()).where(placed.is_(exp.null()))

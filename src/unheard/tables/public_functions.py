@@ -476,8 +476,10 @@ def write_sql(
     """Write the query that rates every item, to be run inside a warehouse.
 
     Nobody looks at the rows first, so nothing is refused: rows without a rating or with one off
-    the scale are not counted and the item is flagged ``rows_dropped``; an item with more ratings
-    than people is flagged ``n_below_ratings``, or treated as ``bad_n`` says. Words that stand for
+    the scale are not counted and the item is flagged ``rows_dropped``; rows that do not name an
+    item, or no day of the calendar for a window, are left out; an item whose n is missing,
+    varies or is less than the number of ratings is rated without n and flagged ``n_dropped``, or
+    with strata ``n_raised``, unless ``bad_n`` says otherwise. Words that stand for
     ratings must be named in ``labels``.
 
     Parameters
@@ -526,14 +528,13 @@ def write_sql(
         item=item, rating=rating, n_table=n_table, q_table=q_table, ranks=ranks, **options
     )
     # How many items are compared is not known yet, and so is the level of ranks for all of them.
-    request = replace(request, sampling_error=False)
+    request = replace(request.without_refusals(), sampling_error=False)
     relation: exp.Expr = named("table", table)
     if request.labels is not None:
         text_ratings, relation = True, write_stated_words(request, relation)
     kinds: dict[str, Kind] = dict.fromkeys(request.rating, "text" if text_ratings else "real")
-    counted: exp.Expr = write_count_query(request, relation, kinds, packed=False).query.subquery(
-        reserve("counted")
-    )
+    counting = write_count_query(request, relation, kinds, packed=False, named=True)
+    counted: exp.Expr = counting.query.subquery(reserve("counted"))
     if request.window is not None:
         counted = write_window_query(request, request.window, counted).subquery(reserve("windows"))
     given = Prepared(
@@ -541,7 +542,6 @@ def write_sql(
         _second_by_name(request, named, "n_table", n_table, request.n_column, everything=True),
         _second_by_name(request, named, "q_table", q_table, request.q_column, everything=False),
         _all_balances(request),
-        unchecked=True,
         in_rows=dialect not in ANALYSED_IN_ROUNDS,
     )
     text = render(write_rate_query(request, given), dialect, pretty=True)

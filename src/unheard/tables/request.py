@@ -325,6 +325,20 @@ class Request:
         """Whether the latest of several ratings by one person counts."""
         return self.duplicates != "refuse"
 
+    def without_refusals(self) -> Request:
+        """Ask the same of a query that runs where nothing can be refused.
+
+        What would be refused is left out, and a note says so. Strata count by their n, so there it
+        is raised.
+        """
+        bad_n = self.bad_n
+        if bad_n == "refuse" and self.n_known and not self.n_from_rows:
+            bad_n = "raise" if self.strata else "drop"
+        nulls, off_scale = (
+            "drop" if how == "refuse" else how for how in (self.nulls, self.off_scale)
+        )
+        return replace(self, bad_n=bad_n, nulls=nulls, off_scale=off_scale)
+
     @property
     def n_from_rows(self) -> bool:
         """Whether the rows themselves, empty ratings included, are the people."""

@@ -78,9 +78,10 @@ class SecondTable:
     as_text: tuple[str, ...] = ()
 
     def select_as(self, alias: str) -> exp.Subquery:
-        """Select its keys, and its value as ``VALUE``, so that no other column interferes."""
+        """Select its keys, and its value as ``VALUE``, of rows that have keys, and nothing else."""
         taken = exp.select(*map(column, self.keys), exp.alias_(column(self.value), VALUE))
-        return taken.from_(self.relation.copy()).subquery(alias)
+        named = (column(key).is_(exp.Not(this=exp.null())) for key in self.keys)
+        return taken.from_(self.relation.copy()).where(*named).subquery(alias)
 
     def match(self, alias: str, anchor: str) -> exp.Expr:
         """Return the condition that a row of this table belongs to one of another."""
@@ -130,8 +131,6 @@ class Prepared:
         Whether the ranks by the plain average are with them.
     compute
         Applies formulas outside the engine; otherwise they are written into the query.
-    unchecked
-        Whether the rows were not validated, so that notes must report what contradicts the request.
     in_rows
         Whether the ratings of a long scale may have a row each, which takes more steps.
     """
@@ -144,7 +143,6 @@ class Prepared:
     rated: Rated | None = None
     ranked_by_average: bool = False
     compute: Compute | None = None
-    unchecked: bool = False
     in_rows: bool = True
 
 
@@ -230,9 +228,9 @@ def _write_results(
         latest = _join_numbers(request, given, steps, latest)
     # The formula may be sent to other machines, so it does not carry the tables of n and q.
     alone = replace(request, n_table=None, q_table=None)
-    formula = partial(rate_items, alone, given.unchecked)
+    formula = partial(rate_items, alone)
     if rank_level is not None:
-        formula = partial(rate_and_limit_items, alone, given.unchecked, rank_level)
+        formula = partial(rate_and_limit_items, alone, rank_level)
     steps, latest, names = _apply_formula(formula, request.groups, given, steps, latest, "rated")
     notes = [name.removeprefix(NOTE) for name in names if name.startswith(NOTE)]
     if request.strata:
@@ -336,8 +334,10 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
         for name in request.balance_keys
     )
     small = exp.alias_(given.balances.copy(), balances, table=True)
+    # Named one by one: of `*`, ClickHouse loses the columns that are joined later.
+    names = [made.alias_or_name for made in query.selects]
     joined = (
-        exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(latest)))
+        exp.select(*(exp.alias_(column(name, latest), name) for name in names))
         .select(column(BALANCE, balances))
         .from_(latest)
         .join(small, on=exp.and_(*same), join_type="left")
