@@ -155,9 +155,20 @@ class Database(Engine):
     def tables(self) -> list[str]:
         """Names of the tables and views of the database."""
 
+    @abstractmethod
+    def qualified_tables(self) -> list[str]:
+        """Names of the tables and views of all schemas, with their schema before a point."""
+
     def has_table(self, name: str) -> bool:
-        """Whether the database has a table of this name."""
-        return name in self.tables()
+        """Whether the database has a table of this name, which may begin with a schema."""
+        return name in self.tables() or ".".join(split_name(name)) in self.qualified_tables()
+
+    def lookup(self, place: str, name: str) -> exp.Expr:
+        """Return a table of the database; a schema may stand before a point."""
+        *schema, last = split_name(name)
+        if schema and name in self.tables():
+            return table(name)
+        return table(last, *schema[-1:])
 
     @abstractmethod
     def begin_writing(self) -> None:
@@ -195,6 +206,18 @@ class Database(Engine):
     def native(self, query: exp.Expr) -> Any:
         """Return a result as an Arrow table."""
         return self.arrow(query).read_all()
+
+
+def split_name(name: str) -> list[str]:
+    """Split a name at its points, but for those within double quotes.
+
+    Examples
+    --------
+    >>> split_name('raw.stays'), split_name('"raw"."stays, 2.0"')
+    (['raw', 'stays'], ['raw', 'stays, 2.0'])
+    """
+    parts = re.findall(r'"((?:[^"]|"")+)"(?:\.|$)|([^.]+)', name)
+    return [quoted.replace('""', '"') or plain for quoted, plain in parts] or [name]
 
 
 def is_ambiguous(url: str) -> bool:

@@ -16,7 +16,6 @@ from unheard.tables.engines.base import (
     describe_failure,
     is_ambiguous,
     schema_of,
-    table,
 )
 from unheard.tables.request import Kind
 from unheard.tables.sql.reserved_names import reserve
@@ -138,16 +137,18 @@ class MySQL(Database):
         except pa.ArrowException as error:
             raise describe_failure(self, error, sql) from error
 
-    def lookup(self, place: str, name: str) -> exp.Expr:
-        """Return a table of the server; a database may stand before a point."""
-        *database, last = name.split(".")
-        return table(last, *database[-1:])
-
     def tables(self) -> list[str]:
         """Names of the tables and views of the database."""
         found = self.execute(
             "select table_name from information_schema.tables where table_schema = database() "
             "order by 1"
+        )
+        return [row[0] for row in found.fetchall()]
+
+    def qualified_tables(self) -> list[str]:
+        """Names of the tables and views of all databases, with theirs before a point."""
+        found = self.execute(
+            "select concat(table_schema, '.', table_name) from information_schema.tables order by 1"
         )
         return [row[0] for row in found.fetchall()]
 

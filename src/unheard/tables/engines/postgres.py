@@ -203,11 +203,6 @@ class Postgres(Database):
         self.execute(f"analyze {stored}")
         return table(stored)
 
-    def lookup(self, place: str, name: str) -> exp.Expr:
-        """Return a table of the database; a schema may stand before a point."""
-        *schema, last = name.split(".")
-        return table(last, *schema[-1:])
-
     def tables(self) -> list[str]:
         """Names of the tables and views that need no schema."""
         found = self.execute(
@@ -217,8 +212,18 @@ class Postgres(Database):
         )
         return [row[0] for row in found.fetchall()]
 
+    def qualified_tables(self) -> list[str]:
+        """Names of the tables and views of all schemas, with their schema before a point."""
+        found = self.execute(
+            "select s.nspname || '.' || c.relname from pg_class c "
+            "join pg_namespace s on s.oid = c.relnamespace "
+            "where c.relkind in ('r', 'v', 'm', 'p', 'f') and s.nspname not like 'pg\\_%' "
+            "and s.nspname <> 'information_schema' order by 1"
+        )
+        return [row[0] for row in found.fetchall()]
+
     def has_table(self, name: str) -> bool:
-        """Whether the database has a table of this name, which may begin with a schema."""
+        """Whether the database has a table of this name, system tables included."""
         target = self.lookup("table", name).sql("postgres", identify=True)
         query = exp.select(exp.alias_(exp.func("to_regclass", exp.Literal.string(target)), "oid"))
         return self.rows(query)[0]["oid"] is not None

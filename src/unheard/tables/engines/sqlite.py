@@ -114,10 +114,6 @@ class SQLite(Database):
             raise describe_failure(self, error, sql) from error
         return table(stored)
 
-    def lookup(self, place: str, name: str) -> exp.Expr:
-        """Return a table of the database."""
-        return table(name)
-
     def tables(self) -> list[str]:
         """Names of the tables and views of the database."""
         found = self.execute(
@@ -126,13 +122,17 @@ class SQLite(Database):
         )
         return [row[0] for row in found.fetchall()]
 
+    def qualified_tables(self) -> list[str]:
+        """Names of the tables and views, with the only schema before a point."""
+        return [f"main.{name}" for name in self.tables()]
+
     def create(self, name: str, query: exp.Query) -> None:
         """Write a result into a new table of the database."""
-        quoted = '"' + name.replace('"', '""') + '"'
+        target = self.text(self.lookup("to_table", name))
         made = self.keep("made", query)
         # Who has read cannot write once others have written. What is made needs no second look.
         self.execute("commit")
-        self.execute(f"create table {quoted} as select * from {made.name}")
+        self.execute(f"create table {target} as select * from {made.name}")
 
     def begin_writing(self) -> None:
         """Begin a transaction; wait, for a minute at most, while somebody else writes."""
