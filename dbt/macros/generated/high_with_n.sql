@@ -702,31 +702,31 @@ SELECT *, uh_above_15 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_15) 
       * uh_lean_15 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_15)
       * uh_lean_15) * uh_lean_15) * uh_lean_15) * uh_lean_15) * uh_sd_15) * uh_sd_15) * uh_sd_15)
       * uh_sd_15) * uh_sd_15)) - uh_below_15 AS uh_excess_15, GREATEST(uh_high
-      + uh_excess_5 / NULLIF(uh_people + 1, 0), uh_low + 0.02e0 * (uh_high - uh_low)) AS uh_t,
+      + uh_excess_5 / NULLIF(uh_people + 1, 0), uh_low + 0.02e0 * (uh_high - uh_low)) AS uh_t1,
     GREATEST(uh_high_3 + uh_excess_25 / NULLIF(uh_mass + uh_most, 0),
-      uh_low_3 + 0.02e0 * (uh_high_3 - uh_low_3)) AS uh_t_11 FROM uh_step_33{{ d.fence }}
+      uh_low_3 + 0.02e0 * (uh_high_3 - uh_low_3)) AS uh_t1_3 FROM uh_step_33{{ d.fence }}
 ),
 uh_step_35 AS (
-SELECT *, uh_above_sum_3 + (uh_next_3 - uh_t_11) * uh_above_count_3 AS uh_above_26,
-    uh_above_sum + (uh_next - uh_t) * uh_above_count AS uh_above_6, uh_above_squares_3
-      + (uh_next_3 - uh_t_11) * (2 * uh_above_sum_3 + (uh_next_3 - uh_t_11) * uh_above_count_3)
-      AS uh_above_sq_26, uh_above_squares + (uh_next - uh_t) * (2 * uh_above_sum
-      + (uh_next - uh_t) * uh_above_count) AS uh_above_sq_6,
-    uh_most * (uh_below_sum_3 + (uh_t_11 - uh_low_3) * uh_below_count_3) AS uh_below_26,
-    uh_below_sum + (uh_t - uh_low) * uh_below_count AS uh_below_6, uh_weight_sq_2
-      * (uh_below_squares_3 + (uh_t_11 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t_11 - uh_low_3)
-      * uh_below_count_3)) AS uh_below_sq_26, uh_below_squares + (uh_t - uh_low)
-      * (2 * uh_below_sum + (uh_t - uh_low) * uh_below_count) AS uh_below_sq_6,
+SELECT *, uh_above_sum_3 + (uh_next_3 - uh_t1_3) * uh_above_count_3 AS uh_above_26,
+    uh_above_sum + (uh_next - uh_t1) * uh_above_count AS uh_above_6, uh_above_squares_3
+      + (uh_next_3 - uh_t1_3) * (2 * uh_above_sum_3 + (uh_next_3 - uh_t1_3) * uh_above_count_3)
+      AS uh_above_sq_26, uh_above_squares + (uh_next - uh_t1) * (2 * uh_above_sum
+      + (uh_next - uh_t1) * uh_above_count) AS uh_above_sq_6,
+    uh_most * (uh_below_sum_3 + (uh_t1_3 - uh_low_3) * uh_below_count_3) AS uh_below_26,
+    uh_below_sum + (uh_t1 - uh_low) * uh_below_count AS uh_below_6, uh_weight_sq_2
+      * (uh_below_squares_3 + (uh_t1_3 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t1_3 - uh_low_3)
+      * uh_below_count_3)) AS uh_below_sq_26, uh_below_squares + (uh_t1 - uh_low)
+      * (2 * uh_below_sum + (uh_t1 - uh_low) * uh_below_count) AS uh_below_sq_6,
     GREATEST(uh_high_2 + uh_excess_15 / NULLIF(uh_mass_2 + uh_below_part_5, 0),
-      uh_low_2 + 0.02e0 * (uh_high_2 - uh_low_2)) AS uh_t_6 FROM uh_step_34{{ d.fence }}
+      uh_low_2 + 0.02e0 * (uh_high_2 - uh_low_2)) AS uh_t1_2 FROM uh_step_34{{ d.fence }}
 ),
 uh_step_36 AS (
-SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t_6) * uh_above_count_2 AS uh_above_16,
-    uh_above_squares_2 + (uh_next_2 - uh_t_6) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t_6)
+SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t1_2) * uh_above_count_2 AS uh_above_16,
+    uh_above_squares_2 + (uh_next_2 - uh_t1_2) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t1_2)
       * uh_above_count_2) AS uh_above_sq_16,
-    uh_below_part_5 * (uh_below_sum_2 + (uh_t_6 - uh_low_2) * uh_below_count_2) AS uh_below_16,
-    uh_weight_sq * (uh_below_squares_2 + (uh_t_6 - uh_low_2) * (2 * uh_below_sum_2
-      + (uh_t_6 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_16, 1 - 2
+    uh_below_part_5 * (uh_below_sum_2 + (uh_t1_2 - uh_low_2) * uh_below_count_2) AS uh_below_16,
+    uh_weight_sq * (uh_below_squares_2 + (uh_t1_2 - uh_low_2) * (2 * uh_below_sum_2
+      + (uh_t1_2 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_16, 1 - 2
       * (uh_below_sq_26 * (uh_above_26 * uh_above_26)) / GREATEST(uh_above_sq_26
       * (uh_below_26 * uh_below_26) + uh_below_sq_26 * (uh_above_26 * uh_above_26), 1e-280)
       AS uh_lean_26, 1 - 2 * (uh_below_sq_6 * (uh_above_6 * uh_above_6))
@@ -763,37 +763,38 @@ SELECT *, uh_above_16 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_16) 
       + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_16) * uh_lean_16) * uh_lean_16)
       * uh_lean_16 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_16)
       * uh_lean_16) * uh_lean_16) * uh_lean_16) * uh_lean_16) * uh_sd_16) * uh_sd_16) * uh_sd_16)
-      * uh_sd_16) * uh_sd_16)) - uh_below_16 AS uh_excess_16, LEAST(GREATEST(uh_t_11
-      + uh_excess_26 * CASE WHEN (uh_t_11 - uh_high_3) * (uh_excess_25 - uh_excess_26)
-      > 0 THEN LEAST((uh_t_11 - uh_high_3) / NULLIF(uh_excess_25 - uh_excess_26, 0),
-      uh_longest) ELSE 0 END, uh_low_3 + 0.02e0 * (uh_t_11 - uh_low_3)), uh_high_3) AS uh_t_12,
-    LEAST(GREATEST(uh_t + uh_excess_6 * CASE WHEN (uh_t - uh_high) * (uh_excess_5 - uh_excess_6)
-      > 0 THEN LEAST((uh_t - uh_high) / NULLIF(uh_excess_5 - uh_excess_6, 0), uh_longest) ELSE 0
-      END, uh_low + 0.02e0 * (uh_t - uh_low)), uh_high) AS uh_t_2 FROM uh_step_37{{ d.fence }}
+      * uh_sd_16) * uh_sd_16)) - uh_below_16 AS uh_excess_16, LEAST(GREATEST(uh_t1
+      + uh_excess_6 * CASE WHEN (uh_t1 - uh_high) * (uh_excess_5 - uh_excess_6)
+      > 0 THEN LEAST((uh_t1 - uh_high) / NULLIF(uh_excess_5 - uh_excess_6, 0), uh_longest)
+      ELSE 0 END, uh_low + 0.02e0 * (uh_t1 - uh_low)), uh_high) AS uh_t2,
+    LEAST(GREATEST(uh_t1_3 + uh_excess_26 * CASE WHEN (uh_t1_3 - uh_high_3)
+      * (uh_excess_25 - uh_excess_26) > 0 THEN LEAST((uh_t1_3 - uh_high_3)
+      / NULLIF(uh_excess_25 - uh_excess_26, 0), uh_longest) ELSE 0 END,
+      uh_low_3 + 0.02e0 * (uh_t1_3 - uh_low_3)), uh_high_3) AS uh_t2_3 FROM uh_step_37{{ d.fence }}
 ),
 uh_step_39 AS (
-SELECT *, uh_above_sum_3 + (uh_next_3 - uh_t_12) * uh_above_count_3 AS uh_above_27,
-    uh_above_sum + (uh_next - uh_t_2) * uh_above_count AS uh_above_7, uh_above_squares_3
-      + (uh_next_3 - uh_t_12) * (2 * uh_above_sum_3 + (uh_next_3 - uh_t_12) * uh_above_count_3)
-      AS uh_above_sq_27, uh_above_squares + (uh_next - uh_t_2) * (2 * uh_above_sum
-      + (uh_next - uh_t_2) * uh_above_count) AS uh_above_sq_7,
-    uh_most * (uh_below_sum_3 + (uh_t_12 - uh_low_3) * uh_below_count_3) AS uh_below_27,
-    uh_below_sum + (uh_t_2 - uh_low) * uh_below_count AS uh_below_7, uh_weight_sq_2
-      * (uh_below_squares_3 + (uh_t_12 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t_12 - uh_low_3)
-      * uh_below_count_3)) AS uh_below_sq_27, uh_below_squares + (uh_t_2 - uh_low)
-      * (2 * uh_below_sum + (uh_t_2 - uh_low) * uh_below_count) AS uh_below_sq_7,
-    LEAST(GREATEST(uh_t_6 + uh_excess_16 * CASE WHEN (uh_t_6 - uh_high_2)
-      * (uh_excess_15 - uh_excess_16) > 0 THEN LEAST((uh_t_6 - uh_high_2)
+SELECT *, uh_above_sum_3 + (uh_next_3 - uh_t2_3) * uh_above_count_3 AS uh_above_27,
+    uh_above_sum + (uh_next - uh_t2) * uh_above_count AS uh_above_7, uh_above_squares_3
+      + (uh_next_3 - uh_t2_3) * (2 * uh_above_sum_3 + (uh_next_3 - uh_t2_3) * uh_above_count_3)
+      AS uh_above_sq_27, uh_above_squares + (uh_next - uh_t2) * (2 * uh_above_sum
+      + (uh_next - uh_t2) * uh_above_count) AS uh_above_sq_7,
+    uh_most * (uh_below_sum_3 + (uh_t2_3 - uh_low_3) * uh_below_count_3) AS uh_below_27,
+    uh_below_sum + (uh_t2 - uh_low) * uh_below_count AS uh_below_7, uh_weight_sq_2
+      * (uh_below_squares_3 + (uh_t2_3 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t2_3 - uh_low_3)
+      * uh_below_count_3)) AS uh_below_sq_27, uh_below_squares + (uh_t2 - uh_low)
+      * (2 * uh_below_sum + (uh_t2 - uh_low) * uh_below_count) AS uh_below_sq_7,
+    LEAST(GREATEST(uh_t1_2 + uh_excess_16 * CASE WHEN (uh_t1_2 - uh_high_2)
+      * (uh_excess_15 - uh_excess_16) > 0 THEN LEAST((uh_t1_2 - uh_high_2)
       / NULLIF(uh_excess_15 - uh_excess_16, 0), uh_longest) ELSE 0 END,
-      uh_low_2 + 0.02e0 * (uh_t_6 - uh_low_2)), uh_high_2) AS uh_t_7 FROM uh_step_38{{ d.fence }}
+      uh_low_2 + 0.02e0 * (uh_t1_2 - uh_low_2)), uh_high_2) AS uh_t2_2 FROM uh_step_38{{ d.fence }}
 ),
 uh_step_40 AS (
-SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t_7) * uh_above_count_2 AS uh_above_17,
-    uh_above_squares_2 + (uh_next_2 - uh_t_7) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t_7)
+SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t2_2) * uh_above_count_2 AS uh_above_17,
+    uh_above_squares_2 + (uh_next_2 - uh_t2_2) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t2_2)
       * uh_above_count_2) AS uh_above_sq_17,
-    uh_below_part_5 * (uh_below_sum_2 + (uh_t_7 - uh_low_2) * uh_below_count_2) AS uh_below_17,
-    uh_weight_sq * (uh_below_squares_2 + (uh_t_7 - uh_low_2) * (2 * uh_below_sum_2
-      + (uh_t_7 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_17, 1 - 2
+    uh_below_part_5 * (uh_below_sum_2 + (uh_t2_2 - uh_low_2) * uh_below_count_2) AS uh_below_17,
+    uh_weight_sq * (uh_below_squares_2 + (uh_t2_2 - uh_low_2) * (2 * uh_below_sum_2
+      + (uh_t2_2 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_17, 1 - 2
       * (uh_below_sq_27 * (uh_above_27 * uh_above_27)) / GREATEST(uh_above_sq_27
       * (uh_below_27 * uh_below_27) + uh_below_sq_27 * (uh_above_27 * uh_above_27), 1e-280)
       AS uh_lean_27, 1 - 2 * (uh_below_sq_7 * (uh_above_7 * uh_above_7))
@@ -829,37 +830,37 @@ SELECT *, uh_above_17 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_17) 
       + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_17) * uh_lean_17) * uh_lean_17)
       * uh_lean_17 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_17)
       * uh_lean_17) * uh_lean_17) * uh_lean_17) * uh_lean_17) * uh_sd_17) * uh_sd_17) * uh_sd_17)
-      * uh_sd_17) * uh_sd_17)) - uh_below_17 AS uh_excess_17, LEAST(GREATEST(uh_t_12
-      + uh_excess_27 * CASE WHEN (uh_t_12 - uh_t_11) * (uh_excess_26 - uh_excess_27)
-      > 0 THEN LEAST((uh_t_12 - uh_t_11) / NULLIF(uh_excess_26 - uh_excess_27, 0), uh_longest)
-      ELSE 0 END, uh_low_3 + 0.02e0 * (uh_t_12 - uh_low_3)), uh_high_3) AS uh_t_13,
-    LEAST(GREATEST(uh_t_2 + uh_excess_7 * CASE WHEN (uh_t_2 - uh_t) * (uh_excess_6 - uh_excess_7)
-      > 0 THEN LEAST((uh_t_2 - uh_t) / NULLIF(uh_excess_6 - uh_excess_7, 0), uh_longest) ELSE 0
-      END, uh_low + 0.02e0 * (uh_t_2 - uh_low)), uh_high) AS uh_t_3 FROM uh_step_41{{ d.fence }}
+      * uh_sd_17) * uh_sd_17)) - uh_below_17 AS uh_excess_17, LEAST(GREATEST(uh_t2
+      + uh_excess_7 * CASE WHEN (uh_t2 - uh_t1) * (uh_excess_6 - uh_excess_7)
+      > 0 THEN LEAST((uh_t2 - uh_t1) / NULLIF(uh_excess_6 - uh_excess_7, 0), uh_longest) ELSE 0
+      END, uh_low + 0.02e0 * (uh_t2 - uh_low)), uh_high) AS uh_t3, LEAST(GREATEST(uh_t2_3
+      + uh_excess_27 * CASE WHEN (uh_t2_3 - uh_t1_3) * (uh_excess_26 - uh_excess_27)
+      > 0 THEN LEAST((uh_t2_3 - uh_t1_3) / NULLIF(uh_excess_26 - uh_excess_27, 0), uh_longest)
+      ELSE 0 END, uh_low_3 + 0.02e0 * (uh_t2_3 - uh_low_3)), uh_high_3) AS uh_t3_3 FROM uh_step_41{{ d.fence }}
 ),
 uh_step_43 AS (
-SELECT *, uh_above_sum_3 + (uh_next_3 - uh_t_13) * uh_above_count_3 AS uh_above_28,
-    uh_above_sum + (uh_next - uh_t_3) * uh_above_count AS uh_above_8, uh_above_squares_3
-      + (uh_next_3 - uh_t_13) * (2 * uh_above_sum_3 + (uh_next_3 - uh_t_13) * uh_above_count_3)
-      AS uh_above_sq_28, uh_above_squares + (uh_next - uh_t_3) * (2 * uh_above_sum
-      + (uh_next - uh_t_3) * uh_above_count) AS uh_above_sq_8,
-    uh_most * (uh_below_sum_3 + (uh_t_13 - uh_low_3) * uh_below_count_3) AS uh_below_28,
-    uh_below_sum + (uh_t_3 - uh_low) * uh_below_count AS uh_below_8, uh_weight_sq_2
-      * (uh_below_squares_3 + (uh_t_13 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t_13 - uh_low_3)
-      * uh_below_count_3)) AS uh_below_sq_28, uh_below_squares + (uh_t_3 - uh_low)
-      * (2 * uh_below_sum + (uh_t_3 - uh_low) * uh_below_count) AS uh_below_sq_8,
-    LEAST(GREATEST(uh_t_7 + uh_excess_17 * CASE WHEN (uh_t_7 - uh_t_6)
-      * (uh_excess_16 - uh_excess_17) > 0 THEN LEAST((uh_t_7 - uh_t_6)
+SELECT *, uh_above_sum_3 + (uh_next_3 - uh_t3_3) * uh_above_count_3 AS uh_above_28,
+    uh_above_sum + (uh_next - uh_t3) * uh_above_count AS uh_above_8, uh_above_squares_3
+      + (uh_next_3 - uh_t3_3) * (2 * uh_above_sum_3 + (uh_next_3 - uh_t3_3) * uh_above_count_3)
+      AS uh_above_sq_28, uh_above_squares + (uh_next - uh_t3) * (2 * uh_above_sum
+      + (uh_next - uh_t3) * uh_above_count) AS uh_above_sq_8,
+    uh_most * (uh_below_sum_3 + (uh_t3_3 - uh_low_3) * uh_below_count_3) AS uh_below_28,
+    uh_below_sum + (uh_t3 - uh_low) * uh_below_count AS uh_below_8, uh_weight_sq_2
+      * (uh_below_squares_3 + (uh_t3_3 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t3_3 - uh_low_3)
+      * uh_below_count_3)) AS uh_below_sq_28, uh_below_squares + (uh_t3 - uh_low)
+      * (2 * uh_below_sum + (uh_t3 - uh_low) * uh_below_count) AS uh_below_sq_8,
+    LEAST(GREATEST(uh_t2_2 + uh_excess_17 * CASE WHEN (uh_t2_2 - uh_t1_2)
+      * (uh_excess_16 - uh_excess_17) > 0 THEN LEAST((uh_t2_2 - uh_t1_2)
       / NULLIF(uh_excess_16 - uh_excess_17, 0), uh_longest) ELSE 0 END,
-      uh_low_2 + 0.02e0 * (uh_t_7 - uh_low_2)), uh_high_2) AS uh_t_8 FROM uh_step_42{{ d.fence }}
+      uh_low_2 + 0.02e0 * (uh_t2_2 - uh_low_2)), uh_high_2) AS uh_t3_2 FROM uh_step_42{{ d.fence }}
 ),
 uh_step_44 AS (
-SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t_8) * uh_above_count_2 AS uh_above_18,
-    uh_above_squares_2 + (uh_next_2 - uh_t_8) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t_8)
+SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t3_2) * uh_above_count_2 AS uh_above_18,
+    uh_above_squares_2 + (uh_next_2 - uh_t3_2) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t3_2)
       * uh_above_count_2) AS uh_above_sq_18,
-    uh_below_part_5 * (uh_below_sum_2 + (uh_t_8 - uh_low_2) * uh_below_count_2) AS uh_below_18,
-    uh_weight_sq * (uh_below_squares_2 + (uh_t_8 - uh_low_2) * (2 * uh_below_sum_2
-      + (uh_t_8 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_18, 1 - 2
+    uh_below_part_5 * (uh_below_sum_2 + (uh_t3_2 - uh_low_2) * uh_below_count_2) AS uh_below_18,
+    uh_weight_sq * (uh_below_squares_2 + (uh_t3_2 - uh_low_2) * (2 * uh_below_sum_2
+      + (uh_t3_2 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_18, 1 - 2
       * (uh_below_sq_28 * (uh_above_28 * uh_above_28)) / GREATEST(uh_above_sq_28
       * (uh_below_28 * uh_below_28) + uh_below_sq_28 * (uh_above_28 * uh_above_28), 1e-280)
       AS uh_lean_28, 1 - 2 * (uh_below_sq_8 * (uh_above_8 * uh_above_8))
@@ -895,38 +896,37 @@ SELECT *, uh_above_18 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_18) 
       + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_18) * uh_lean_18) * uh_lean_18)
       * uh_lean_18 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_18)
       * uh_lean_18) * uh_lean_18) * uh_lean_18) * uh_lean_18) * uh_sd_18) * uh_sd_18) * uh_sd_18)
-      * uh_sd_18) * uh_sd_18)) - uh_below_18 AS uh_excess_18, LEAST(GREATEST(uh_t_13
-      + uh_excess_28 * CASE WHEN (uh_t_13 - uh_t_12) * (uh_excess_27 - uh_excess_28)
-      > 0 THEN LEAST((uh_t_13 - uh_t_12) / NULLIF(uh_excess_27 - uh_excess_28, 0), uh_longest)
-      ELSE 0 END, uh_low_3 + 0.02e0 * (uh_t_13 - uh_low_3)), uh_high_3) AS uh_t_14,
-    LEAST(GREATEST(uh_t_3 + uh_excess_8 * CASE WHEN (uh_t_3 - uh_t_2)
-      * (uh_excess_7 - uh_excess_8) > 0 THEN LEAST((uh_t_3 - uh_t_2)
-      / NULLIF(uh_excess_7 - uh_excess_8, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_3 - uh_low)), uh_high) AS uh_t_4 FROM uh_step_45{{ d.fence }}
+      * uh_sd_18) * uh_sd_18)) - uh_below_18 AS uh_excess_18, LEAST(GREATEST(uh_t3
+      + uh_excess_8 * CASE WHEN (uh_t3 - uh_t2) * (uh_excess_7 - uh_excess_8)
+      > 0 THEN LEAST((uh_t3 - uh_t2) / NULLIF(uh_excess_7 - uh_excess_8, 0), uh_longest) ELSE 0
+      END, uh_low + 0.02e0 * (uh_t3 - uh_low)), uh_high) AS uh_t4, LEAST(GREATEST(uh_t3_3
+      + uh_excess_28 * CASE WHEN (uh_t3_3 - uh_t2_3) * (uh_excess_27 - uh_excess_28)
+      > 0 THEN LEAST((uh_t3_3 - uh_t2_3) / NULLIF(uh_excess_27 - uh_excess_28, 0), uh_longest)
+      ELSE 0 END, uh_low_3 + 0.02e0 * (uh_t3_3 - uh_low_3)), uh_high_3) AS uh_t4_3 FROM uh_step_45{{ d.fence }}
 ),
 uh_step_47 AS (
-SELECT *, uh_above_sum_3 + (uh_next_3 - uh_t_14) * uh_above_count_3 AS uh_above_29,
-    uh_above_sum + (uh_next - uh_t_4) * uh_above_count AS uh_above_9, uh_above_squares_3
-      + (uh_next_3 - uh_t_14) * (2 * uh_above_sum_3 + (uh_next_3 - uh_t_14) * uh_above_count_3)
-      AS uh_above_sq_29, uh_above_squares + (uh_next - uh_t_4) * (2 * uh_above_sum
-      + (uh_next - uh_t_4) * uh_above_count) AS uh_above_sq_9,
-    uh_most * (uh_below_sum_3 + (uh_t_14 - uh_low_3) * uh_below_count_3) AS uh_below_29,
-    uh_below_sum + (uh_t_4 - uh_low) * uh_below_count AS uh_below_9, uh_weight_sq_2
-      * (uh_below_squares_3 + (uh_t_14 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t_14 - uh_low_3)
-      * uh_below_count_3)) AS uh_below_sq_29, uh_below_squares + (uh_t_4 - uh_low)
-      * (2 * uh_below_sum + (uh_t_4 - uh_low) * uh_below_count) AS uh_below_sq_9,
-    LEAST(GREATEST(uh_t_8 + uh_excess_18 * CASE WHEN (uh_t_8 - uh_t_7)
-      * (uh_excess_17 - uh_excess_18) > 0 THEN LEAST((uh_t_8 - uh_t_7)
+SELECT *, uh_above_sum_3 + (uh_next_3 - uh_t4_3) * uh_above_count_3 AS uh_above_29,
+    uh_above_sum + (uh_next - uh_t4) * uh_above_count AS uh_above_9, uh_above_squares_3
+      + (uh_next_3 - uh_t4_3) * (2 * uh_above_sum_3 + (uh_next_3 - uh_t4_3) * uh_above_count_3)
+      AS uh_above_sq_29, uh_above_squares + (uh_next - uh_t4) * (2 * uh_above_sum
+      + (uh_next - uh_t4) * uh_above_count) AS uh_above_sq_9,
+    uh_most * (uh_below_sum_3 + (uh_t4_3 - uh_low_3) * uh_below_count_3) AS uh_below_29,
+    uh_below_sum + (uh_t4 - uh_low) * uh_below_count AS uh_below_9, uh_weight_sq_2
+      * (uh_below_squares_3 + (uh_t4_3 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t4_3 - uh_low_3)
+      * uh_below_count_3)) AS uh_below_sq_29, uh_below_squares + (uh_t4 - uh_low)
+      * (2 * uh_below_sum + (uh_t4 - uh_low) * uh_below_count) AS uh_below_sq_9,
+    LEAST(GREATEST(uh_t3_2 + uh_excess_18 * CASE WHEN (uh_t3_2 - uh_t2_2)
+      * (uh_excess_17 - uh_excess_18) > 0 THEN LEAST((uh_t3_2 - uh_t2_2)
       / NULLIF(uh_excess_17 - uh_excess_18, 0), uh_longest) ELSE 0 END,
-      uh_low_2 + 0.02e0 * (uh_t_8 - uh_low_2)), uh_high_2) AS uh_t_9 FROM uh_step_46{{ d.fence }}
+      uh_low_2 + 0.02e0 * (uh_t3_2 - uh_low_2)), uh_high_2) AS uh_t4_2 FROM uh_step_46{{ d.fence }}
 ),
 uh_step_48 AS (
-SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t_9) * uh_above_count_2 AS uh_above_19,
-    uh_above_squares_2 + (uh_next_2 - uh_t_9) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t_9)
+SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t4_2) * uh_above_count_2 AS uh_above_19,
+    uh_above_squares_2 + (uh_next_2 - uh_t4_2) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t4_2)
       * uh_above_count_2) AS uh_above_sq_19,
-    uh_below_part_5 * (uh_below_sum_2 + (uh_t_9 - uh_low_2) * uh_below_count_2) AS uh_below_19,
-    uh_weight_sq * (uh_below_squares_2 + (uh_t_9 - uh_low_2) * (2 * uh_below_sum_2
-      + (uh_t_9 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_19, 1 - 2
+    uh_below_part_5 * (uh_below_sum_2 + (uh_t4_2 - uh_low_2) * uh_below_count_2) AS uh_below_19,
+    uh_weight_sq * (uh_below_squares_2 + (uh_t4_2 - uh_low_2) * (2 * uh_below_sum_2
+      + (uh_t4_2 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_19, 1 - 2
       * (uh_below_sq_29 * (uh_above_29 * uh_above_29)) / GREATEST(uh_above_sq_29
       * (uh_below_29 * uh_below_29) + uh_below_sq_29 * (uh_above_29 * uh_above_29), 1e-280)
       AS uh_lean_29, 1 - 2 * (uh_below_sq_9 * (uh_above_9 * uh_above_9))
@@ -962,38 +962,37 @@ SELECT *, uh_above_19 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_19) 
       + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_19) * uh_lean_19) * uh_lean_19)
       * uh_lean_19 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_19)
       * uh_lean_19) * uh_lean_19) * uh_lean_19) * uh_lean_19) * uh_sd_19) * uh_sd_19) * uh_sd_19)
-      * uh_sd_19) * uh_sd_19)) - uh_below_19 AS uh_excess_19, LEAST(GREATEST(uh_t_14
-      + uh_excess_29 * CASE WHEN (uh_t_14 - uh_t_13) * (uh_excess_28 - uh_excess_29)
-      > 0 THEN LEAST((uh_t_14 - uh_t_13) / NULLIF(uh_excess_28 - uh_excess_29, 0), uh_longest)
-      ELSE 0 END, uh_low_3 + 0.02e0 * (uh_t_14 - uh_low_3)), uh_high_3) AS uh_t_15,
-    LEAST(GREATEST(uh_t_4 + uh_excess_9 * CASE WHEN (uh_t_4 - uh_t_3)
-      * (uh_excess_8 - uh_excess_9) > 0 THEN LEAST((uh_t_4 - uh_t_3)
-      / NULLIF(uh_excess_8 - uh_excess_9, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_4 - uh_low)), uh_high) AS uh_t_5 FROM uh_step_49{{ d.fence }}
+      * uh_sd_19) * uh_sd_19)) - uh_below_19 AS uh_excess_19, LEAST(GREATEST(uh_t4
+      + uh_excess_9 * CASE WHEN (uh_t4 - uh_t3) * (uh_excess_8 - uh_excess_9)
+      > 0 THEN LEAST((uh_t4 - uh_t3) / NULLIF(uh_excess_8 - uh_excess_9, 0), uh_longest) ELSE 0
+      END, uh_low + 0.02e0 * (uh_t4 - uh_low)), uh_high) AS uh_t5, LEAST(GREATEST(uh_t4_3
+      + uh_excess_29 * CASE WHEN (uh_t4_3 - uh_t3_3) * (uh_excess_28 - uh_excess_29)
+      > 0 THEN LEAST((uh_t4_3 - uh_t3_3) / NULLIF(uh_excess_28 - uh_excess_29, 0), uh_longest)
+      ELSE 0 END, uh_low_3 + 0.02e0 * (uh_t4_3 - uh_low_3)), uh_high_3) AS uh_t5_3 FROM uh_step_49{{ d.fence }}
 ),
 uh_step_51 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_5) * uh_above_count AS uh_above_10,
-    uh_above_sum_3 + (uh_next_3 - uh_t_15) * uh_above_count_3 AS uh_above_30,
-    uh_above_squares + (uh_next - uh_t_5) * (2 * uh_above_sum + (uh_next - uh_t_5)
-      * uh_above_count) AS uh_above_sq_10, uh_above_squares_3 + (uh_next_3 - uh_t_15)
-      * (2 * uh_above_sum_3 + (uh_next_3 - uh_t_15) * uh_above_count_3) AS uh_above_sq_30,
-    uh_below_sum + (uh_t_5 - uh_low) * uh_below_count AS uh_below_10,
-    uh_most * (uh_below_sum_3 + (uh_t_15 - uh_low_3) * uh_below_count_3) AS uh_below_30,
-    uh_below_squares + (uh_t_5 - uh_low) * (2 * uh_below_sum + (uh_t_5 - uh_low)
-      * uh_below_count) AS uh_below_sq_10, uh_weight_sq_2 * (uh_below_squares_3
-      + (uh_t_15 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t_15 - uh_low_3) * uh_below_count_3))
-      AS uh_below_sq_30, LEAST(GREATEST(uh_t_9 + uh_excess_19 * CASE WHEN (uh_t_9 - uh_t_8)
-      * (uh_excess_18 - uh_excess_19) > 0 THEN LEAST((uh_t_9 - uh_t_8)
+SELECT *, uh_above_sum + (uh_next - uh_t5) * uh_above_count AS uh_above_10,
+    uh_above_sum_3 + (uh_next_3 - uh_t5_3) * uh_above_count_3 AS uh_above_30,
+    uh_above_squares + (uh_next - uh_t5) * (2 * uh_above_sum + (uh_next - uh_t5)
+      * uh_above_count) AS uh_above_sq_10, uh_above_squares_3 + (uh_next_3 - uh_t5_3)
+      * (2 * uh_above_sum_3 + (uh_next_3 - uh_t5_3) * uh_above_count_3) AS uh_above_sq_30,
+    uh_below_sum + (uh_t5 - uh_low) * uh_below_count AS uh_below_10,
+    uh_most * (uh_below_sum_3 + (uh_t5_3 - uh_low_3) * uh_below_count_3) AS uh_below_30,
+    uh_below_squares + (uh_t5 - uh_low) * (2 * uh_below_sum + (uh_t5 - uh_low) * uh_below_count)
+      AS uh_below_sq_10, uh_weight_sq_2 * (uh_below_squares_3 + (uh_t5_3 - uh_low_3)
+      * (2 * uh_below_sum_3 + (uh_t5_3 - uh_low_3) * uh_below_count_3)) AS uh_below_sq_30,
+    LEAST(GREATEST(uh_t4_2 + uh_excess_19 * CASE WHEN (uh_t4_2 - uh_t3_2)
+      * (uh_excess_18 - uh_excess_19) > 0 THEN LEAST((uh_t4_2 - uh_t3_2)
       / NULLIF(uh_excess_18 - uh_excess_19, 0), uh_longest) ELSE 0 END,
-      uh_low_2 + 0.02e0 * (uh_t_9 - uh_low_2)), uh_high_2) AS uh_t_10 FROM uh_step_50{{ d.fence }}
+      uh_low_2 + 0.02e0 * (uh_t4_2 - uh_low_2)), uh_high_2) AS uh_t5_2 FROM uh_step_50{{ d.fence }}
 ),
 uh_step_52 AS (
-SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t_10) * uh_above_count_2 AS uh_above_20,
-    uh_above_squares_2 + (uh_next_2 - uh_t_10) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t_10)
+SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t5_2) * uh_above_count_2 AS uh_above_20,
+    uh_above_squares_2 + (uh_next_2 - uh_t5_2) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t5_2)
       * uh_above_count_2) AS uh_above_sq_20,
-    uh_below_part_5 * (uh_below_sum_2 + (uh_t_10 - uh_low_2) * uh_below_count_2) AS uh_below_20,
-    uh_weight_sq * (uh_below_squares_2 + (uh_t_10 - uh_low_2) * (2 * uh_below_sum_2
-      + (uh_t_10 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_20, 1 - 2
+    uh_below_part_5 * (uh_below_sum_2 + (uh_t5_2 - uh_low_2) * uh_below_count_2) AS uh_below_20,
+    uh_weight_sq * (uh_below_squares_2 + (uh_t5_2 - uh_low_2) * (2 * uh_below_sum_2
+      + (uh_t5_2 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_20, 1 - 2
       * (uh_below_sq_10 * (uh_above_10 * uh_above_10)) / GREATEST(uh_above_sq_10
       * (uh_below_10 * uh_below_10) + uh_below_sq_10 * (uh_above_10 * uh_above_10), 1e-280)
       AS uh_lean_10, 1 - 2 * (uh_below_sq_30 * (uh_above_30 * uh_above_30))
@@ -1031,20 +1030,20 @@ SELECT *, uh_above_20 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_20) 
       * uh_lean_20 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_20)
       * uh_lean_20) * uh_lean_20) * uh_lean_20) * uh_lean_20) * uh_sd_20) * uh_sd_20) * uh_sd_20)
       * uh_sd_20) * uh_sd_20)) - uh_below_20 AS uh_excess_20, CASE
-      WHEN uh_sum_2 > 0 THEN LEAST(GREATEST(uh_t_5 + uh_excess_10 * CASE WHEN (uh_t_5 - uh_t_4)
-      * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t_5 - uh_t_4)
+      WHEN uh_sum_2 > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE WHEN (uh_t5 - uh_t4)
+      * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
       / NULLIF(uh_excess_9 - uh_excess_10, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_5 - uh_low)), uh_high) ELSE 0 END AS uh_limit, CASE
-      WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t_15 + uh_excess_30 * CASE WHEN (uh_t_15 - uh_t_14)
-      * (uh_excess_29 - uh_excess_30) > 0 THEN LEAST((uh_t_15 - uh_t_14)
+      * (uh_t5 - uh_low)), uh_high) ELSE 0 END AS uh_limit, CASE
+      WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5_3 + uh_excess_30 * CASE WHEN (uh_t5_3 - uh_t4_3)
+      * (uh_excess_29 - uh_excess_30) > 0 THEN LEAST((uh_t5_3 - uh_t4_3)
       / NULLIF(uh_excess_29 - uh_excess_30, 0), uh_longest) ELSE 0 END,
-      uh_low_3 + 0.02e0 * (uh_t_15 - uh_low_3)), uh_high_3) ELSE 0 END AS uh_limit_3 FROM uh_step_53{{ d.fence }}
+      uh_low_3 + 0.02e0 * (uh_t5_3 - uh_low_3)), uh_high_3) ELSE 0 END AS uh_limit_3 FROM uh_step_53{{ d.fence }}
 ),
 uh_step_55 AS (
-SELECT *, CASE WHEN uh_sum_3 > 0 THEN LEAST(GREATEST(uh_t_10 + uh_excess_20 * CASE
-      WHEN (uh_t_10 - uh_t_9) * (uh_excess_19 - uh_excess_20) > 0 THEN LEAST((uh_t_10 - uh_t_9)
+SELECT *, CASE WHEN uh_sum_3 > 0 THEN LEAST(GREATEST(uh_t5_2 + uh_excess_20 * CASE
+      WHEN (uh_t5_2 - uh_t4_2) * (uh_excess_19 - uh_excess_20) > 0 THEN LEAST((uh_t5_2 - uh_t4_2)
       / NULLIF(uh_excess_19 - uh_excess_20, 0), uh_longest) ELSE 0 END,
-      uh_low_2 + 0.02e0 * (uh_t_10 - uh_low_2)), uh_high_2) ELSE 0 END AS uh_limit_2 FROM uh_step_54{{ d.fence }}
+      uh_low_2 + 0.02e0 * (uh_t5_2 - uh_low_2)), uh_high_2) ELSE 0 END AS uh_limit_2 FROM uh_step_54{{ d.fence }}
 ),
 uh_step_56 AS (
 SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_limit_2 END) OVER (PARTITION BY {{ keys }})

@@ -54,6 +54,7 @@ from unheard.tables.rating_words import write_stated_words
 from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
 from unheard.tables.sources.reading import ReadingNote
+from unheard.tables.sql.adapt import FENCES
 from unheard.tables.sql.count_query import write_count_query, write_window_query
 from unheard.tables.sql.dbt_model import References
 from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, read_dialect, render
@@ -545,7 +546,7 @@ def write_sql(
         in_rows=dialect not in ANALYSED_IN_ROUNDS,
     )
     text = render(write_rate_query(request, given), dialect, pretty=True)
-    head = _header(request)
+    head = _header(request, dialect)
     if dbt:
         return f"{references.fill_in(head + text)}\n"
     if view is None:
@@ -597,7 +598,7 @@ def _all_balances(request: Request) -> exp.Expr | None:
     return inline("balances", pa.table({N: n, BALANCE: bea_lambda(n, request.assumption.q)}))  # type: ignore[arg-type]
 
 
-def _header(request: Request) -> str:
+def _header(request: Request, dialect: str) -> str:
     """Say, as comments, what the query computes and what its columns are."""
     from textwrap import wrap
 
@@ -611,5 +612,6 @@ def _header(request: Request) -> str:
         f"estimate ({request.method}), lower and upper (bounds: what the assumption allows),",
         "ci_lower and ci_upper (confidence interval: adds sampling error), best_rank and",
         "worst_rank (rank range), notes (what to know before using the numbers).",
+        *([FENCES[dialect]] if dialect in FENCES else []),
     ]
     return "".join(f"-- {part}\n" for line in lines for part in wrap(line, 92))

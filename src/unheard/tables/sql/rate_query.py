@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from sqlglot import exp
 
+from unheard.formulas.gaffke import TRIED
 from unheard.formulas.operations import total
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.engines.arrow_batches import Formula
@@ -435,8 +437,11 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
             spread = spread.select(everything, copy=False)
             spread = spread.join(table, join_type="cross", copy=False)
         latest = steps.add(f"{name}_0", spread)
+    sought = [_find_search_step(layer) for layer in chain.steps]
     for index, layer in enumerate(chain.steps, start=1):
         words = "The closed forms, step by step." if index == 1 else ""
+        if sought[index - 1]:
+            words = f"The confidence limit is sought: step {sought[index - 1]} of {max(sought)}."
         following = _select(layer)
         following.args["expressions"].insert(0, exp.Star())
         latest = steps.add(f"{name}_{index}", following.from_(latest, copy=False), words)
@@ -444,6 +449,15 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
     if chain.condition is not None:
         results = results.where(chain.condition, copy=False)
     return steps.add(name, results, "Estimate, bounds, confidence limits and notes.")
+
+
+def _find_search_step(layer: Layer) -> int:
+    """Return with which step of the search for the confidence limit a layer begins; 0 for none."""
+    found = (_TRIED.match(name) for name, _ in layer)
+    return max((int(one[1]) for one in found if one is not None), default=0)
+
+
+_TRIED = re.compile(rf"{reserve(TRIED)}(\d+)(_\d+)?\Z")
 
 
 def _select(columns: Layer) -> exp.Select:
