@@ -246,6 +246,10 @@ def _without_end(sql: str, dialect: str) -> str:
     return sql[: tokens[-1].end + 1] if tokens else ""
 
 
+CHECK_URL = "Check host, port, user, password and name"
+"""What to do if a server does not let us in."""
+
+
 def fresh(name: str) -> str:
     """Return a table name that nobody else uses."""
     return f"unheard_{name}_{uuid.uuid4().hex[:12]}"

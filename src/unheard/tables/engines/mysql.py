@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from unheard.errors import MissingLibraryError, OptionError, QueryError, SourceError, hide_passwords
 from unheard.tables.engines.base import (
+    CHECK_URL,
     Database,
     as_subquery,
     batches,
@@ -55,12 +56,12 @@ class MySQL(Database):
     keeps = False
 
     def __init__(self, url: str, *, writable: bool = False) -> None:
+        if writable:
+            raise _refuse_writing()
         try:
             import pymysql
         except ImportError:
             raise MissingLibraryError("Reading a MySQL database", "PyMySQL", "mysql") from None
-        if writable:
-            raise _refuse_writing()
         self._error = pymysql.MySQLError
         shown = hide_passwords(url)
         try:
@@ -72,7 +73,7 @@ class MySQL(Database):
             raise SourceError(
                 "source",
                 problem="Cannot connect to {url}: {message}",
-                hint="Check host, port, user, password and name",
+                hint=CHECK_URL,
                 url=shown,
                 message=_message(error),
             ) from None
@@ -167,8 +168,7 @@ def _refuse_writing() -> OptionError:
         "to_table",
         problem="{argument} is not supported for MySQL and MariaDB, which would read another state "
         "of the database to fill the table",
-        hint="Write to a file with {output}, or create a view with the SQL that "
-        "`unheard sql --view` writes",
+        hint="Write to a file, or create a view with the SQL that `unheard sql --view` writes",
     )
 
 

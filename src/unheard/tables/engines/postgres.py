@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from unheard.errors import MissingLibraryError, OptionError, SourceError, hide_passwords
+from unheard.errors import MissingLibraryError, OptionError, QueryError, SourceError, hide_passwords
 from unheard.tables.engines.base import (
+    CHECK_URL,
     Database,
     as_subquery,
     batches,
@@ -33,6 +34,9 @@ _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("text", "varchar", "bpchar", "name"), "text"),
     **dict.fromkeys(("date", "timestamp", "timestamptz"), "time"),
 }
+
+_NO_RIGHT = "42501"
+"""The code of an error of who lacks a privilege."""
 
 _BEGIN = "begin isolation level repeatable read"
 _READ_ONLY = "savepoint reading; set transaction read only"
@@ -76,7 +80,7 @@ class Postgres(Database):
             raise SourceError(
                 "source",
                 problem="Cannot connect to {url}: {message}",
-                hint="Check host, port, user and name",
+                hint=CHECK_URL,
                 url=hide_passwords(url),
                 message=words,
             ) from None
@@ -232,7 +236,19 @@ class Postgres(Database):
         """Write a result into a new table of the database, all of it or nothing."""
         target = self.lookup("to_table", name).sql("postgres", identify=True)
         made = self.keep("made", query)
-        self._make(f"create table {target} as {self.text(exp.select('*').from_(made))}")
+        try:
+            self._make(f"create table {target} as {self.text(exp.select('*').from_(made))}")
+        except QueryError as error:
+            if getattr(error.__cause__, "sqlstate", None) != _NO_RIGHT:
+                raise
+            raise OptionError(
+                "to_table",
+                problem="Table {name} cannot be made; PostgreSQL reports: {message}",
+                hint="Connect as a user who may create tables there, name a schema in which this "
+                "one may, such as mine.rated, or write to a file with {output}",
+                name=repr(name),
+                message=error.message,
+            ) from None
         self.commit()
         self.execute(f"{_BEGIN}; {_READ_ONLY}")
 

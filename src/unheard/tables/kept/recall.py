@@ -43,7 +43,7 @@ def _recall_table(text: str, where: Where) -> Any:
     from unheard.tables.kept.in_table import read_state
 
     database, name = choose_table(text, where.table, where.query)
-    engine = connect(database, memory=where.memory)
+    engine = connect(database, writable=where.writable, memory=where.memory)
     try:
         if name is None:
             name = find_table(engine, hide_passwords(database), None)[0].name
