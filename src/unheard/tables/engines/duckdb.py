@@ -154,7 +154,9 @@ class DuckDB(Database):
 
     def lookup(self, place: str, name: str) -> exp.Expr:
         """Return a table of the attached database; a schema may stand before a point."""
-        return (super() if self._attached else super(Database, self)).lookup(place, name)
+        if self._attached:
+            return super().lookup(place, name)
+        return Engine.lookup(self, place, name)
 
     def create(self, name: str, query: exp.Query) -> None:
         """Write a result into a new table of the attached database."""
