@@ -153,16 +153,20 @@ def _assumed_q(request: Request) -> float | None:
 def _read_balance(request: Request, source: Source, counts: Sequence[Any], n: Any, q: Any) -> Any:
     if request.method != "bea":
         return None
+    if not request.has_several_n:
+        # Where it is not used, BEA does not apply.
+        assert request.n is not None  # the method requires one
+        n = float(request.n)
     if not request.balance_keys:
         q = _assumed_q(request)
         assert q is not None  # the method requires one
         return float(bea_lambda(float(n), q))
     small = source.column(BALANCE)
-    if not request.n_varies and n < LARGE_N:
+    if not request.has_several_n and n < LARGE_N:
         return small
     floor = implied_floor(q, total(counts), n, source) if request.assumption.is_ratio else q
     large = approximate_lambda(n, floor)
-    return large if not request.n_varies else source.where(n >= float(LARGE_N), large, small)
+    return large if not request.has_several_n else source.where(n >= float(LARGE_N), large, small)
 
 
 def _note_rows(request: Request, seen: Column, source: Source) -> dict[str, Column]:

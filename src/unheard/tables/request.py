@@ -300,7 +300,7 @@ class Request:
     @property
     def balance_keys(self) -> tuple[str, ...]:
         """Columns that BEA's lambda depends on: n and q, or the floor that they imply."""
-        keys = [N] if self.n_varies else []
+        keys = [N] if self.has_several_n else []
         if self.q_column is not None:
             keys.append(Q)
         return (*keys, SEEN) if self.assumption.is_ratio else tuple(keys)
@@ -314,6 +314,11 @@ class Request:
     def n_varies(self) -> bool:
         """Whether the number of people may differ from item to item."""
         return self.n_known and (self.n is None or self.bad_n != "refuse")
+
+    @property
+    def has_several_n(self) -> bool:
+        """Whether the number of people, where it is known, may differ from item to item."""
+        return self.n_known and (self.n is None or self.bad_n == "raise")
 
     @property
     def n_may_be_unknown(self) -> bool:
