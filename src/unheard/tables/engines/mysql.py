@@ -149,7 +149,9 @@ class MySQL(Database):
     def qualified_tables(self) -> list[str]:
         """Names of the tables and views of all databases, with theirs before a point."""
         found = self.execute(
-            "select concat(table_schema, '.', table_name) from information_schema.tables order by 1"
+            "select concat(table_schema, '.', table_name) from information_schema.tables where "
+            "table_schema not in ('information_schema', 'mysql', 'performance_schema', 'sys') "
+            "order by 1"
         )
         return [row[0] for row in found.fetchall()]
 
