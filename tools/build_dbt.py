@@ -135,7 +135,7 @@ def build_query(quiet: str, n_known: bool, level: float | None) -> Query:
         level=level,
     )
     # How many items are compared is not known, and so is the level of ranks for all of them.
-    request = replace(request, sampling_error=False)
+    request = replace(request.without_refusals(), sampling_error=False)
     made: list[tuple[Chain, list[str]]] = []
 
     def compute(
@@ -146,7 +146,7 @@ def build_query(quiet: str, n_known: bool, level: float | None) -> Query:
             made.append((lay_out(outputs, keys), list(outputs)))
         return exp.to_table(_COMPUTED), made[0][1]
 
-    prepared = Prepared(exp.to_table(_SPREAD), compute=compute, unchecked=True)
+    prepared = Prepared(exp.to_table(_SPREAD), compute=compute)
     ranked, unranked = (
         _take_apart(write_rate_query(replace(request, ranks=ranks), prepared))
         for ranks in (True, False)

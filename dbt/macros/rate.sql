@@ -24,12 +24,14 @@ SELECT {{ keys }}
     COUNT(*) AS uh_n_rows
 {%- endif %}
 {%- if n_column is not none and n_table is none %},
-    MIN({{ n_column }}) AS uh_n
+    CASE WHEN MIN({{ n_column }}) = MAX({{ n_column }}) AND COUNT({{ n_column }}) = COUNT(*)
+      THEN MIN({{ n_column }}) END AS uh_n
 {%- endif %}
 {%- if q_column is not none %},
     MIN({{ q_column }}) AS uh_q
 {%- endif %}
 FROM {{ relation }}
+WHERE {{ unheard.is_named(asked.item) }}
 GROUP BY {{ keys }}
 ),
 uh_people AS (
@@ -50,7 +52,8 @@ SELECT
 {%- if n_table is none %}
 FROM uh_counts
 {%- else %}
-FROM (SELECT {{ keys }}, {{ n_column }} AS uh_n FROM {{ n_table }}) AS uh_listed
+FROM (SELECT {{ keys }}, {{ n_column }} AS uh_n FROM {{ n_table }}
+  WHERE {{ unheard.is_named(asked.item) }}) AS uh_listed
 LEFT JOIN uh_counts ON {{ unheard.match_items(asked.item, 'uh_listed', 'uh_counts') }}
 {%- endif %}
 ),
@@ -73,7 +76,14 @@ SELECT
   {%- for name in asked.item %}
     uh_people.{{ name }} AS {{ name }},
   {%- endfor %}
-    uh_people.uh_n_rows, {{ 'uh_people.uh_n, ' if n_column is not none }}uh_people.uh_q,
+    uh_people.uh_n_rows, uh_people.uh_q,
+{%- if n_column is not none %}
+    uh_people.uh_n, CASE WHEN uh_people.uh_n >= {% for place in range(1, size + 1) -%}
+      {{ ' + ' if not loop.first }}uh_people.uh_count_{{ place }}
+    {%- endfor %}
+      AND uh_people.uh_n <= {{ unheard.limits().count }} AND uh_people.uh_n = FLOOR(uh_people.uh_n)
+      THEN 0 ELSE 1 END AS uh_n_wrong,
+{%- endif %}
     uh_scale.uh_end, uh_scale.uh_place, uh_scale.uh_rating, uh_scale.uh_scale_value,
     CASE uh_scale.uh_rating
   {%- for place in range(1, size + 1) %}
@@ -109,6 +119,11 @@ SELECT {{ asked.item | join(', ') }}
   {%- for name in asked.counts %}
       + SUM(CASE WHEN {{ wrong[loop.index0] }} THEN 0 ELSE {{ name }} END)
   {%- endfor %} AS uh_n_rows
+{%- endmacro %}
+
+{#- The condition that a row names its item. -#}
+{% macro is_named(item) -%}
+{{ item | join(' IS NOT NULL AND ') }} IS NOT NULL
 {%- endmacro %}
 
 {#- The condition that two tables have a row of the same item. -#}

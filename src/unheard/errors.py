@@ -191,7 +191,7 @@ def _rebuild(kind: type[InputError], fields: Mapping[str, object]) -> InputError
 
 
 _USER_AND_PASSWORD = re.compile(
-    r"((?:[a-z][a-z0-9+.-]*:/{1,2}|//|postgres(?:ql)?:)[^\s/:@?#]*):.*@", re.IGNORECASE
+    r"((?:[a-z][a-z0-9+.-]*:/{1,2}|//|postgres(?:ql)?:)[^:\n]*):.*@", re.IGNORECASE
 )
 _PASSWORD = re.compile(r"(password=)[^&\s]*", re.IGNORECASE)
 

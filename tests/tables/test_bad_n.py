@@ -94,6 +94,18 @@ def test_one_n_and_a_table_of_n() -> None:
         assert [name for name in rows if "n_dropped" in rows[name]["notes"]] == [bad]
         assert rows[bad]["n"] is None
         assert sorted(rows) == NAMES
+    # One n has one lambda of BEA, which is not looked up item by item.
+    asked: dict[str, Any] = {"n": n, "method": "bea", "level": None}
+    assert len(uh.write_sql("item", "rating", dialect="duckdb", floor=0.2, **asked)) < 20_000
+    for name in ("floor", "q"):
+        asked[name] = 0.2
+        with pytest.warns(uh.TableWarning, match="n was not used for 1 of"):
+            found = uh.rate(TABLE, "item", "rating", bad_n="drop", sort="item", **asked)
+        fewer = TABLE.filter(pa.compute.not_equal(TABLE["item"], largest))
+        wanted = uh.rate(fewer, "item", "rating", sort="item", **asked)
+        rest = found.filter(pa.compute.not_equal(found["item"], largest))
+        assert rest["estimate"].equals(wanted["estimate"])
+        del asked[name]
     with pytest.raises(uh.OptionError, match="bad_n requires the number of people"):
         uh.rate(TABLE, "item", "rating", q=0.3, bad_n="drop")
 

@@ -38,10 +38,11 @@ STAYS: list[dict[str, Any]] = [
     for star, count in enumerate(counts, start=1)
     for k in range(count)
 ]  # fmt: skip
-# Rows that cannot be counted: without a rating, and off the scale.
+# Rows that cannot be counted: without a rating, off the scale, and without an item.
 STRAY: list[dict[str, Any]] = [
     {"hotel": "G", "city": "y", "stars": None, "score": 3},
     {"hotel": "A", "city": "x", "stars": 7, "score": 10},
+    {"hotel": None, "city": "x", "stars": 5, "score": 10},
 ]
 GUESTS: list[dict[str, Any]] = [{"hotel": hotel, "guests": n} for hotel, n in _PEOPLE.items()]
 TOTALS: list[dict[str, Any]] = [
@@ -50,7 +51,13 @@ TOTALS: list[dict[str, Any]] = [
 ]
 
 for stay in STAYS + STRAY:
-    stay["ratio"] = 0.1 * (1 + ord(str(stay["hotel"])) % 7)
+    stay["ratio"] = 0.1 * (1 + ord(str(stay["hotel"])[0]) % 7)
+    stay["people"] = _PEOPLE.get(stay["hotel"], 9)
+# An n that varies, one that is missing in a row, and one that is below the number of ratings.
+STAYS[0]["people"] = 81
+next(stay for stay in STAYS if stay["hotel"] == "B")["people"] = None
+for stay in STAYS:
+    stay["people"] = 14 if stay["hotel"] == "D" else stay["people"]
 
 _BY_STARS = {"item": "hotel", "rating": "stars"}
 _WITH_N = {"n_column": "guests", "n_table": "guests"}
@@ -59,6 +66,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "any_with_n": {**_BY_STARS, "q": "reviews", **_WITH_N, "level": 0.9},
     "by_column": {**_BY_STARS, "q_column": "ratio", "quiet": "high"},
     "low": {**_BY_STARS, "q": "coat", "level": 0.8},
+    "low_with_n": {**_BY_STARS, "q": 0.3, "quiet": "low", "n_column": "people"},
     "high_with_n": {**_BY_STARS, "q": 0.4, "quiet": "high", **_WITH_N, "ranks": False},
     "middle": {**_BY_STARS, "q": 0.2, "quiet": "middle", "level": None},
     "middle_with_n": {**_BY_STARS, "q": 0.2, "quiet": "middle", **_WITH_N},
@@ -180,11 +188,14 @@ def _expect(arguments: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[
     given = {name: value for name, value in arguments.items() if name != "table"}
     if "n_table" in given:
         given["n_table"] = tables[given["n_table"]]
+    if "n_column" in given:
+        given["bad_n"] = "drop"
     if "rating" in given:
         given |= {"nulls": "drop", "off_scale": "drop"}
+    named = [row for row in rows if row["hotel"] is not None]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TableWarning)
-        found = uh.rate(pa.Table.from_pylist(rows), **given)
+        found = uh.rate(pa.Table.from_pylist(named), **given)
     return list(found.to_pylist())
 
 

@@ -231,6 +231,7 @@ def test_a_database_may_keep_the_counts_of_its_own_rows(tmp_path: Path) -> None:
         ({"into": "counts.duckdb#"}, "into must be a Parquet file, or a database"),
         ({"into": "no/counts.parquet"}, "The folder no does not exist"),
         ({"into": "new.db"}, "new.db does not exist"),
+        ({"into": "mysql://me:hunter2@127.0.0.1:1/db#kept"}, "into is not supported for MySQL"),
         ({"into": "postgresql://me:hunter2@127.0.0.1:1/db"}, r"Cannot connect to .*me:\*\*\*@"),
     ],
 )

@@ -7,10 +7,11 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -26,10 +27,12 @@ from tests.tables.stays import (
     as_json,
     as_parquet,
     check,
+    in_duckdb,
     in_sqlite,
     refused,
     stays,
 )
+from unheard.tables.sources.databases import connect
 from unheard.tables.sources.encodings import Survey
 
 ODD = ["007", "7", "1e3", "true", "a, b", "two\nlines", "🏨", 'the "inn"', "it's", "null"]
@@ -106,6 +109,32 @@ def test_databases(tmp_path: Path, database: Any) -> None:
         check(source)
     database(tmp_path / "two.db", stays=STAYS, other=STAYS.slice(0, 3))
     check(tmp_path / "two.db", table="stays")
+
+
+@DATABASES
+def test_a_table_is_named_with_its_schema_or_with_its_database(
+    tmp_path: Path, database: Any
+) -> None:
+    path = database(tmp_path / "two.db", stays=STAYS, **{"a.b": STAYS, "other": STAYS.slice(0, 3)})
+    for name in ("main.stays", '"main"."stays"', "a.b", 'main."a.b"'):
+        check(path, table=name)
+        check(f"{path}#{name}")
+    check(f"{'sqlite' if database is in_sqlite else 'duckdb'}:///{path}#stays")
+    refused(f"{path}#stays", "table cannot be combined", uh.OptionError, table="stays")
+    refused(f"{path}#stays", "query cannot be combined", uh.OptionError, query="select 1")
+    missing = r"no table 'main.stay'\. Did you mean 'main.stays'"
+    refused(path, missing, uh.OptionError, table="main.stay")
+
+
+def test_schemas_of_duckdb(tmp_path: Path) -> None:
+    path = in_duckdb(tmp_path / "stays.duckdb")
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create schema raw; create table raw.stays as from STAYS")
+    check(f"{path}#raw.stays")
+    refused(path, r"no table 'stays'\. Did you mean 'raw.stays'\?", uh.OptionError, table="stays")
+    refused(path, r"1 table: raw.stays", uh.OptionError)
+    uh.add_counts(STAYS, f"{path}#raw.kept", "hotel", "stars", batch="first")
+    assert uh.count_ratings(f"{path}#raw.kept").num_rows == 4
 
 
 @DATABASES
@@ -281,6 +310,18 @@ def test_truncated(tmp_path: Path) -> None:
 def test_unknown_scheme(source: str, remedy: str) -> None:
     told = refused(source, rf"(clickhouse|s3) is not supported\. {remedy}")
     assert "hunter2" not in told
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "mysql"])
+def test_no_part_of_a_password_is_shown(scheme: str) -> None:
+    for user, signs in product(
+        ("me", "me@corp", "corp/me", "me too"), product("@#/?:%& [='", repeat=2)
+    ):
+        password = f"hunter{signs[0]}secret{signs[1]}ecret"
+        for place in ("127.0.0.1:1/db", "127.0.0.1:x/db", "127.0.0.1:1"):
+            with pytest.raises(uh.SourceError) as told:
+                connect(f"{scheme}://{user}:{password}@{place}")
+            assert not re.search("hunter|ecret", str(told.value)), password
 
 
 @pytest.mark.parametrize(

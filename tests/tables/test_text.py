@@ -69,8 +69,10 @@ def test_text_is_short_enough_to_be_reviewed(dialect: str) -> None:
 def test_columns_have_names_that_say_what_they_are(asked: dict[str, Any]) -> None:
     text = uh.write_sql("hotel", "stars", dialect="duckdb", table="stays", q=0.3, **asked)
     names = {re.sub(r"_\d+$", "", name) for name in re.findall(r"\bAS (uh_\w+)", text)}
-    assert names >= {"uh_bound", "uh_above", "uh_below", "uh_sd", "uh_excess", "uh_t"}
+    assert names >= {"uh_bound", "uh_above", "uh_below", "uh_sd", "uh_excess", "uh_t1"}
     assert not [name for name in names if re.fullmatch(r"uh_(x|part|column)", name)]
+    steps = re.findall(r"/\* The confidence limit is sought: step (\d) of 5\. \*/", text)
+    assert steps == ["1", "2", "3", "4", "5"]
     # What has no name of its own is called after what it is part of; that should be the exception.
     parts = {name for name in names if name.endswith("_part")}
     assert len(parts) <= (len(names) - len(parts)) / 4
@@ -121,6 +123,24 @@ def test_text_refuses_what_rate_refuses() -> None:
         uh.write_sql("hotel", "stars", dialect="duckdb", q=0.3, table="a.b.c.d")
 
 
+def test_rows_without_an_item_are_left_out() -> None:
+    """Neither they nor the same rows of a second table take a place in anybody's rank."""
+    hotels, days = ["A", None, "B", "A"], ["2024-01-01", "2024-01-01", "2024-01-02", None]
+    table = pa.table({"hotel": hotels, "stars": [5, 4, 2, 4], "day": days})
+    people = pa.table({"hotel": ["A", "B", None], "n": [9, 9, 9]})
+    with duckdb.connect() as connection:
+        connection.register("stays", table)
+        connection.register("people", people)
+
+        def find(*names: str, **asked: Any) -> list[Any]:
+            text = uh.write_sql("hotel", "stars", dialect="duckdb", table="stays", q=0.3, **asked)
+            return sorted(connection.sql(text).select(*names).fetchall())
+
+        assert find("hotel", "worst_rank") == [("A", 1), ("B", 2)]
+        assert find("hotel", "worst_rank", n_table="people") == [("A", 1), ("B", 2)]
+        assert find("hotel", "n_ratings", time="day", window="week") == [("A", 1), ("B", 1)]
+
+
 def run_view(dialect: str, text: str, table: pa.Table) -> list[dict[str, Any]]:
     if dialect == "duckdb":
         with duckdb.connect() as connection:
@@ -165,8 +185,9 @@ def test_text_for_tables_named_like_steps_of_ours(dialect: str, name: str) -> No
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
 def test_view(dialect: str) -> None:
     people = {"Astoria": 300, "Bellevue": 10, "Central": 900, "Drei Eichen": 70}
-    guests = pa.array([people[hotel] for hotel in STAYS["hotel"].to_pylist()], pa.int64())
-    table = STAYS.append_column("guests", guests)
+    guests: list[int | None] = [people[hotel] for hotel in STAYS["hotel"].to_pylist()]
+    guests[STAYS["hotel"].to_pylist().index("Astoria")] = None
+    table = STAYS.append_column("guests", pa.array(guests, pa.int64()))
     stars = STAYS["stars"].to_pylist()
     at = [i for i, hotel in enumerate(STAYS["hotel"].to_pylist()) if hotel == "Central"]
     stars[at[0]], stars[at[1]] = 9, None
@@ -183,10 +204,10 @@ def test_view(dialect: str) -> None:
     )
     found = rows_by(run_view(dialect, text, table), ["hotel"])
     notes = {key[0]: row["notes"].split() for key, row in found.items()}
-    assert [name for name in HOTELS if "n_below_ratings" in notes[name]] == ["Bellevue"]
+    assert [name for name in HOTELS if "n_dropped" in notes[name]] == ["Astoria", "Bellevue"]
     assert [name for name in HOTELS if "rows_dropped" in notes[name]] == ["Central"]
-    n = {(name,): many for name, many in people.items() if name != "Bellevue"}
-    rest = table.filter(pa.compute.not_equal(table["hotel"], "Bellevue"))
+    n = {(name,): people[name] for name in ("Central", "Drei Eichen")}
+    rest = table.filter(pa.compute.greater(table["hotel"], "C"))
     for key, row in expected(rest, ["hotel"], "stars", FIVE, q=0.3, n=n).items():
         for name in ("n", "estimate", "lower", "upper", "ci_lower", "ci_upper"):
             assert found[key][name] == pytest.approx(row[name], rel=1e-12)

@@ -3,7 +3,8 @@
 uh_step_1 AS (
 SELECT *, SUM(uh_scale_value * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_average_part,
     CASE WHEN uh_end = 'lower' THEN uh_scale_value - uh_scale_lowest
-      ELSE uh_scale_highest - uh_scale_value END AS uh_bound_with_n_part, 1 / uh_q - 1 AS uh_room
+      ELSE uh_scale_highest - uh_scale_value END AS uh_bound_with_n_part,
+    SUM(uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_people, 1 / uh_q - 1 AS uh_room
 FROM uh_spread{{ d.fence }}
 ),
 uh_step_2 AS (
@@ -13,7 +14,7 @@ SELECT *, SUM(uh_bound_with_n_part * uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_bound_with_n_part_2, COALESCE(LAG(uh_bound_with_n_part) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_5,
-    SUM(uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_people,
+    CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part,
     SUM(uh_bound_with_n_part * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_sum
 FROM uh_step_1{{ d.fence }}
 ),
@@ -21,7 +22,7 @@ uh_step_3 AS (
 SELECT *, MIN((uh_sum + uh_room * uh_bound_part) / NULLIF(uh_people
       + uh_room * uh_bound_with_n_part_2, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
       AS uh_bound_part_2, SUM((uh_bound_with_n_part_5 - uh_bound_with_n_part)
-      * GREATEST(uh_n - uh_people - uh_room * uh_bound_with_n_part_2,
+      * GREATEST(uh_n_part - uh_people - uh_room * uh_bound_with_n_part_2,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_6 FROM uh_step_2{{ d.fence }}
 ),
 uh_step_4 AS (
@@ -42,10 +43,11 @@ SELECT *, SUM(CASE WHEN uh_bound_with_n_part_3 > uh_bound_with_n_part THEN uh_co
       END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_4 FROM uh_step_6{{ d.fence }}
 ),
 uh_step_8 AS (
-SELECT *, CASE WHEN uh_people + uh_room * uh_bound_with_n_part_4 > uh_n THEN (uh_sum + CASE
-      WHEN uh_end = 'lower' THEN uh_scale_lowest - uh_scale_lowest
-      ELSE uh_scale_highest - uh_scale_highest END * (uh_n - uh_people) + uh_bound_with_n_part_6)
-      / NULLIF(uh_n, 0) ELSE uh_bound_with_n_part_3 END AS uh_bound_with_n FROM uh_step_7{{ d.fence }}
+SELECT *, CASE WHEN uh_people + uh_room * uh_bound_with_n_part_4 > uh_n_part THEN (uh_sum
+      + CASE WHEN uh_end = 'lower' THEN uh_scale_lowest - uh_scale_lowest
+      ELSE uh_scale_highest - uh_scale_highest END * (uh_n_part - uh_people)
+      + uh_bound_with_n_part_6) / NULLIF(uh_n_part, 0) ELSE uh_bound_with_n_part_3 END
+      AS uh_bound_with_n FROM uh_step_7{{ d.fence }}
 ),
 uh_step_9 AS (
 SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
@@ -54,25 +56,36 @@ SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
       AS uh_upper_bound_with_n FROM uh_step_8{{ d.fence }}
 ),
 uh_step_10 AS (
-SELECT *, LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound_with_n,
+SELECT *, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
+      + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest),
+      GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n, uh_scale_highest),
+      uh_scale_lowest)) ELSE LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound,
       uh_scale_highest), uh_scale_lowest), GREATEST(LEAST(uh_scale_highest
-      - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest)) AS uh_lower,
-    GREATEST(LEAST(uh_scale_lowest + uh_lower_bound_with_n, uh_scale_highest),
-      uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n,
-      uh_scale_highest), uh_scale_lowest)) AS uh_upper FROM uh_step_9{{ d.fence }}
+      - uh_upper_bound, uh_scale_highest), uh_scale_lowest)) END AS uh_lower,
+    CASE WHEN 1 - uh_n_wrong > 0 THEN GREATEST(LEAST(uh_scale_lowest
+      + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
+      - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest))
+      ELSE GREATEST(LEAST(uh_scale_lowest + uh_lower_bound, uh_scale_highest),
+      uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound,
+      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_9{{ d.fence }}
 ),
 uh_computed AS (
-SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN (uh_lower + uh_upper) / 2
+SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THEN (uh_lower
+      + uh_upper) / 2 ELSE (LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound,
+      uh_scale_highest), uh_scale_lowest), GREATEST(LEAST(uh_scale_highest
+      - uh_upper_bound, uh_scale_highest), uh_scale_lowest)) + GREATEST(LEAST(uh_scale_lowest
+      + uh_lower_bound, uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
+      - uh_upper_bound, uh_scale_highest), uh_scale_lowest))) / 2 END
       ELSE (uh_scale_lowest + uh_scale_highest) / 2 END AS estimate,
     CASE WHEN uh_people > 0 THEN uh_lower ELSE uh_scale_lowest END AS lower,
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
     CASE WHEN uh_people > 0 THEN uh_average_part / NULLIF(uh_people, 0) ELSE NULL END AS average,
-    uh_n AS n, uh_people AS n_ratings,
+    CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
     CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
       WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
       AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
-    CASE WHEN uh_people > uh_n THEN 1 ELSE 0 END AS uh_note_n_below_ratings
+    CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
 FROM uh_step_10 WHERE uh_end = 'lower' AND uh_place = 1
 ),
 {%- if ranks %}
@@ -108,8 +121,7 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_below_ratings = 1 THEN ' n_below_ratings' ELSE '' END, 2, 400) AS notes
-FROM uh_rated_with_ranks
+      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -123,8 +135,7 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_below_ratings = 1 THEN ' n_below_ratings' ELSE '' END, 2, 400) AS notes
-FROM uh_rated
+      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}
 
@@ -134,6 +145,7 @@ SELECT *, SUM(uh_scale_value * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) 
     CASE WHEN uh_end = 'lower' THEN uh_scale_value - uh_scale_lowest
       ELSE uh_scale_highest - uh_scale_value END AS uh_limit_at_part,
     FLOOR((1 + uh_scale_size) / 2) AS uh_middle, 1 / uh_q AS uh_most,
+    SUM(uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_people,
     SUM(uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_second_part,
     CASE WHEN uh_end = 'lower' THEN uh_scale_lowest - uh_scale_lowest
@@ -149,7 +161,7 @@ SELECT *, SUM(uh_limit_at_part * uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_bound_part,
     COALESCE(LAG(uh_limit_at_part) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_3,
-    SUM(uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_people,
+    CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part,
     MAX(CASE WHEN uh_place <= uh_middle THEN uh_limit_at_part ELSE NULL
       END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_2, uh_most - 1 AS uh_room,
     COALESCE(LAG(uh_second_part_3) OVER (PARTITION BY {{ keys }},
@@ -170,7 +182,7 @@ SELECT *, SUM(uh_count * GREATEST(uh_place_2 - uh_limit_at_part,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part,
     MIN((uh_sum + uh_room * uh_bound_part) / NULLIF(uh_people + uh_room * uh_second_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_part_2, SUM((uh_bound_with_n_part_3
-      - uh_limit_at_part) * GREATEST(uh_n - uh_people - uh_room * uh_second_part,
+      - uh_limit_at_part) * GREATEST(uh_n_part - uh_people - uh_room * uh_second_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_4,
     SUM((uh_limit_at_part - uh_second_part_8)
       * uh_second_part_9) OVER (PARTITION BY {{ keys }},
@@ -195,7 +207,7 @@ SELECT *, SUM(uh_count * GREATEST(uh_limit_at_part - uh_place_2,
 ),
 uh_step_5 AS (
 SELECT *, (uh_first + {{ k.k21 }} * (uh_most * (- (uh_limit_at_part))))
-      / NULLIF(uh_n + {{ k.k21 }}, 0) AS uh_center, 1 - 2 * (uh_below_sq
+      / NULLIF(uh_n_part + {{ k.k21 }}, 0) AS uh_center, 1 - 2 * (uh_below_sq
       * (uh_above * uh_above)) / GREATEST(uh_above_sq * (uh_below * uh_below)
       + uh_below_sq * (uh_above * uh_above), 1e-280) AS uh_lean, MAX(CASE
       WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound,
@@ -220,11 +232,12 @@ SELECT *,
       + (uh_c32 + (uh_c33 + uh_c34 * uh_lean) * uh_lean) * uh_lean) * uh_lean + (uh_c40
       + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean) * uh_lean) * uh_lean) * uh_lean)
       * uh_lean) * uh_sd) * uh_sd) * uh_sd) * uh_sd) * uh_sd)) - uh_below AS uh_excess,
-    (uh_n + {{ k.k21 }}) * (uh_n + {{ k.k21 }}) - {{ k.k22 }}
-      * (uh_n + {{ k.k21 }}) AS uh_leading, uh_people + uh_room * uh_mass_part AS uh_mass,
+    (uh_n_part + {{ k.k21 }}) * (uh_n_part + {{ k.k21 }})
+      - {{ k.k22 }} * (uh_n_part + {{ k.k21 }}) AS uh_leading,
+    uh_people + uh_room * uh_mass_part AS uh_mass,
     uh_second_part_12 + uh_weight_sq * uh_second_part_14 AS uh_second, uh_first
-      + {{ k.k21 }} * (uh_most * (- (uh_limit_at_part))) - (uh_n + {{ k.k21 }})
-      * uh_center AS uh_tilt FROM uh_step_5{{ d.fence }}
+      + {{ k.k21 }} * (uh_most * (- (uh_limit_at_part)))
+      - (uh_n_part + {{ k.k21 }}) * uh_center AS uh_tilt FROM uh_step_5{{ d.fence }}
 ),
 uh_step_7 AS (
 SELECT *, SUM(CASE WHEN uh_bound_with_n_part > uh_limit_at_part THEN uh_count ELSE 0
@@ -239,9 +252,9 @@ SELECT *, SUM(CASE WHEN uh_bound_with_n_part > uh_limit_at_part THEN uh_count EL
     CASE WHEN uh_excess > 0 THEN uh_scale_size ELSE uh_middle END AS uh_next_part FROM uh_step_6{{ d.fence }}
 ),
 uh_step_8 AS (
-SELECT *, CASE WHEN uh_people + uh_room * uh_bound_with_n_part_2 > uh_n THEN (uh_sum
-      + uh_second_part_2 * (uh_n - uh_people) + uh_bound_with_n_part_4) / NULLIF(uh_n, 0)
-      ELSE uh_bound_with_n_part END AS uh_bound_with_n, CASE
+SELECT *, CASE WHEN uh_people + uh_room * uh_bound_with_n_part_2 > uh_n_part THEN (uh_sum
+      + uh_second_part_2 * (uh_n_part - uh_people) + uh_bound_with_n_part_4) / NULLIF(uh_n_part,
+      0) ELSE uh_bound_with_n_part END AS uh_bound_with_n, CASE
       WHEN uh_limit_at_part_2 >= uh_limit_at_part THEN uh_limit_at_part_2 ELSE 0 END AS uh_limit_at,
     FLOOR((uh_low_part + uh_next_part) / 2) AS uh_middle_2 FROM uh_step_7{{ d.fence }}
 ),
@@ -258,11 +271,18 @@ SELECT *, SUM(uh_count * GREATEST(uh_place_3 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part_2, SUM(GREATEST(uh_place_3
       - uh_limit_at_part, 0) * (uh_count * GREATEST(uh_place_3 - uh_limit_at_part,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_2,
-    LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound_with_n, uh_scale_highest),
-      uh_scale_lowest), GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n,
-      uh_scale_highest), uh_scale_lowest)) AS uh_lower, GREATEST(LEAST(uh_scale_lowest
+    CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
+      + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest),
+      GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n, uh_scale_highest),
+      uh_scale_lowest)) ELSE LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound,
+      uh_scale_highest), uh_scale_lowest), GREATEST(LEAST(uh_scale_highest
+      - uh_upper_bound, uh_scale_highest), uh_scale_lowest)) END AS uh_lower,
+    CASE WHEN 1 - uh_n_wrong > 0 THEN GREATEST(LEAST(uh_scale_lowest
       + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
-      - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest)) AS uh_upper FROM uh_step_9{{ d.fence }}
+      - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest))
+      ELSE GREATEST(LEAST(uh_scale_lowest + uh_lower_bound, uh_scale_highest),
+      uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound,
+      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_9{{ d.fence }}
 ),
 uh_step_11 AS (
 SELECT *, SUM(uh_count * GREATEST(uh_limit_at_part - uh_place_3,
@@ -421,13 +441,14 @@ SELECT *, uh_above_5 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_5) * 
 ),
 uh_step_34 AS (
 SELECT *, GREATEST(uh_high + uh_excess_5 / NULLIF(uh_mass + uh_most, 0),
-      uh_low + 0.02e0 * (uh_high - uh_low)) AS uh_t FROM uh_step_33{{ d.fence }}
+      uh_low + 0.02e0 * (uh_high - uh_low)) AS uh_t1 FROM uh_step_33{{ d.fence }}
 ),
 uh_step_35 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t) * uh_above_count AS uh_above_6,
-    uh_above_squares + (uh_next - uh_t) * (2 * uh_above_sum + (uh_next - uh_t) * uh_above_count)
-      AS uh_above_sq_6, uh_most * (uh_below_sum + (uh_t - uh_low) * uh_below_count) AS uh_below_6,
-    uh_weight_sq * (uh_below_squares + (uh_t - uh_low) * (2 * uh_below_sum + (uh_t - uh_low)
+SELECT *, uh_above_sum + (uh_next - uh_t1) * uh_above_count AS uh_above_6,
+    uh_above_squares + (uh_next - uh_t1) * (2 * uh_above_sum + (uh_next - uh_t1)
+      * uh_above_count) AS uh_above_sq_6,
+    uh_most * (uh_below_sum + (uh_t1 - uh_low) * uh_below_count) AS uh_below_6,
+    uh_weight_sq * (uh_below_squares + (uh_t1 - uh_low) * (2 * uh_below_sum + (uh_t1 - uh_low)
       * uh_below_count)) AS uh_below_sq_6 FROM uh_step_34{{ d.fence }}
 ),
 uh_step_36 AS (
@@ -447,17 +468,17 @@ SELECT *, uh_above_6 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_6) * 
 FROM uh_step_36{{ d.fence }}
 ),
 uh_step_38 AS (
-SELECT *, LEAST(GREATEST(uh_t + uh_excess_6 * CASE WHEN (uh_t - uh_high)
-      * (uh_excess_5 - uh_excess_6) > 0 THEN LEAST((uh_t - uh_high)
+SELECT *, LEAST(GREATEST(uh_t1 + uh_excess_6 * CASE WHEN (uh_t1 - uh_high)
+      * (uh_excess_5 - uh_excess_6) > 0 THEN LEAST((uh_t1 - uh_high)
       / NULLIF(uh_excess_5 - uh_excess_6, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t - uh_low)), uh_high) AS uh_t_2 FROM uh_step_37{{ d.fence }}
+      * (uh_t1 - uh_low)), uh_high) AS uh_t2 FROM uh_step_37{{ d.fence }}
 ),
 uh_step_39 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_2) * uh_above_count AS uh_above_7,
-    uh_above_squares + (uh_next - uh_t_2) * (2 * uh_above_sum + (uh_next - uh_t_2)
+SELECT *, uh_above_sum + (uh_next - uh_t2) * uh_above_count AS uh_above_7,
+    uh_above_squares + (uh_next - uh_t2) * (2 * uh_above_sum + (uh_next - uh_t2)
       * uh_above_count) AS uh_above_sq_7,
-    uh_most * (uh_below_sum + (uh_t_2 - uh_low) * uh_below_count) AS uh_below_7,
-    uh_weight_sq * (uh_below_squares + (uh_t_2 - uh_low) * (2 * uh_below_sum + (uh_t_2 - uh_low)
+    uh_most * (uh_below_sum + (uh_t2 - uh_low) * uh_below_count) AS uh_below_7,
+    uh_weight_sq * (uh_below_squares + (uh_t2 - uh_low) * (2 * uh_below_sum + (uh_t2 - uh_low)
       * uh_below_count)) AS uh_below_sq_7 FROM uh_step_38{{ d.fence }}
 ),
 uh_step_40 AS (
@@ -476,17 +497,17 @@ SELECT *, uh_above_7 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_7) * 
       * uh_sd_7) * uh_sd_7)) - uh_below_7 AS uh_excess_7 FROM uh_step_40{{ d.fence }}
 ),
 uh_step_42 AS (
-SELECT *, LEAST(GREATEST(uh_t_2 + uh_excess_7 * CASE WHEN (uh_t_2 - uh_t)
-      * (uh_excess_6 - uh_excess_7) > 0 THEN LEAST((uh_t_2 - uh_t)
+SELECT *, LEAST(GREATEST(uh_t2 + uh_excess_7 * CASE WHEN (uh_t2 - uh_t1)
+      * (uh_excess_6 - uh_excess_7) > 0 THEN LEAST((uh_t2 - uh_t1)
       / NULLIF(uh_excess_6 - uh_excess_7, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_2 - uh_low)), uh_high) AS uh_t_3 FROM uh_step_41{{ d.fence }}
+      * (uh_t2 - uh_low)), uh_high) AS uh_t3 FROM uh_step_41{{ d.fence }}
 ),
 uh_step_43 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_3) * uh_above_count AS uh_above_8,
-    uh_above_squares + (uh_next - uh_t_3) * (2 * uh_above_sum + (uh_next - uh_t_3)
+SELECT *, uh_above_sum + (uh_next - uh_t3) * uh_above_count AS uh_above_8,
+    uh_above_squares + (uh_next - uh_t3) * (2 * uh_above_sum + (uh_next - uh_t3)
       * uh_above_count) AS uh_above_sq_8,
-    uh_most * (uh_below_sum + (uh_t_3 - uh_low) * uh_below_count) AS uh_below_8,
-    uh_weight_sq * (uh_below_squares + (uh_t_3 - uh_low) * (2 * uh_below_sum + (uh_t_3 - uh_low)
+    uh_most * (uh_below_sum + (uh_t3 - uh_low) * uh_below_count) AS uh_below_8,
+    uh_weight_sq * (uh_below_squares + (uh_t3 - uh_low) * (2 * uh_below_sum + (uh_t3 - uh_low)
       * uh_below_count)) AS uh_below_sq_8 FROM uh_step_42{{ d.fence }}
 ),
 uh_step_44 AS (
@@ -505,17 +526,17 @@ SELECT *, uh_above_8 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_8) * 
       * uh_sd_8) * uh_sd_8)) - uh_below_8 AS uh_excess_8 FROM uh_step_44{{ d.fence }}
 ),
 uh_step_46 AS (
-SELECT *, LEAST(GREATEST(uh_t_3 + uh_excess_8 * CASE WHEN (uh_t_3 - uh_t_2)
-      * (uh_excess_7 - uh_excess_8) > 0 THEN LEAST((uh_t_3 - uh_t_2)
+SELECT *, LEAST(GREATEST(uh_t3 + uh_excess_8 * CASE WHEN (uh_t3 - uh_t2)
+      * (uh_excess_7 - uh_excess_8) > 0 THEN LEAST((uh_t3 - uh_t2)
       / NULLIF(uh_excess_7 - uh_excess_8, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_3 - uh_low)), uh_high) AS uh_t_4 FROM uh_step_45{{ d.fence }}
+      * (uh_t3 - uh_low)), uh_high) AS uh_t4 FROM uh_step_45{{ d.fence }}
 ),
 uh_step_47 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_4) * uh_above_count AS uh_above_9,
-    uh_above_squares + (uh_next - uh_t_4) * (2 * uh_above_sum + (uh_next - uh_t_4)
+SELECT *, uh_above_sum + (uh_next - uh_t4) * uh_above_count AS uh_above_9,
+    uh_above_squares + (uh_next - uh_t4) * (2 * uh_above_sum + (uh_next - uh_t4)
       * uh_above_count) AS uh_above_sq_9,
-    uh_most * (uh_below_sum + (uh_t_4 - uh_low) * uh_below_count) AS uh_below_9,
-    uh_weight_sq * (uh_below_squares + (uh_t_4 - uh_low) * (2 * uh_below_sum + (uh_t_4 - uh_low)
+    uh_most * (uh_below_sum + (uh_t4 - uh_low) * uh_below_count) AS uh_below_9,
+    uh_weight_sq * (uh_below_squares + (uh_t4 - uh_low) * (2 * uh_below_sum + (uh_t4 - uh_low)
       * uh_below_count)) AS uh_below_sq_9 FROM uh_step_46{{ d.fence }}
 ),
 uh_step_48 AS (
@@ -534,17 +555,17 @@ SELECT *, uh_above_9 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_9) * 
       * uh_sd_9) * uh_sd_9)) - uh_below_9 AS uh_excess_9 FROM uh_step_48{{ d.fence }}
 ),
 uh_step_50 AS (
-SELECT *, LEAST(GREATEST(uh_t_4 + uh_excess_9 * CASE WHEN (uh_t_4 - uh_t_3)
-      * (uh_excess_8 - uh_excess_9) > 0 THEN LEAST((uh_t_4 - uh_t_3)
+SELECT *, LEAST(GREATEST(uh_t4 + uh_excess_9 * CASE WHEN (uh_t4 - uh_t3)
+      * (uh_excess_8 - uh_excess_9) > 0 THEN LEAST((uh_t4 - uh_t3)
       / NULLIF(uh_excess_8 - uh_excess_9, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_4 - uh_low)), uh_high) AS uh_t_5 FROM uh_step_49{{ d.fence }}
+      * (uh_t4 - uh_low)), uh_high) AS uh_t5 FROM uh_step_49{{ d.fence }}
 ),
 uh_step_51 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_5) * uh_above_count AS uh_above_10,
-    uh_above_squares + (uh_next - uh_t_5) * (2 * uh_above_sum + (uh_next - uh_t_5)
+SELECT *, uh_above_sum + (uh_next - uh_t5) * uh_above_count AS uh_above_10,
+    uh_above_squares + (uh_next - uh_t5) * (2 * uh_above_sum + (uh_next - uh_t5)
       * uh_above_count) AS uh_above_sq_10,
-    uh_most * (uh_below_sum + (uh_t_5 - uh_low) * uh_below_count) AS uh_below_10,
-    uh_weight_sq * (uh_below_squares + (uh_t_5 - uh_low) * (2 * uh_below_sum + (uh_t_5 - uh_low)
+    uh_most * (uh_below_sum + (uh_t5 - uh_low) * uh_below_count) AS uh_below_10,
+    uh_weight_sq * (uh_below_squares + (uh_t5 - uh_low) * (2 * uh_below_sum + (uh_t5 - uh_low)
       * uh_below_count)) AS uh_below_sq_10 FROM uh_step_50{{ d.fence }}
 ),
 uh_step_52 AS (
@@ -563,13 +584,16 @@ SELECT *, uh_above_10 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_10) 
       * uh_sd_10) * uh_sd_10)) - uh_below_10 AS uh_excess_10 FROM uh_step_52{{ d.fence }}
 ),
 uh_step_54 AS (
-SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t_5 + uh_excess_10 * CASE
-      WHEN (uh_t_5 - uh_t_4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t_5 - uh_t_4)
+SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE
+      WHEN (uh_t5 - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
       / NULLIF(uh_excess_9 - uh_excess_10, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_53{{ d.fence }}
+      * (uh_t5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_53{{ d.fence }}
 ),
 uh_step_55 AS (
-SELECT *, GREATEST(uh_limit, GREATEST(uh_limit_part, 0)) AS uh_limit_2 FROM uh_step_54{{ d.fence }}
+SELECT *, GREATEST(uh_limit, GREATEST(uh_limit_part, 0)) AS uh_limit_2,
+    MAX(CASE WHEN uh_end = 'lower' THEN uh_limit END) OVER (PARTITION BY {{ keys }})
+      AS uh_lower_limit_2, MAX(CASE WHEN uh_end = 'upper' THEN uh_limit
+      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_limit_2 FROM uh_step_54{{ d.fence }}
 ),
 uh_step_56 AS (
 SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_limit_2 END) OVER (PARTITION BY {{ keys }})
@@ -577,20 +601,28 @@ SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_limit_2 END) OVER (PARTITION BY
       END) OVER (PARTITION BY {{ keys }}) AS uh_upper_limit FROM uh_step_55{{ d.fence }}
 ),
 uh_computed AS (
-SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN (uh_lower + uh_upper) / 2
+SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THEN (uh_lower
+      + uh_upper) / 2 ELSE (LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound,
+      uh_scale_highest), uh_scale_lowest), GREATEST(LEAST(uh_scale_highest
+      - uh_upper_bound, uh_scale_highest), uh_scale_lowest)) + GREATEST(LEAST(uh_scale_lowest
+      + uh_lower_bound, uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
+      - uh_upper_bound, uh_scale_highest), uh_scale_lowest))) / 2 END
       ELSE (uh_scale_lowest + uh_scale_highest) / 2 END AS estimate,
     CASE WHEN uh_people > 0 THEN uh_lower ELSE uh_scale_lowest END AS lower,
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
-    CASE WHEN uh_people > 0 THEN LEAST(uh_scale_lowest + uh_lower_limit, uh_lower)
-      ELSE uh_scale_lowest END AS ci_lower, CASE WHEN uh_people > 0 THEN GREATEST(uh_scale_highest
-      - uh_upper_limit, uh_upper) ELSE uh_scale_highest END AS ci_upper,
+    CASE WHEN uh_people > 0 THEN LEAST(CASE WHEN 1 - uh_n_wrong
+      > 0 THEN uh_scale_lowest + uh_lower_limit ELSE uh_scale_lowest + uh_lower_limit_2
+      END, uh_lower) ELSE uh_scale_lowest END AS ci_lower, CASE
+      WHEN uh_people > 0 THEN GREATEST(CASE WHEN 1 - uh_n_wrong
+      > 0 THEN uh_scale_highest - uh_upper_limit ELSE uh_scale_highest - uh_upper_limit_2
+      END, uh_upper) ELSE uh_scale_highest END AS ci_upper,
     CASE WHEN uh_people > 0 THEN uh_average_part / NULLIF(uh_people, 0) ELSE NULL END AS average,
-    uh_n AS n, uh_people AS n_ratings,
+    CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
     CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
       WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
       AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
-    CASE WHEN uh_people > uh_n THEN 1 ELSE 0 END AS uh_note_n_below_ratings
+    CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
 FROM uh_step_56 WHERE uh_end = 'lower' AND uh_place = 1
 ),
 {%- if ranks %}
@@ -626,8 +658,7 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_below_ratings = 1 THEN ' n_below_ratings' ELSE '' END, 2, 400) AS notes
-FROM uh_rated_with_ranks
+      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -641,7 +672,6 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_below_ratings = 1 THEN ' n_below_ratings' ELSE '' END, 2, 400) AS notes
-FROM uh_rated
+      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}

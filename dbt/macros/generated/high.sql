@@ -332,14 +332,14 @@ SELECT *, uh_above_5 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_5) * 
 ),
 uh_step_34 AS (
 SELECT *, GREATEST(uh_high + uh_excess_5 / NULLIF(uh_mass + uh_below_part, 0),
-      uh_low + 0.02e0 * (uh_high - uh_low)) AS uh_t FROM uh_step_33{{ d.fence }}
+      uh_low + 0.02e0 * (uh_high - uh_low)) AS uh_t1 FROM uh_step_33{{ d.fence }}
 ),
 uh_step_35 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t) * uh_above_count AS uh_above_6,
-    uh_above_squares + (uh_next - uh_t) * (2 * uh_above_sum + (uh_next - uh_t) * uh_above_count)
-      AS uh_above_sq_6,
-    uh_below_part * (uh_below_sum + (uh_t - uh_low) * uh_below_count) AS uh_below_6,
-    uh_weight_sq * (uh_below_squares + (uh_t - uh_low) * (2 * uh_below_sum + (uh_t - uh_low)
+SELECT *, uh_above_sum + (uh_next - uh_t1) * uh_above_count AS uh_above_6,
+    uh_above_squares + (uh_next - uh_t1) * (2 * uh_above_sum + (uh_next - uh_t1)
+      * uh_above_count) AS uh_above_sq_6,
+    uh_below_part * (uh_below_sum + (uh_t1 - uh_low) * uh_below_count) AS uh_below_6,
+    uh_weight_sq * (uh_below_squares + (uh_t1 - uh_low) * (2 * uh_below_sum + (uh_t1 - uh_low)
       * uh_below_count)) AS uh_below_sq_6 FROM uh_step_34{{ d.fence }}
 ),
 uh_step_36 AS (
@@ -359,17 +359,17 @@ SELECT *, uh_above_6 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_6) * 
 FROM uh_step_36{{ d.fence }}
 ),
 uh_step_38 AS (
-SELECT *, LEAST(GREATEST(uh_t + uh_excess_6 * CASE WHEN (uh_t - uh_high)
-      * (uh_excess_5 - uh_excess_6) > 0 THEN LEAST((uh_t - uh_high)
+SELECT *, LEAST(GREATEST(uh_t1 + uh_excess_6 * CASE WHEN (uh_t1 - uh_high)
+      * (uh_excess_5 - uh_excess_6) > 0 THEN LEAST((uh_t1 - uh_high)
       / NULLIF(uh_excess_5 - uh_excess_6, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t - uh_low)), uh_high) AS uh_t_2 FROM uh_step_37{{ d.fence }}
+      * (uh_t1 - uh_low)), uh_high) AS uh_t2 FROM uh_step_37{{ d.fence }}
 ),
 uh_step_39 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_2) * uh_above_count AS uh_above_7,
-    uh_above_squares + (uh_next - uh_t_2) * (2 * uh_above_sum + (uh_next - uh_t_2)
+SELECT *, uh_above_sum + (uh_next - uh_t2) * uh_above_count AS uh_above_7,
+    uh_above_squares + (uh_next - uh_t2) * (2 * uh_above_sum + (uh_next - uh_t2)
       * uh_above_count) AS uh_above_sq_7,
-    uh_below_part * (uh_below_sum + (uh_t_2 - uh_low) * uh_below_count) AS uh_below_7,
-    uh_weight_sq * (uh_below_squares + (uh_t_2 - uh_low) * (2 * uh_below_sum + (uh_t_2 - uh_low)
+    uh_below_part * (uh_below_sum + (uh_t2 - uh_low) * uh_below_count) AS uh_below_7,
+    uh_weight_sq * (uh_below_squares + (uh_t2 - uh_low) * (2 * uh_below_sum + (uh_t2 - uh_low)
       * uh_below_count)) AS uh_below_sq_7 FROM uh_step_38{{ d.fence }}
 ),
 uh_step_40 AS (
@@ -388,17 +388,17 @@ SELECT *, uh_above_7 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_7) * 
       * uh_sd_7) * uh_sd_7)) - uh_below_7 AS uh_excess_7 FROM uh_step_40{{ d.fence }}
 ),
 uh_step_42 AS (
-SELECT *, LEAST(GREATEST(uh_t_2 + uh_excess_7 * CASE WHEN (uh_t_2 - uh_t)
-      * (uh_excess_6 - uh_excess_7) > 0 THEN LEAST((uh_t_2 - uh_t)
+SELECT *, LEAST(GREATEST(uh_t2 + uh_excess_7 * CASE WHEN (uh_t2 - uh_t1)
+      * (uh_excess_6 - uh_excess_7) > 0 THEN LEAST((uh_t2 - uh_t1)
       / NULLIF(uh_excess_6 - uh_excess_7, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_2 - uh_low)), uh_high) AS uh_t_3 FROM uh_step_41{{ d.fence }}
+      * (uh_t2 - uh_low)), uh_high) AS uh_t3 FROM uh_step_41{{ d.fence }}
 ),
 uh_step_43 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_3) * uh_above_count AS uh_above_8,
-    uh_above_squares + (uh_next - uh_t_3) * (2 * uh_above_sum + (uh_next - uh_t_3)
+SELECT *, uh_above_sum + (uh_next - uh_t3) * uh_above_count AS uh_above_8,
+    uh_above_squares + (uh_next - uh_t3) * (2 * uh_above_sum + (uh_next - uh_t3)
       * uh_above_count) AS uh_above_sq_8,
-    uh_below_part * (uh_below_sum + (uh_t_3 - uh_low) * uh_below_count) AS uh_below_8,
-    uh_weight_sq * (uh_below_squares + (uh_t_3 - uh_low) * (2 * uh_below_sum + (uh_t_3 - uh_low)
+    uh_below_part * (uh_below_sum + (uh_t3 - uh_low) * uh_below_count) AS uh_below_8,
+    uh_weight_sq * (uh_below_squares + (uh_t3 - uh_low) * (2 * uh_below_sum + (uh_t3 - uh_low)
       * uh_below_count)) AS uh_below_sq_8 FROM uh_step_42{{ d.fence }}
 ),
 uh_step_44 AS (
@@ -417,17 +417,17 @@ SELECT *, uh_above_8 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_8) * 
       * uh_sd_8) * uh_sd_8)) - uh_below_8 AS uh_excess_8 FROM uh_step_44{{ d.fence }}
 ),
 uh_step_46 AS (
-SELECT *, LEAST(GREATEST(uh_t_3 + uh_excess_8 * CASE WHEN (uh_t_3 - uh_t_2)
-      * (uh_excess_7 - uh_excess_8) > 0 THEN LEAST((uh_t_3 - uh_t_2)
+SELECT *, LEAST(GREATEST(uh_t3 + uh_excess_8 * CASE WHEN (uh_t3 - uh_t2)
+      * (uh_excess_7 - uh_excess_8) > 0 THEN LEAST((uh_t3 - uh_t2)
       / NULLIF(uh_excess_7 - uh_excess_8, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_3 - uh_low)), uh_high) AS uh_t_4 FROM uh_step_45{{ d.fence }}
+      * (uh_t3 - uh_low)), uh_high) AS uh_t4 FROM uh_step_45{{ d.fence }}
 ),
 uh_step_47 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_4) * uh_above_count AS uh_above_9,
-    uh_above_squares + (uh_next - uh_t_4) * (2 * uh_above_sum + (uh_next - uh_t_4)
+SELECT *, uh_above_sum + (uh_next - uh_t4) * uh_above_count AS uh_above_9,
+    uh_above_squares + (uh_next - uh_t4) * (2 * uh_above_sum + (uh_next - uh_t4)
       * uh_above_count) AS uh_above_sq_9,
-    uh_below_part * (uh_below_sum + (uh_t_4 - uh_low) * uh_below_count) AS uh_below_9,
-    uh_weight_sq * (uh_below_squares + (uh_t_4 - uh_low) * (2 * uh_below_sum + (uh_t_4 - uh_low)
+    uh_below_part * (uh_below_sum + (uh_t4 - uh_low) * uh_below_count) AS uh_below_9,
+    uh_weight_sq * (uh_below_squares + (uh_t4 - uh_low) * (2 * uh_below_sum + (uh_t4 - uh_low)
       * uh_below_count)) AS uh_below_sq_9 FROM uh_step_46{{ d.fence }}
 ),
 uh_step_48 AS (
@@ -446,17 +446,17 @@ SELECT *, uh_above_9 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_9) * 
       * uh_sd_9) * uh_sd_9)) - uh_below_9 AS uh_excess_9 FROM uh_step_48{{ d.fence }}
 ),
 uh_step_50 AS (
-SELECT *, LEAST(GREATEST(uh_t_4 + uh_excess_9 * CASE WHEN (uh_t_4 - uh_t_3)
-      * (uh_excess_8 - uh_excess_9) > 0 THEN LEAST((uh_t_4 - uh_t_3)
+SELECT *, LEAST(GREATEST(uh_t4 + uh_excess_9 * CASE WHEN (uh_t4 - uh_t3)
+      * (uh_excess_8 - uh_excess_9) > 0 THEN LEAST((uh_t4 - uh_t3)
       / NULLIF(uh_excess_8 - uh_excess_9, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_4 - uh_low)), uh_high) AS uh_t_5 FROM uh_step_49{{ d.fence }}
+      * (uh_t4 - uh_low)), uh_high) AS uh_t5 FROM uh_step_49{{ d.fence }}
 ),
 uh_step_51 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_5) * uh_above_count AS uh_above_10,
-    uh_above_squares + (uh_next - uh_t_5) * (2 * uh_above_sum + (uh_next - uh_t_5)
+SELECT *, uh_above_sum + (uh_next - uh_t5) * uh_above_count AS uh_above_10,
+    uh_above_squares + (uh_next - uh_t5) * (2 * uh_above_sum + (uh_next - uh_t5)
       * uh_above_count) AS uh_above_sq_10,
-    uh_below_part * (uh_below_sum + (uh_t_5 - uh_low) * uh_below_count) AS uh_below_10,
-    uh_weight_sq * (uh_below_squares + (uh_t_5 - uh_low) * (2 * uh_below_sum + (uh_t_5 - uh_low)
+    uh_below_part * (uh_below_sum + (uh_t5 - uh_low) * uh_below_count) AS uh_below_10,
+    uh_weight_sq * (uh_below_squares + (uh_t5 - uh_low) * (2 * uh_below_sum + (uh_t5 - uh_low)
       * uh_below_count)) AS uh_below_sq_10 FROM uh_step_50{{ d.fence }}
 ),
 uh_step_52 AS (
@@ -475,10 +475,10 @@ SELECT *, uh_above_10 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_10) 
       * uh_sd_10) * uh_sd_10)) - uh_below_10 AS uh_excess_10 FROM uh_step_52{{ d.fence }}
 ),
 uh_step_54 AS (
-SELECT *, CASE WHEN uh_sum_2 > 0 THEN LEAST(GREATEST(uh_t_5 + uh_excess_10 * CASE
-      WHEN (uh_t_5 - uh_t_4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t_5 - uh_t_4)
+SELECT *, CASE WHEN uh_sum_2 > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE
+      WHEN (uh_t5 - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
       / NULLIF(uh_excess_9 - uh_excess_10, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_53{{ d.fence }}
+      * (uh_t5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_53{{ d.fence }}
 ),
 uh_step_55 AS (
 SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_limit END) OVER (PARTITION BY {{ keys }})

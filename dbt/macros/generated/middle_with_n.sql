@@ -5,7 +5,8 @@ SELECT *, SUM(uh_scale_value * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) 
     CASE WHEN uh_place > uh_scale_size + (-1) THEN 0 ELSE CASE WHEN uh_place <= 1 THEN 0
       ELSE 1 / uh_q - 1 END END AS uh_bound_with_n_part, CASE
       WHEN uh_end = 'lower' THEN uh_scale_value - uh_scale_lowest
-      ELSE uh_scale_highest - uh_scale_value END AS uh_bound_with_n_part_2 FROM uh_spread{{ d.fence }}
+      ELSE uh_scale_highest - uh_scale_value END AS uh_bound_with_n_part_2,
+    SUM(uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_people FROM uh_spread{{ d.fence }}
 ),
 uh_step_2 AS (
 SELECT *, SUM(uh_bound_with_n_part_2
@@ -16,14 +17,14 @@ SELECT *, SUM(uh_bound_with_n_part_2
       AS uh_bound_with_n_part_3,
     COALESCE(LAG(uh_bound_with_n_part_2) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_6,
-    SUM(uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_people,
+    CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part,
     SUM(uh_bound_with_n_part_2 * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_sum
 FROM uh_step_1{{ d.fence }}
 ),
 uh_step_3 AS (
 SELECT *, MIN((uh_sum + uh_bound_part) / NULLIF(uh_people + uh_bound_with_n_part_3,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_part_2, SUM((uh_bound_with_n_part_6
-      - uh_bound_with_n_part_2) * GREATEST(uh_n - uh_people - uh_bound_with_n_part_3,
+      - uh_bound_with_n_part_2) * GREATEST(uh_n_part - uh_people - uh_bound_with_n_part_3,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_7 FROM uh_step_2{{ d.fence }}
 ),
 uh_step_4 AS (
@@ -45,10 +46,11 @@ SELECT *, SUM(uh_bound_with_n_part * CASE
       END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_5 FROM uh_step_6{{ d.fence }}
 ),
 uh_step_8 AS (
-SELECT *, CASE WHEN uh_people + uh_bound_with_n_part_5 > uh_n THEN (uh_sum + CASE
+SELECT *, CASE WHEN uh_people + uh_bound_with_n_part_5 > uh_n_part THEN (uh_sum + CASE
       WHEN uh_end = 'lower' THEN uh_scale_lowest - uh_scale_lowest
-      ELSE uh_scale_highest - uh_scale_highest END * (uh_n - uh_people) + uh_bound_with_n_part_7)
-      / NULLIF(uh_n, 0) ELSE uh_bound_with_n_part_4 END AS uh_bound_with_n FROM uh_step_7{{ d.fence }}
+      ELSE uh_scale_highest - uh_scale_highest END * (uh_n_part - uh_people)
+      + uh_bound_with_n_part_7) / NULLIF(uh_n_part, 0) ELSE uh_bound_with_n_part_4 END
+      AS uh_bound_with_n FROM uh_step_7{{ d.fence }}
 ),
 uh_step_9 AS (
 SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
@@ -57,25 +59,36 @@ SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
       AS uh_upper_bound_with_n FROM uh_step_8{{ d.fence }}
 ),
 uh_step_10 AS (
-SELECT *, LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound_with_n,
+SELECT *, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
+      + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest),
+      GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n, uh_scale_highest),
+      uh_scale_lowest)) ELSE LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound,
       uh_scale_highest), uh_scale_lowest), GREATEST(LEAST(uh_scale_highest
-      - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest)) AS uh_lower,
-    GREATEST(LEAST(uh_scale_lowest + uh_lower_bound_with_n, uh_scale_highest),
-      uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n,
-      uh_scale_highest), uh_scale_lowest)) AS uh_upper FROM uh_step_9{{ d.fence }}
+      - uh_upper_bound, uh_scale_highest), uh_scale_lowest)) END AS uh_lower,
+    CASE WHEN 1 - uh_n_wrong > 0 THEN GREATEST(LEAST(uh_scale_lowest
+      + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
+      - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest))
+      ELSE GREATEST(LEAST(uh_scale_lowest + uh_lower_bound, uh_scale_highest),
+      uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound,
+      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_9{{ d.fence }}
 ),
 uh_computed AS (
-SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN (uh_lower + uh_upper) / 2
+SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THEN (uh_lower
+      + uh_upper) / 2 ELSE (LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound,
+      uh_scale_highest), uh_scale_lowest), GREATEST(LEAST(uh_scale_highest
+      - uh_upper_bound, uh_scale_highest), uh_scale_lowest)) + GREATEST(LEAST(uh_scale_lowest
+      + uh_lower_bound, uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
+      - uh_upper_bound, uh_scale_highest), uh_scale_lowest))) / 2 END
       ELSE (uh_scale_lowest + uh_scale_highest) / 2 END AS estimate,
     CASE WHEN uh_people > 0 THEN uh_lower ELSE uh_scale_lowest END AS lower,
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
     CASE WHEN uh_people > 0 THEN uh_average_part / NULLIF(uh_people, 0) ELSE NULL END AS average,
-    uh_n AS n, uh_people AS n_ratings,
+    CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
     CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
       WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
       AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
-    CASE WHEN uh_people > uh_n THEN 1 ELSE 0 END AS uh_note_n_below_ratings
+    CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
 FROM uh_step_10 WHERE uh_end = 'lower' AND uh_place = 1
 ),
 {%- if ranks %}
@@ -111,8 +124,7 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_below_ratings = 1 THEN ' n_below_ratings' ELSE '' END, 2, 400) AS notes
-FROM uh_rated_with_ranks
+      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -126,8 +138,7 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_below_ratings = 1 THEN ' n_below_ratings' ELSE '' END, 2, 400) AS notes
-FROM uh_rated
+      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}
 
@@ -136,6 +147,7 @@ uh_step_1 AS (
 SELECT *, SUM(uh_scale_value * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_average_part,
     CASE WHEN uh_end = 'lower' THEN uh_scale_value - uh_scale_lowest
       ELSE uh_scale_highest - uh_scale_value END AS uh_limit_at_part, 1 / uh_q AS uh_most,
+    SUM(uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_people,
     CASE WHEN uh_end = 'lower' THEN uh_scale_highest - uh_scale_value
       ELSE uh_scale_value - uh_scale_lowest END AS uh_second_part_2,
     SUM(uh_count) OVER (PARTITION BY {{ keys }},
@@ -146,9 +158,11 @@ uh_step_2 AS (
 SELECT *, CASE WHEN uh_place > uh_scale_size + (-1) THEN 1 ELSE CASE WHEN uh_place <= 1 THEN 1
       ELSE uh_most END END AS uh_first_part, CASE WHEN uh_place > uh_scale_size + (-1) THEN 0
       ELSE CASE WHEN uh_place <= 1 THEN 0 ELSE uh_most - 1 END END AS uh_mass_part,
-    FLOOR((1 + uh_scale_size) / 2) AS uh_middle, CASE WHEN uh_end = 'lower' THEN uh_scale_lowest
-      - uh_scale_lowest ELSE uh_scale_highest - uh_scale_highest END AS uh_second_part,
-    SUM(CASE WHEN uh_place > uh_scale_size + (-1) THEN 1 ELSE CASE WHEN uh_place <= 1 THEN 1
+    FLOOR((1 + uh_scale_size) / 2) AS uh_middle,
+    CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part,
+    CASE WHEN uh_end = 'lower' THEN uh_scale_lowest - uh_scale_lowest
+      ELSE uh_scale_highest - uh_scale_highest END AS uh_second_part, SUM(CASE
+      WHEN uh_place > uh_scale_size + (-1) THEN 1 ELSE CASE WHEN uh_place <= 1 THEN 1
       ELSE uh_most * uh_most END END * uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_second_part_10, COALESCE(LAG(uh_second_part_2) OVER (PARTITION BY {{ keys }},
@@ -167,7 +181,6 @@ SELECT *, uh_count * uh_first_part AS uh_below_count_part, SUM(uh_limit_at_part
       uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_4,
     SUM(uh_first_part * uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_first_part_2,
-    SUM(uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_people,
     MAX(CASE WHEN uh_place <= uh_middle THEN uh_limit_at_part ELSE NULL
       END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_2,
     COALESCE(LAG(uh_second_part_10) OVER (PARTITION BY {{ keys }}, uh_end ORDER BY uh_place), 0)
@@ -185,11 +198,12 @@ SELECT *, SUM(uh_below_count_part * GREATEST(uh_place_2 - uh_limit_at_part,
     uh_below_count_part * uh_first_part AS uh_below_sq_weights_part, MIN((uh_sum + uh_bound_part)
       / NULLIF(uh_people + uh_bound_with_n_part, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
       AS uh_bound_part_2, SUM((uh_bound_with_n_part_4 - uh_limit_at_part)
-      * GREATEST(uh_n - uh_people - uh_bound_with_n_part, 0)) OVER (PARTITION BY {{ keys }},
-      uh_end) AS uh_bound_with_n_part_5, MAX(uh_first_part
-      * GREATEST(uh_place_2 - uh_limit_at_part, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_extra, COALESCE(LAG(uh_first_part_2) OVER (PARTITION BY {{ keys }},
-      uh_end ORDER BY uh_place), 0) AS uh_first_part_3, SUM((uh_limit_at_part - uh_second_part_7)
+      * GREATEST(uh_n_part - uh_people - uh_bound_with_n_part,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_5,
+    MAX(uh_first_part * GREATEST(uh_place_2 - uh_limit_at_part,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_extra,
+    COALESCE(LAG(uh_first_part_2) OVER (PARTITION BY {{ keys }}, uh_end ORDER BY uh_place), 0)
+      AS uh_first_part_3, SUM((uh_limit_at_part - uh_second_part_7)
       * uh_second_part_11) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_second_part_12, COALESCE(LAG(uh_second_part_6) OVER (PARTITION BY {{ keys }},
@@ -229,7 +243,7 @@ SELECT *, SUM(uh_count * GREATEST(uh_limit_at_part - uh_place_2,
 uh_step_7 AS (
 SELECT *, CASE WHEN uh_end = 'lower' THEN uh_lower_bound ELSE uh_upper_bound END
       AS uh_bound_with_n_part_2,
-    uh_limit_at_part_2 / NULLIF(uh_n + {{ k.k21 }}, 0) AS uh_center,
+    uh_limit_at_part_2 / NULLIF(uh_n_part + {{ k.k21 }}, 0) AS uh_center,
     1 - 2 * (uh_below_sq * (uh_above * uh_above)) / GREATEST(uh_above_sq * (uh_below * uh_below)
       + uh_below_sq * (uh_above * uh_above), 1e-280) AS uh_lean,
     uh_people + uh_mass_part_2 AS uh_mass, LEAST(SQRT(GREATEST(uh_above_sq * (uh_below * uh_below)
@@ -244,14 +258,14 @@ SELECT *, SUM(uh_mass_part * CASE WHEN uh_bound_with_n_part_2 > uh_limit_at_part
       + (uh_c32 + (uh_c33 + uh_c34 * uh_lean) * uh_lean) * uh_lean) * uh_lean + (uh_c40
       + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean) * uh_lean) * uh_lean) * uh_lean)
       * uh_lean) * uh_sd) * uh_sd) * uh_sd) * uh_sd) * uh_sd)) - uh_below AS uh_excess,
-    (uh_n + {{ k.k21 }}) * (uh_n + {{ k.k21 }}) - {{ k.k22 }}
-      * (uh_n + {{ k.k21 }}) AS uh_leading,
-    uh_limit_at_part_2 - (uh_n + {{ k.k21 }}) * uh_center AS uh_tilt FROM uh_step_7{{ d.fence }}
+    (uh_n_part + {{ k.k21 }}) * (uh_n_part + {{ k.k21 }})
+      - {{ k.k22 }} * (uh_n_part + {{ k.k21 }}) AS uh_leading,
+    uh_limit_at_part_2 - (uh_n_part + {{ k.k21 }}) * uh_center AS uh_tilt FROM uh_step_7{{ d.fence }}
 ),
 uh_step_9 AS (
-SELECT *, CASE WHEN uh_people + uh_bound_with_n_part_3 > uh_n THEN (uh_sum
-      + uh_second_part * (uh_n - uh_people) + uh_bound_with_n_part_5) / NULLIF(uh_n, 0)
-      ELSE uh_bound_with_n_part_2 END AS uh_bound_with_n, GREATEST(uh_limit_at_part + CASE
+SELECT *, CASE WHEN uh_people + uh_bound_with_n_part_3 > uh_n_part THEN (uh_sum
+      + uh_second_part * (uh_n_part - uh_people) + uh_bound_with_n_part_5) / NULLIF(uh_n_part,
+      0) ELSE uh_bound_with_n_part_2 END AS uh_bound_with_n, GREATEST(uh_limit_at_part + CASE
       WHEN uh_leading > 0 THEN uh_center - {{ k.k23 }} * ({{ k.k23 }} * uh_tilt
       + SQRT(GREATEST({{ k.k22 }} * uh_tilt * uh_tilt + uh_leading
       * (uh_second_part_9 + uh_second_part_14 + {{ k.k21 }} * (CASE
@@ -273,13 +287,20 @@ SELECT *, CASE WHEN uh_limit_at_part_3 >= uh_limit_at_part THEN uh_limit_at_part
 ),
 uh_step_11 AS (
 SELECT *, MAX(uh_limit_at) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_limit_part,
-    LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound_with_n, uh_scale_highest),
-      uh_scale_lowest), GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n,
-      uh_scale_highest), uh_scale_lowest)) AS uh_lower, MAX(CASE
-      WHEN uh_place <= uh_middle_2 THEN uh_limit_at_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_3, GREATEST(LEAST(uh_scale_lowest
+    CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
+      + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest),
+      GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n, uh_scale_highest),
+      uh_scale_lowest)) ELSE LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound,
+      uh_scale_highest), uh_scale_lowest), GREATEST(LEAST(uh_scale_highest
+      - uh_upper_bound, uh_scale_highest), uh_scale_lowest)) END AS uh_lower,
+    MAX(CASE WHEN uh_place <= uh_middle_2 THEN uh_limit_at_part ELSE NULL
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_3, CASE
+      WHEN 1 - uh_n_wrong > 0 THEN GREATEST(LEAST(uh_scale_lowest
       + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
-      - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest)) AS uh_upper FROM uh_step_10{{ d.fence }}
+      - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest))
+      ELSE GREATEST(LEAST(uh_scale_lowest + uh_lower_bound, uh_scale_highest),
+      uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound,
+      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_10{{ d.fence }}
 ),
 uh_step_12 AS (
 SELECT *, SUM(uh_count * GREATEST(uh_limit_at_part - uh_place_3,
@@ -453,17 +474,18 @@ SELECT *, uh_above_5 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_5) * 
 ),
 uh_step_36 AS (
 SELECT *, GREATEST(uh_high + uh_excess_5 / NULLIF(uh_mass + 1, 0), uh_low + 0.02e0
-      * (uh_high - uh_low)) AS uh_t FROM uh_step_35{{ d.fence }}
+      * (uh_high - uh_low)) AS uh_t1 FROM uh_step_35{{ d.fence }}
 ),
 uh_step_37 AS (
-SELECT *, MAX(uh_first_part * GREATEST(uh_t - uh_limit_at_part,
+SELECT *, MAX(uh_first_part * GREATEST(uh_t1 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_extra_6 FROM uh_step_36{{ d.fence }}
 ),
 uh_step_38 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t) * uh_above_count AS uh_above_6,
-    uh_above_squares + (uh_next - uh_t) * (2 * uh_above_sum + (uh_next - uh_t) * uh_above_count)
-      AS uh_above_sq_6, uh_below_sum + (uh_t - uh_low) * uh_below_count + uh_extra_6 AS uh_below_6,
-    uh_below_squares + (uh_t - uh_low) * (2 * uh_below_sq_sum + (uh_t - uh_low)
+SELECT *, uh_above_sum + (uh_next - uh_t1) * uh_above_count AS uh_above_6,
+    uh_above_squares + (uh_next - uh_t1) * (2 * uh_above_sum + (uh_next - uh_t1)
+      * uh_above_count) AS uh_above_sq_6,
+    uh_below_sum + (uh_t1 - uh_low) * uh_below_count + uh_extra_6 AS uh_below_6,
+    uh_below_squares + (uh_t1 - uh_low) * (2 * uh_below_sq_sum + (uh_t1 - uh_low)
       * uh_below_sq_weights) + uh_extra_6 * uh_extra_6 AS uh_below_sq_6 FROM uh_step_37{{ d.fence }}
 ),
 uh_step_39 AS (
@@ -483,21 +505,21 @@ SELECT *, uh_above_6 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_6) * 
 FROM uh_step_39{{ d.fence }}
 ),
 uh_step_41 AS (
-SELECT *, LEAST(GREATEST(uh_t + uh_excess_6 * CASE WHEN (uh_t - uh_high)
-      * (uh_excess_5 - uh_excess_6) > 0 THEN LEAST((uh_t - uh_high)
+SELECT *, LEAST(GREATEST(uh_t1 + uh_excess_6 * CASE WHEN (uh_t1 - uh_high)
+      * (uh_excess_5 - uh_excess_6) > 0 THEN LEAST((uh_t1 - uh_high)
       / NULLIF(uh_excess_5 - uh_excess_6, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t - uh_low)), uh_high) AS uh_t_2 FROM uh_step_40{{ d.fence }}
+      * (uh_t1 - uh_low)), uh_high) AS uh_t2 FROM uh_step_40{{ d.fence }}
 ),
 uh_step_42 AS (
-SELECT *, MAX(uh_first_part * GREATEST(uh_t_2 - uh_limit_at_part,
+SELECT *, MAX(uh_first_part * GREATEST(uh_t2 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_extra_7 FROM uh_step_41{{ d.fence }}
 ),
 uh_step_43 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_2) * uh_above_count AS uh_above_7,
-    uh_above_squares + (uh_next - uh_t_2) * (2 * uh_above_sum + (uh_next - uh_t_2)
+SELECT *, uh_above_sum + (uh_next - uh_t2) * uh_above_count AS uh_above_7,
+    uh_above_squares + (uh_next - uh_t2) * (2 * uh_above_sum + (uh_next - uh_t2)
       * uh_above_count) AS uh_above_sq_7,
-    uh_below_sum + (uh_t_2 - uh_low) * uh_below_count + uh_extra_7 AS uh_below_7,
-    uh_below_squares + (uh_t_2 - uh_low) * (2 * uh_below_sq_sum + (uh_t_2 - uh_low)
+    uh_below_sum + (uh_t2 - uh_low) * uh_below_count + uh_extra_7 AS uh_below_7,
+    uh_below_squares + (uh_t2 - uh_low) * (2 * uh_below_sq_sum + (uh_t2 - uh_low)
       * uh_below_sq_weights) + uh_extra_7 * uh_extra_7 AS uh_below_sq_7 FROM uh_step_42{{ d.fence }}
 ),
 uh_step_44 AS (
@@ -516,21 +538,21 @@ SELECT *, uh_above_7 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_7) * 
       * uh_sd_7) * uh_sd_7)) - uh_below_7 AS uh_excess_7 FROM uh_step_44{{ d.fence }}
 ),
 uh_step_46 AS (
-SELECT *, LEAST(GREATEST(uh_t_2 + uh_excess_7 * CASE WHEN (uh_t_2 - uh_t)
-      * (uh_excess_6 - uh_excess_7) > 0 THEN LEAST((uh_t_2 - uh_t)
+SELECT *, LEAST(GREATEST(uh_t2 + uh_excess_7 * CASE WHEN (uh_t2 - uh_t1)
+      * (uh_excess_6 - uh_excess_7) > 0 THEN LEAST((uh_t2 - uh_t1)
       / NULLIF(uh_excess_6 - uh_excess_7, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_2 - uh_low)), uh_high) AS uh_t_3 FROM uh_step_45{{ d.fence }}
+      * (uh_t2 - uh_low)), uh_high) AS uh_t3 FROM uh_step_45{{ d.fence }}
 ),
 uh_step_47 AS (
-SELECT *, MAX(uh_first_part * GREATEST(uh_t_3 - uh_limit_at_part,
+SELECT *, MAX(uh_first_part * GREATEST(uh_t3 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_extra_8 FROM uh_step_46{{ d.fence }}
 ),
 uh_step_48 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_3) * uh_above_count AS uh_above_8,
-    uh_above_squares + (uh_next - uh_t_3) * (2 * uh_above_sum + (uh_next - uh_t_3)
+SELECT *, uh_above_sum + (uh_next - uh_t3) * uh_above_count AS uh_above_8,
+    uh_above_squares + (uh_next - uh_t3) * (2 * uh_above_sum + (uh_next - uh_t3)
       * uh_above_count) AS uh_above_sq_8,
-    uh_below_sum + (uh_t_3 - uh_low) * uh_below_count + uh_extra_8 AS uh_below_8,
-    uh_below_squares + (uh_t_3 - uh_low) * (2 * uh_below_sq_sum + (uh_t_3 - uh_low)
+    uh_below_sum + (uh_t3 - uh_low) * uh_below_count + uh_extra_8 AS uh_below_8,
+    uh_below_squares + (uh_t3 - uh_low) * (2 * uh_below_sq_sum + (uh_t3 - uh_low)
       * uh_below_sq_weights) + uh_extra_8 * uh_extra_8 AS uh_below_sq_8 FROM uh_step_47{{ d.fence }}
 ),
 uh_step_49 AS (
@@ -549,21 +571,21 @@ SELECT *, uh_above_8 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_8) * 
       * uh_sd_8) * uh_sd_8)) - uh_below_8 AS uh_excess_8 FROM uh_step_49{{ d.fence }}
 ),
 uh_step_51 AS (
-SELECT *, LEAST(GREATEST(uh_t_3 + uh_excess_8 * CASE WHEN (uh_t_3 - uh_t_2)
-      * (uh_excess_7 - uh_excess_8) > 0 THEN LEAST((uh_t_3 - uh_t_2)
+SELECT *, LEAST(GREATEST(uh_t3 + uh_excess_8 * CASE WHEN (uh_t3 - uh_t2)
+      * (uh_excess_7 - uh_excess_8) > 0 THEN LEAST((uh_t3 - uh_t2)
       / NULLIF(uh_excess_7 - uh_excess_8, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_3 - uh_low)), uh_high) AS uh_t_4 FROM uh_step_50{{ d.fence }}
+      * (uh_t3 - uh_low)), uh_high) AS uh_t4 FROM uh_step_50{{ d.fence }}
 ),
 uh_step_52 AS (
-SELECT *, MAX(uh_first_part * GREATEST(uh_t_4 - uh_limit_at_part,
+SELECT *, MAX(uh_first_part * GREATEST(uh_t4 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_extra_9 FROM uh_step_51{{ d.fence }}
 ),
 uh_step_53 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_4) * uh_above_count AS uh_above_9,
-    uh_above_squares + (uh_next - uh_t_4) * (2 * uh_above_sum + (uh_next - uh_t_4)
+SELECT *, uh_above_sum + (uh_next - uh_t4) * uh_above_count AS uh_above_9,
+    uh_above_squares + (uh_next - uh_t4) * (2 * uh_above_sum + (uh_next - uh_t4)
       * uh_above_count) AS uh_above_sq_9,
-    uh_below_sum + (uh_t_4 - uh_low) * uh_below_count + uh_extra_9 AS uh_below_9,
-    uh_below_squares + (uh_t_4 - uh_low) * (2 * uh_below_sq_sum + (uh_t_4 - uh_low)
+    uh_below_sum + (uh_t4 - uh_low) * uh_below_count + uh_extra_9 AS uh_below_9,
+    uh_below_squares + (uh_t4 - uh_low) * (2 * uh_below_sq_sum + (uh_t4 - uh_low)
       * uh_below_sq_weights) + uh_extra_9 * uh_extra_9 AS uh_below_sq_9 FROM uh_step_52{{ d.fence }}
 ),
 uh_step_54 AS (
@@ -582,20 +604,20 @@ SELECT *, uh_above_9 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_9) * 
       * uh_sd_9) * uh_sd_9)) - uh_below_9 AS uh_excess_9 FROM uh_step_54{{ d.fence }}
 ),
 uh_step_56 AS (
-SELECT *, LEAST(GREATEST(uh_t_4 + uh_excess_9 * CASE WHEN (uh_t_4 - uh_t_3)
-      * (uh_excess_8 - uh_excess_9) > 0 THEN LEAST((uh_t_4 - uh_t_3)
+SELECT *, LEAST(GREATEST(uh_t4 + uh_excess_9 * CASE WHEN (uh_t4 - uh_t3)
+      * (uh_excess_8 - uh_excess_9) > 0 THEN LEAST((uh_t4 - uh_t3)
       / NULLIF(uh_excess_8 - uh_excess_9, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_4 - uh_low)), uh_high) AS uh_t_5 FROM uh_step_55{{ d.fence }}
+      * (uh_t4 - uh_low)), uh_high) AS uh_t5 FROM uh_step_55{{ d.fence }}
 ),
 uh_step_57 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t_5) * uh_above_count AS uh_above_10,
-    uh_above_squares + (uh_next - uh_t_5) * (2 * uh_above_sum + (uh_next - uh_t_5)
-      * uh_above_count) AS uh_above_sq_10, MAX(uh_first_part * GREATEST(uh_t_5 - uh_limit_at_part,
+SELECT *, uh_above_sum + (uh_next - uh_t5) * uh_above_count AS uh_above_10,
+    uh_above_squares + (uh_next - uh_t5) * (2 * uh_above_sum + (uh_next - uh_t5)
+      * uh_above_count) AS uh_above_sq_10, MAX(uh_first_part * GREATEST(uh_t5 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_extra_10 FROM uh_step_56{{ d.fence }}
 ),
 uh_step_58 AS (
-SELECT *, uh_below_sum + (uh_t_5 - uh_low) * uh_below_count + uh_extra_10 AS uh_below_10,
-    uh_below_squares + (uh_t_5 - uh_low) * (2 * uh_below_sq_sum + (uh_t_5 - uh_low)
+SELECT *, uh_below_sum + (uh_t5 - uh_low) * uh_below_count + uh_extra_10 AS uh_below_10,
+    uh_below_squares + (uh_t5 - uh_low) * (2 * uh_below_sq_sum + (uh_t5 - uh_low)
       * uh_below_sq_weights) + uh_extra_10 * uh_extra_10 AS uh_below_sq_10 FROM uh_step_57{{ d.fence }}
 ),
 uh_step_59 AS (
@@ -614,13 +636,16 @@ SELECT *, uh_above_10 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_10) 
       * uh_sd_10) * uh_sd_10)) - uh_below_10 AS uh_excess_10 FROM uh_step_59{{ d.fence }}
 ),
 uh_step_61 AS (
-SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t_5 + uh_excess_10 * CASE
-      WHEN (uh_t_5 - uh_t_4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t_5 - uh_t_4)
+SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE
+      WHEN (uh_t5 - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
       / NULLIF(uh_excess_9 - uh_excess_10, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t_5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_60{{ d.fence }}
+      * (uh_t5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_60{{ d.fence }}
 ),
 uh_step_62 AS (
-SELECT *, GREATEST(uh_limit, GREATEST(uh_limit_part, 0)) AS uh_limit_2 FROM uh_step_61{{ d.fence }}
+SELECT *, GREATEST(uh_limit, GREATEST(uh_limit_part, 0)) AS uh_limit_2,
+    MAX(CASE WHEN uh_end = 'lower' THEN uh_limit END) OVER (PARTITION BY {{ keys }})
+      AS uh_lower_limit_2, MAX(CASE WHEN uh_end = 'upper' THEN uh_limit
+      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_limit_2 FROM uh_step_61{{ d.fence }}
 ),
 uh_step_63 AS (
 SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_limit_2 END) OVER (PARTITION BY {{ keys }})
@@ -628,20 +653,28 @@ SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_limit_2 END) OVER (PARTITION BY
       END) OVER (PARTITION BY {{ keys }}) AS uh_upper_limit FROM uh_step_62{{ d.fence }}
 ),
 uh_computed AS (
-SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN (uh_lower + uh_upper) / 2
+SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THEN (uh_lower
+      + uh_upper) / 2 ELSE (LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound,
+      uh_scale_highest), uh_scale_lowest), GREATEST(LEAST(uh_scale_highest
+      - uh_upper_bound, uh_scale_highest), uh_scale_lowest)) + GREATEST(LEAST(uh_scale_lowest
+      + uh_lower_bound, uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
+      - uh_upper_bound, uh_scale_highest), uh_scale_lowest))) / 2 END
       ELSE (uh_scale_lowest + uh_scale_highest) / 2 END AS estimate,
     CASE WHEN uh_people > 0 THEN uh_lower ELSE uh_scale_lowest END AS lower,
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
-    CASE WHEN uh_people > 0 THEN LEAST(uh_scale_lowest + uh_lower_limit, uh_lower)
-      ELSE uh_scale_lowest END AS ci_lower, CASE WHEN uh_people > 0 THEN GREATEST(uh_scale_highest
-      - uh_upper_limit, uh_upper) ELSE uh_scale_highest END AS ci_upper,
+    CASE WHEN uh_people > 0 THEN LEAST(CASE WHEN 1 - uh_n_wrong
+      > 0 THEN uh_scale_lowest + uh_lower_limit ELSE uh_scale_lowest + uh_lower_limit_2
+      END, uh_lower) ELSE uh_scale_lowest END AS ci_lower, CASE
+      WHEN uh_people > 0 THEN GREATEST(CASE WHEN 1 - uh_n_wrong
+      > 0 THEN uh_scale_highest - uh_upper_limit ELSE uh_scale_highest - uh_upper_limit_2
+      END, uh_upper) ELSE uh_scale_highest END AS ci_upper,
     CASE WHEN uh_people > 0 THEN uh_average_part / NULLIF(uh_people, 0) ELSE NULL END AS average,
-    uh_n AS n, uh_people AS n_ratings,
+    CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
     CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
       WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
       AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
-    CASE WHEN uh_people > uh_n THEN 1 ELSE 0 END AS uh_note_n_below_ratings
+    CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
 FROM uh_step_63 WHERE uh_end = 'lower' AND uh_place = 1
 ),
 {%- if ranks %}
@@ -677,8 +710,7 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_below_ratings = 1 THEN ' n_below_ratings' ELSE '' END, 2, 400) AS notes
-FROM uh_rated_with_ranks
+      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -692,7 +724,6 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
       WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_below_ratings = 1 THEN ' n_below_ratings' ELSE '' END, 2, 400) AS notes
-FROM uh_rated
+      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}

@@ -154,7 +154,8 @@
     "lower"
   ],
   "low_with_n_limits": [
-    "lower"
+    "lower",
+    "upper"
   ],
   "high_bounds": [
     "lower"
@@ -167,7 +168,8 @@
     "lower"
   ],
   "high_with_n_limits": [
-    "lower"
+    "lower",
+    "upper"
   ],
   "middle_bounds": [
     "lower",

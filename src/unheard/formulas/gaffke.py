@@ -49,6 +49,9 @@ from unheard.formulas.operations import (
 _STEPS = 5
 """Secant steps: at 95% the worst of 100,000 is within 0.001 of the way from limit to bound."""
 
+TRIED = "t"
+"""What a place where the limit is sought is called, with the number of the step behind it."""
+
 _SHORTEST = 0.02
 """Each step leaves at least this part of the way to the rating below."""
 
@@ -370,8 +373,8 @@ def _find_crossing(test: _Test, top: Column, slope: Column, longest: Column) -> 
     before, excess_before = high, excess_at(high)
     t = high + ops.divide(excess_before, slope)
     t = ops.greatest(t, low + _SHORTEST * (high - low))
-    for _ in range(_STEPS):
-        t = name("t", t)
+    for step in range(1, _STEPS + 1):
+        t = name(f"{TRIED}{step}", t)
         excess = excess_at(t)
         run, fall = t - before, excess_before - excess
         pace = ops.where(run * fall > 0.0, ops.least(ops.divide(run, fall), longest), 0.0)

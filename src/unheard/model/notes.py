@@ -46,7 +46,6 @@ NOTE_TEXTS = {
     "rating; if they are related, the level requires squared weights per rating",
     "nulls_counted": "rows without a rating were counted as people who did not respond",
     "rows_dropped": "rows were dropped because they have no rating or one that is not on the scale",
-    "n_below_ratings": "more ratings than people: n cannot be right",
     "n_dropped": "n is missing, varies or is less than the number of ratings: it was not used, so "
     "that the estimate, the bounds and the confidence interval are those without n",
     "n_raised": "n varies or is less than the number of ratings: its largest value was used, and "

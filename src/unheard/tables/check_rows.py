@@ -37,7 +37,7 @@ from unheard.tables.sql.count_query import (
     LARGEST_WEIGHT,
     bad_count,
     bad_weight,
-    in_calendar,
+    is_named,
     is_value,
 )
 from unheard.tables.sql.dialects import column
@@ -315,22 +315,29 @@ def check_duplicates(request: Request, opened: Opened, source: exp.Expr) -> None
         .group_by(*map(column, names))
         .having(exp.Count(this=exp.Star()) > 1)
     )
-    surplus = exp.Sum(this=column(reserve("times")) - exp.Literal.number(1))
     counted = exp.select(
-        exp.alias_(exp.Count(this=exp.Star()), MANY), exp.alias_(surplus, reserve("surplus"))
+        exp.alias_(exp.Count(this=exp.Star()), MANY),
+        exp.alias_(exp.Sum(this=column(reserve("times"))), reserve("ratings")),
     )
     (found,) = opened.engine.rows(counted.from_(repeated.copy().subquery(reserve("repeated"))))
     many = int(found[MANY])
     if many:
-        total_rows = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY)).from_(source.copy())
-        (counted_rows,) = opened.engine.rows(total_rows)
-        few = int(found[reserve("surplus")]) <= request.max_dropped * int(counted_rows[MANY])
+        every = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
+        all_rows, left = (
+            int(opened.engine.rows(every.from_(one.copy()))[0][MANY])
+            for one in (opened.relation, source)
+        )
+        # The advice leaves out all but one of them; if one cannot be told, all, and what is left
+        # out already.
+        dropped = int(found[reserve("ratings")]) - many
+        if request.duplicates == "latest":
+            dropped += many + all_rows - left
         rows = opened.engine.rows(repeated.copy().limit(EXAMPLES))
         raise DataError(
             "rater",
             problem="In {table}, there is more than one rating for {pairs} of rater and "
             "item{shown}",
-            hint=_advise_on_repeats(request, few),
+            hint=_advise_on_repeats(request, dropped <= request.max_dropped * all_rows),
             code="repeated_ratings",
             table=opened.words,
             pairs=count_rows(many, "pair", "pairs"),
@@ -339,22 +346,21 @@ def check_duplicates(request: Request, opened: Opened, source: exp.Expr) -> None
 
 
 def _advise_on_repeats(request: Request, few: bool) -> str:
-    if not few:
-        return "Check that {rater} names the people who rated, one name for each"
     if request.duplicates == "latest":
         return (
-            "They differ and have the same time or none, so none is known to be the latest: leave "
-            "them out with {duplicates:latest_or_none}, or remove all but one"
+            "They differ and have the same time or none, so none is known to be the latest: remove "
+            "all but one" + ", or leave them out with {duplicates:latest_or_none}" * few
         )
+    if not few:
+        return "Check that {rater} names the people who rated, one name for each"
     return "Remove the repeats, or keep the newest with {duplicates:latest} and {time}"
 
 
 def _rows_without_window(request: Request, opened: Opened) -> list[dict[str, Any]]:
     assert request.time is not None  # there are no windows without
     names = [column(name) for name in (*request.item, *request.strata)]
-    named = [name.is_(exp.null()).not_() for name in names]
     # Whether infinity is in the calendar, some engines do not know: that counts as no.
-    placed = exp.case().when(exp.and_(*named, in_calendar(request.time)), exp.Literal.number(1))
+    placed = exp.case().when(is_named(request), exp.Literal.number(1))
     # As text, since not every driver can hand out such dates.
     time = exp.alias_(exp.cast(column(request.time), "text"), request.time)
     rows = exp.select(*names, time).from_(opened.relation.copy()).where(placed.is_(exp.null()))

@@ -31,7 +31,7 @@ def read_setting(request: Request) -> Setting:
     return build_setting(request.scale, request.assumption, request.level, request.covers)
 
 
-def rate_items(request: Request, unchecked: bool, source: Source) -> dict[str, Operand]:
+def rate_items(request: Request, source: Source) -> dict[str, Operand]:
     """Work out the results and notes of all items, on arrays or as SQL expressions.
 
     With strata, the items are strata, and the results are the terms to be added up.
@@ -42,7 +42,7 @@ def rate_items(request: Request, unchecked: bool, source: Source) -> dict[str, O
     seen = total(_read_counts(request.count_columns, source))
     notes = note_items(items, setting, source)
     notes |= note_estimate(items, setting, request.method, answer, source)
-    notes |= _note_rows(request, unchecked, seen, items.n, source)
+    notes |= _note_rows(request, seen, source)
     if request.strata:
         outputs = _sum_terms(request, items, answer, source)
     else:
@@ -51,14 +51,12 @@ def rate_items(request: Request, unchecked: bool, source: Source) -> dict[str, O
     return outputs | {note_column(name): notes[name] for name in NOTE_TEXTS if name in notes}
 
 
-def rate_and_limit_items(
-    request: Request, unchecked: bool, level: float, source: Source
-) -> dict[str, Operand]:
+def rate_and_limit_items(request: Request, level: float, source: Source) -> dict[str, Operand]:
     """Work out what :func:`rate_items` does, and confidence limits at a second level."""
     alone = replace(request, level=level, order=None)
-    limits = rate_items(alone, unchecked, source)
+    limits = rate_items(alone, source)
     again = dict(zip(rank_limits(), (limits["ci_lower"], limits["ci_upper"]), strict=True))
-    return rate_items(request, unchecked, source) | again
+    return rate_items(request, source) | again
 
 
 def _read_items(request: Request, source: Source) -> Items:
@@ -155,35 +153,35 @@ def _assumed_q(request: Request) -> float | None:
 def _read_balance(request: Request, source: Source, counts: Sequence[Any], n: Any, q: Any) -> Any:
     if request.method != "bea":
         return None
+    if not request.has_several_n:
+        # Where it is not used, BEA does not apply.
+        assert request.n is not None  # the method requires one
+        n = float(request.n)
     if not request.balance_keys:
         q = _assumed_q(request)
         assert q is not None  # the method requires one
         return float(bea_lambda(float(n), q))
     small = source.column(BALANCE)
-    if not request.n_varies and n < LARGE_N:
+    if not request.has_several_n and n < LARGE_N:
         return small
     floor = implied_floor(q, total(counts), n, source) if request.assumption.is_ratio else q
     large = approximate_lambda(n, floor)
-    return large if not request.n_varies else source.where(n >= float(LARGE_N), large, small)
+    return large if not request.has_several_n else source.where(n >= float(LARGE_N), large, small)
 
 
-def _note_rows(
-    request: Request, unchecked: bool, seen: Column, n: Column | None, source: Source
-) -> dict[str, Column]:
+def _note_rows(request: Request, seen: Column, source: Source) -> dict[str, Column]:
     """Note what concerns the rows that an item was counted from."""
     notes = {}
     if request.n_known and request.bad_n != "refuse":
         wrong = "n_dropped" if request.n_may_be_unknown else "n_raised"
         notes[wrong] = source.where(source.column(N_WRONG) > 0.0, 1.0, 0.0)
-    elif n is not None and unchecked:
-        notes["n_below_ratings"] = source.where(seen > n, 1.0, 0.0)
     if request.rating:
         rows, empty = source.column(N_ROWS), source.column(N_NULL)
         dropped = rows - seen
         if request.nulls == "nonresponse":
             dropped = dropped - empty
             notes["nulls_counted"] = source.where(empty > 0.0, 1.0, 0.0)
-        if unchecked or "drop" in (request.nulls, request.off_scale):
+        if "drop" in (request.nulls, request.off_scale):
             notes["rows_dropped"] = source.where(dropped > 0.0, 1.0, 0.0)
     return notes
 

@@ -537,7 +537,7 @@ def _balances(request: Request, opened: Opened, given: Prepared, together: exp.Q
     made[SEEN] = total([column(name) for name in request.count_columns])
     wanted = [exp.alias_(made[name], name) for name in request.balance_keys]
     distinct = exp.select(*wanted).distinct().from_(together.subquery(reserve("given")))
-    if request.n_varies:
+    if request.has_several_n:
         distinct = distinct.where(column(N) < LARGE_N)
     rows = opened.engine.rows(distinct)
     keys = {

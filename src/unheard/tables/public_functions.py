@@ -54,6 +54,7 @@ from unheard.tables.rating_words import write_stated_words
 from unheard.tables.request import Kind, Request, add_order, check_table_name
 from unheard.tables.sources.open import Where
 from unheard.tables.sources.reading import ReadingNote
+from unheard.tables.sql.adapt import FENCES
 from unheard.tables.sql.count_query import write_count_query, write_window_query
 from unheard.tables.sql.dbt_model import References
 from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, read_dialect, render
@@ -476,8 +477,10 @@ def write_sql(
     """Write the query that rates every item, to be run inside a warehouse.
 
     Nobody looks at the rows first, so nothing is refused: rows without a rating or with one off
-    the scale are not counted and the item is flagged ``rows_dropped``; an item with more ratings
-    than people is flagged ``n_below_ratings``, or treated as ``bad_n`` says. Words that stand for
+    the scale are not counted and the item is flagged ``rows_dropped``; rows that do not name an
+    item, or no day of the calendar for a window, are left out; an item whose n is missing,
+    varies or is less than the number of ratings is rated without n and flagged ``n_dropped``, or
+    with strata ``n_raised``, unless ``bad_n`` says otherwise. Words that stand for
     ratings must be named in ``labels``.
 
     Parameters
@@ -526,14 +529,13 @@ def write_sql(
         item=item, rating=rating, n_table=n_table, q_table=q_table, ranks=ranks, **options
     )
     # How many items are compared is not known yet, and so is the level of ranks for all of them.
-    request = replace(request, sampling_error=False)
+    request = replace(request.without_refusals(), sampling_error=False)
     relation: exp.Expr = named("table", table)
     if request.labels is not None:
         text_ratings, relation = True, write_stated_words(request, relation)
     kinds: dict[str, Kind] = dict.fromkeys(request.rating, "text" if text_ratings else "real")
-    counted: exp.Expr = write_count_query(request, relation, kinds, packed=False).query.subquery(
-        reserve("counted")
-    )
+    counting = write_count_query(request, relation, kinds, packed=False, named=True)
+    counted: exp.Expr = counting.query.subquery(reserve("counted"))
     if request.window is not None:
         counted = write_window_query(request, request.window, counted).subquery(reserve("windows"))
     given = Prepared(
@@ -541,11 +543,10 @@ def write_sql(
         _second_by_name(request, named, "n_table", n_table, request.n_column, everything=True),
         _second_by_name(request, named, "q_table", q_table, request.q_column, everything=False),
         _all_balances(request),
-        unchecked=True,
         in_rows=dialect not in ANALYSED_IN_ROUNDS,
     )
     text = render(write_rate_query(request, given), dialect, pretty=True)
-    head = _header(request)
+    head = _header(request, dialect)
     if dbt:
         return f"{references.fill_in(head + text)}\n"
     if view is None:
@@ -597,7 +598,7 @@ def _all_balances(request: Request) -> exp.Expr | None:
     return inline("balances", pa.table({N: n, BALANCE: bea_lambda(n, request.assumption.q)}))  # type: ignore[arg-type]
 
 
-def _header(request: Request) -> str:
+def _header(request: Request, dialect: str) -> str:
     """Say, as comments, what the query computes and what its columns are."""
     from textwrap import wrap
 
@@ -611,5 +612,6 @@ def _header(request: Request) -> str:
         f"estimate ({request.method}), lower and upper (bounds: what the assumption allows),",
         "ci_lower and ci_upper (confidence interval: adds sampling error), best_rank and",
         "worst_rank (rank range), notes (what to know before using the numbers).",
+        *([FENCES[dialect]] if dialect in FENCES else []),
     ]
     return "".join(f"-- {part}\n" for line in lines for part in wrap(line, 92))

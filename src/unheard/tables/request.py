@@ -300,7 +300,7 @@ class Request:
     @property
     def balance_keys(self) -> tuple[str, ...]:
         """Columns that BEA's lambda depends on: n and q, or the floor that they imply."""
-        keys = [N] if self.n_varies else []
+        keys = [N] if self.has_several_n else []
         if self.q_column is not None:
             keys.append(Q)
         return (*keys, SEEN) if self.assumption.is_ratio else tuple(keys)
@@ -316,6 +316,11 @@ class Request:
         return self.n_known and (self.n is None or self.bad_n != "refuse")
 
     @property
+    def has_several_n(self) -> bool:
+        """Whether the number of people, where it is known, may differ from item to item."""
+        return self.n_known and (self.n is None or self.bad_n == "raise")
+
+    @property
     def n_may_be_unknown(self) -> bool:
         """Whether the number of people is known, but perhaps not that of every item."""
         return self.n_known and self.bad_n == "drop"
@@ -324,6 +329,20 @@ class Request:
     def keeps_latest(self) -> bool:
         """Whether the latest of several ratings by one person counts."""
         return self.duplicates != "refuse"
+
+    def without_refusals(self) -> Request:
+        """Ask the same of a query that runs where nothing can be refused.
+
+        What would be refused is left out, and a note says so. Strata count by their n, so there it
+        is raised.
+        """
+        bad_n = self.bad_n
+        if bad_n == "refuse" and self.n_known and not self.n_from_rows:
+            bad_n = "raise" if self.strata else "drop"
+        nulls, off_scale = (
+            "drop" if how == "refuse" else how for how in (self.nulls, self.off_scale)
+        )
+        return replace(self, bad_n=bad_n, nulls=nulls, off_scale=off_scale)
 
     @property
     def n_from_rows(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -157,9 +158,20 @@ class Database(Engine):
     def tables(self) -> list[str]:
         """Names of the tables and views of the database."""
 
+    @abstractmethod
+    def qualified_tables(self) -> list[str]:
+        """Names of the tables and views of all schemas, with their schema before a point."""
+
     def has_table(self, name: str) -> bool:
-        """Whether the database has a table of this name."""
-        return name in self.tables()
+        """Whether the database has a table of this name, which may begin with a schema."""
+        return name in self.tables() or ".".join(split_name(name)) in self.qualified_tables()
+
+    def lookup(self, place: str, name: str) -> exp.Expr:
+        """Return a table of the database; a schema may stand before a point."""
+        *schema, last = split_name(name)
+        if schema and name in self.tables():
+            return table(name)
+        return table(last, *schema[-1:])
 
     @abstractmethod
     def begin_writing(self) -> None:
@@ -199,6 +211,27 @@ class Database(Engine):
         return self.arrow(query).read_all()
 
 
+def split_name(name: str) -> list[str]:
+    """Split a name at its points, but for those within double quotes.
+
+    Examples
+    --------
+    >>> split_name('raw.stays'), split_name('"raw"."stays, 2.0"')
+    (['raw', 'stays'], ['raw', 'stays, 2.0'])
+    """
+    parts = re.findall(r'"((?:[^"]|"")+)"(?:\.|$)|([^.]+)', name)
+    return [quoted.replace('""', '"') or plain for quoted, plain in parts] or [name]
+
+
+def is_ambiguous(url: str) -> bool:
+    """Whether a part of the password may be taken for another part of the URL, and be shown.
+
+    An @ ends the password, and the / ? or # before which it has to stand may be in a password too.
+    """
+    authority, rest = re.split(r"(?=[/?#])|$", url.partition("://")[2], maxsplit=1)
+    return authority.count("@") > 1 or "@" in rest
+
+
 def as_subquery(sql: str, dialect: str) -> exp.Subquery:
     """Put a query in the user's own words behind FROM, as it is."""
     asked = exp.Var(this=f"\n{_without_end(sql, dialect)}\n")
@@ -214,6 +247,10 @@ def _without_end(sql: str, dialect: str) -> str:
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
         tokens.pop()
     return sql[: tokens[-1].end + 1] if tokens else ""
+
+
+CHECK_URL = "Check host, port, user, password and name"
+"""What to do if a server does not let us in."""
 
 
 def fresh(name: str) -> str:

@@ -153,14 +153,16 @@ class DuckDB(Database):
         return self.view(sql)
 
     def lookup(self, place: str, name: str) -> exp.Expr:
-        """Return a table of the attached database."""
-        return table(name) if self._attached else super().lookup(place, name)
+        """Return a table of the attached database; a schema may stand before a point."""
+        if self._attached:
+            return super().lookup(place, name)
+        return Engine.lookup(self, place, name)
 
     def create(self, name: str, query: exp.Query) -> None:
         """Write a result into a new table of the attached database."""
         if not self._attached:
             super().create(name, query)
-        target = table(name).sql("duckdb", identify=True)
+        target = self.text(self.lookup("to_table", name))
         self.execute(f"create table {target} as {self.text(query)}")
 
     def fraction(self) -> float | None:
@@ -204,6 +206,12 @@ class DuckDB(Database):
     def tables(self) -> list[str]:
         """Names of the tables of the attached database."""
         return [row[0] for row in self.execute("show tables").fetchall()]
+
+    def qualified_tables(self) -> list[str]:
+        """Names of the tables and views of all schemas, with their schema before a point."""
+        listed = "select table_schema || '.' || table_name from information_schema.tables "
+        found = self.execute(f"{listed} where table_catalog = current_database() order by 1")
+        return [row[0] for row in found.fetchall()]
 
     def begin_writing(self) -> None:
         """Begin a transaction; nobody else has the database open."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote, unquote_to_bytes, urlsplit
 
 from sqlglot import exp
 
 from unheard.errors import MissingLibraryError, OptionError, QueryError, SourceError, hide_passwords
 from unheard.tables.engines.base import (
+    CHECK_URL,
     Database,
     as_subquery,
     batches,
     describe_failure,
+    is_ambiguous,
     schema_of,
-    table,
 )
 from unheard.tables.request import Kind
 from unheard.tables.sql.reserved_names import reserve
@@ -55,12 +56,12 @@ class MySQL(Database):
     keeps = False
 
     def __init__(self, url: str, *, writable: bool = False) -> None:
+        if writable:
+            raise _refuse_writing()
         try:
             import pymysql
         except ImportError:
             raise MissingLibraryError("Reading a MySQL database", "PyMySQL", "mysql") from None
-        if writable:
-            raise _refuse_writing()
         self._error = pymysql.MySQLError
         shown = hide_passwords(url)
         try:
@@ -72,7 +73,7 @@ class MySQL(Database):
             raise SourceError(
                 "source",
                 problem="Cannot connect to {url}: {message}",
-                hint="Check host, port, user, password and name",
+                hint=CHECK_URL,
                 url=shown,
                 message=_message(error),
             ) from None
@@ -137,15 +138,19 @@ class MySQL(Database):
         except pa.ArrowException as error:
             raise describe_failure(self, error, sql) from error
 
-    def lookup(self, place: str, name: str) -> exp.Expr:
-        """Return a table of the server; a database may stand before a point."""
-        *database, last = name.split(".")
-        return table(last, *database[-1:])
-
     def tables(self) -> list[str]:
         """Names of the tables and views of the database."""
         found = self.execute(
             "select table_name from information_schema.tables where table_schema = database() "
+            "order by 1"
+        )
+        return [row[0] for row in found.fetchall()]
+
+    def qualified_tables(self) -> list[str]:
+        """Names of the tables and views of all databases, with theirs before a point."""
+        found = self.execute(
+            "select concat(table_schema, '.', table_name) from information_schema.tables where "
+            "table_schema not in ('information_schema', 'mysql', 'performance_schema', 'sys') "
             "order by 1"
         )
         return [row[0] for row in found.fetchall()]
@@ -165,14 +170,15 @@ def _refuse_writing() -> OptionError:
         "to_table",
         problem="{argument} is not supported for MySQL and MariaDB, which would read another state "
         "of the database to fill the table",
-        hint="Write to a file with {output}, or create a view with the SQL that "
-        "`unheard sql --view` writes",
+        hint="Write to a file, or create a view with the SQL that `unheard sql --view` writes",
     )
 
 
 def _read_url(url: str, shown: str) -> dict[str, Any]:
     """Read what the driver has to know from a URL."""
     try:
+        if is_ambiguous(url):
+            raise ValueError
         parts = urlsplit(url)
         options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         known = {"unix_socket", "ssl_ca"}
@@ -183,8 +189,9 @@ def _read_url(url: str, shown: str) -> dict[str, Any]:
         raise SourceError(
             "source",
             problem="{url} is not the URL of a MySQL database",
-            hint="Write mysql://user:password@host:port/name, with %40 for an @ in a password, "
-            "and nothing behind it but ?unix_socket= or ?ssl_ca=",
+            hint="Write mysql://user:password@host:port/name, with %25 for a % in a password, "
+            "%40 for @, %2F for / and %23 for #, and nothing behind it but ?unix_socket= or "
+            "?ssl_ca=",
             url=shown,
         ) from None
     if "ssl_ca" in options:
@@ -194,7 +201,7 @@ def _read_url(url: str, shown: str) -> dict[str, Any]:
         "host": parts.hostname or "localhost",
         "port": port or 3306,
         "user": unquote(parts.username),
-        "password": unquote(parts.password or ""),
+        "password": unquote_to_bytes(parts.password or ""),
         "database": database,
         **options,
     }

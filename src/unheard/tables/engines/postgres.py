@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from unheard.errors import MissingLibraryError, OptionError, SourceError, hide_passwords
+from unheard.errors import MissingLibraryError, OptionError, QueryError, SourceError, hide_passwords
 from unheard.tables.engines.base import (
+    CHECK_URL,
     Database,
     as_subquery,
     batches,
     describe_failure,
     fresh,
+    is_ambiguous,
     schema_of,
     table,
 )
@@ -33,6 +34,9 @@ _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("text", "varchar", "bpchar", "name"), "text"),
     **dict.fromkeys(("date", "timestamp", "timestamptz"), "time"),
 }
+
+_NO_RIGHT = "42501"
+"""The code of an error of who lacks a privilege."""
 
 _BEGIN = "begin isolation level repeatable read"
 _READ_ONLY = "savepoint reading; set transaction read only"
@@ -63,19 +67,20 @@ class Postgres(Database):
             ) from None
         self._error = psycopg.Error
         self._writes = False
-        if _is_ambiguous(url):
+        if is_ambiguous(url):
             raise _refuse_url(url)
         try:
             self.connection: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True)
-        except psycopg.ProgrammingError:
-            # The driver's own words would quote the URL, password and all.
+        except (psycopg.ProgrammingError, UnicodeError):
+            # The driver would quote the URL, password and all, and has no words for bytes that are
+            # no text.
             raise _refuse_url(url) from None
         except psycopg.Error as error:
             words = str(error).strip().splitlines()[0]
             raise SourceError(
                 "source",
                 problem="Cannot connect to {url}: {message}",
-                hint="Check host, port, user and name",
+                hint=CHECK_URL,
                 url=hide_passwords(url),
                 message=words,
             ) from None
@@ -202,11 +207,6 @@ class Postgres(Database):
         self.execute(f"analyze {stored}")
         return table(stored)
 
-    def lookup(self, place: str, name: str) -> exp.Expr:
-        """Return a table of the database; a schema may stand before a point."""
-        *schema, last = name.split(".")
-        return table(last, *schema[-1:])
-
     def tables(self) -> list[str]:
         """Names of the tables and views that need no schema."""
         found = self.execute(
@@ -216,8 +216,18 @@ class Postgres(Database):
         )
         return [row[0] for row in found.fetchall()]
 
+    def qualified_tables(self) -> list[str]:
+        """Names of the tables and views of all schemas, with their schema before a point."""
+        found = self.execute(
+            "select s.nspname || '.' || c.relname from pg_class c "
+            "join pg_namespace s on s.oid = c.relnamespace "
+            "where c.relkind in ('r', 'v', 'm', 'p', 'f') and s.nspname not like 'pg\\_%' "
+            "and s.nspname <> 'information_schema' order by 1"
+        )
+        return [row[0] for row in found.fetchall()]
+
     def has_table(self, name: str) -> bool:
-        """Whether the database has a table of this name, which may begin with a schema."""
+        """Whether the database has a table of this name, system tables included."""
         target = self.lookup("table", name).sql("postgres", identify=True)
         query = exp.select(exp.alias_(exp.func("to_regclass", exp.Literal.string(target)), "oid"))
         return self.rows(query)[0]["oid"] is not None
@@ -226,7 +236,19 @@ class Postgres(Database):
         """Write a result into a new table of the database, all of it or nothing."""
         target = self.lookup("to_table", name).sql("postgres", identify=True)
         made = self.keep("made", query)
-        self._make(f"create table {target} as {self.text(exp.select('*').from_(made))}")
+        try:
+            self._make(f"create table {target} as {self.text(exp.select('*').from_(made))}")
+        except QueryError as error:
+            if getattr(error.__cause__, "sqlstate", None) != _NO_RIGHT:
+                raise
+            raise OptionError(
+                "to_table",
+                problem="Table {name} cannot be made; PostgreSQL reports: {message}",
+                hint="Connect as a user who may create tables there, name a schema in which this "
+                "one may, such as mine.rated, or write to a file with {output}",
+                name=repr(name),
+                message=error.message,
+            ) from None
         self.commit()
         self.execute(f"{_BEGIN}; {_READ_ONLY}")
 
@@ -249,14 +271,6 @@ def _as_declared(schema: pa.Schema, types: list[Any]) -> pa.Schema:
         kind = known.get(declared.name) if declared is not None else None
         fields.append(field if kind is None else pa.field(field.name, kind))
     return pa.schema(fields)
-
-
-def _is_ambiguous(url: str) -> bool:
-    """Whether a part of the password may be taken for another part of the URL, and be shown."""
-    authority, rest = re.split(r"(?=[/?#])|$", url.partition("://")[2], maxsplit=1)
-    port = authority.rpartition(":")[2] if ":" in authority else ""
-    in_rest = "@" in rest and "@" not in authority and bool(port) and not port.isdigit()
-    return authority.count("@") > 1 or in_rest
 
 
 def _refuse_url(url: str) -> SourceError:

@@ -54,17 +54,7 @@ class SQLite(Database):
             # The state of the database that a transaction sees is that of its first look.
             self.connection.execute("select 1 from sqlite_master").fetchall()
         except sqlite3.Error as error:
-            busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
-            hint = "Use a SQLite database"
-            if busy:
-                hint = "Try again when no other program writes to it"
-            raise SourceError(
-                "source",
-                problem="SQLite cannot open {path}: {message}",
-                hint=hint,
-                path=str(path),
-                message=str(error),
-            ) from None
+            raise _refuse_to_open(path, error) from None
 
     def execute(self, sql: str) -> sqlite3.Cursor:
         """Run a statement; an error comes back with it."""
@@ -125,10 +115,6 @@ class SQLite(Database):
             raise describe_failure(self, error, sql) from error
         return table(stored)
 
-    def lookup(self, place: str, name: str) -> exp.Expr:
-        """Return a table of the database."""
-        return table(name)
-
     def tables(self) -> list[str]:
         """Names of the tables and views of the database."""
         found = self.execute(
@@ -137,13 +123,17 @@ class SQLite(Database):
         )
         return [row[0] for row in found.fetchall()]
 
+    def qualified_tables(self) -> list[str]:
+        """Names of the tables and views, with the only schema before a point."""
+        return [f"main.{name}" for name in self.tables()]
+
     def create(self, name: str, query: exp.Query) -> None:
         """Write a result into a new table of the database."""
-        quoted = '"' + name.replace('"', '""') + '"'
+        target = self.text(self.lookup("to_table", name))
         made = self.keep("made", query)
         # Who has read cannot write once others have written. What is made needs no second look.
         self.execute("commit")
-        self.execute(f"create table {quoted} as select * from {made.name}")
+        self.execute(f"create table {target} as select * from {made.name}")
 
     def begin_writing(self) -> None:
         """Begin a transaction; wait, for a minute at most, while somebody else writes."""
@@ -153,6 +143,23 @@ class SQLite(Database):
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
+
+
+def _refuse_to_open(path: Path, error: sqlite3.Error) -> SourceError:
+    problem, hint = "SQLite cannot open {path}: {message}", "Use a SQLite database"
+    code = getattr(error, "sqlite_errorcode", None)
+    if code == sqlite3.SQLITE_BUSY:
+        hint = "Try again when no other program writes to it"
+    elif code == sqlite3.SQLITE_READONLY_ROLLBACK:
+        problem = (
+            "{path} cannot be read: a program was interrupted while it wrote to it, and "
+            "{path}-journal, which undoes what was half written, is still to be applied"
+        )
+        hint = (
+            "Open {path} once with a program that may write, and SQLite applies it: "
+            "sqlite3 {path} 'pragma user_version'"
+        )
+    return SourceError("source", problem=problem, hint=hint, path=str(path), message=str(error))
 
 
 def _kind(declared: str) -> Kind | None:

@@ -23,7 +23,7 @@ from unheard.tables.kept.settings import CountSettings
 from unheard.tables.pipeline import REQUEST_OPTIONS, counts_query, prepare, read_request
 from unheard.tables.progress import Watch
 from unheard.tables.request import Request
-from unheard.tables.sources.databases import DATABASE_ENDINGS, is_url
+from unheard.tables.sources.databases import DATABASE_ENDINGS, is_url, split_source
 from unheard.tables.sources.files import files_of
 from unheard.tables.sources.open import Where
 
@@ -215,9 +215,9 @@ def open_target(into: FilePath) -> Target:
     text = os.fspath(into)
     if text.lower().endswith(ENDINGS):
         return CountsFile(Path(text))
-    database, _, table = text.rpartition("#") if "#" in text else (text, "", DEFAULT_TABLE)
-    if table and (is_url(database) or database.lower().endswith(DATABASE_ENDINGS)):
-        return CountsTable(database, table)
+    database, table = split_source(text)
+    if is_url(database) or database.lower().endswith(DATABASE_ENDINGS):
+        return CountsTable(database, table or DEFAULT_TABLE)
     raise OptionError(
         "into",
         problem="{argument} must be a Parquet file, or a database",

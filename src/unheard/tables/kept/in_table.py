@@ -57,8 +57,9 @@ class CountsTable:
         """Return what is kept; None if nothing is kept yet."""
         if self._path is not None and not _is_there(self._path):
             return None
-        # While somebody adds to it, a DuckDB file cannot even be read.
-        with self._locked(), self._connected(writable=False) as engine:
+        # While somebody adds to it, a DuckDB file cannot even be read. Opened for writing, because
+        # what an interrupted program left half written in a SQLite file is then undone.
+        with self._locked(), self._connected() as engine:
             return self._read(engine)
 
     def add(
@@ -69,7 +70,7 @@ class CountsTable:
             stack.enter_context(self._locked())
             if self._path is not None:
                 stack.enter_context(_made(self._path, self._database))
-            engine = stack.enter_context(self._connected(writable=True, memory=memory))
+            engine = stack.enter_context(self._connected(memory))
             engine.begin_writing()
             settings = CountSettings.of(request)
             state = self._read(engine) or State(settings, {})
@@ -87,9 +88,9 @@ class CountsTable:
         return contextlib.nullcontext() if self._path is None else locked(self._path, "into")
 
     @contextmanager
-    def _connected(self, *, writable: bool, memory: str | None = None) -> Iterator[Database]:
+    def _connected(self, memory: str | None = None) -> Iterator[Database]:
         try:
-            engine = connect(self._database, writable=writable, memory=memory)
+            engine = connect(self._database, writable=True, memory=memory)
         except InputError as error:
             raise error.about("into") from None
         try:

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from unheard.errors import hide_passwords
-from unheard.tables.sources.databases import connect, find_table, is_database_file, is_url
+from unheard.tables.sources.databases import (
+    choose_table,
+    connect,
+    find_table,
+    is_database_file,
+    is_url,
+)
 from unheard.tables.sources.open import Where
 
 
@@ -36,11 +42,11 @@ def recall_options(source: Any, where: Where, options: Mapping[str, Any]) -> dic
 def _recall_table(text: str, where: Where) -> Any:
     from unheard.tables.kept.in_table import read_state
 
-    engine = connect(text, memory=where.memory)
+    database, name = choose_table(text, where.table, where.query)
+    engine = connect(database, writable=where.writable, memory=where.memory)
     try:
-        name = where.table
         if name is None:
-            name = find_table(engine, hide_passwords(text), None)[0].name
+            name = find_table(engine, hide_passwords(database), None)[0].name
         return read_state(engine, name)
     finally:
         engine.close()

@@ -38,7 +38,33 @@ def is_url(text: str) -> bool:
 
 def is_database_file(text: str) -> bool:
     """Whether a source is a file that is to be opened as a database."""
-    return os.path.isfile(text) and text.lower().endswith(DATABASE_ENDINGS)
+    database, _ = split_source(text)
+    return os.path.isfile(database) and database.lower().endswith(DATABASE_ENDINGS)
+
+
+def split_source(text: str) -> tuple[str, str | None]:
+    """Divide ``DATABASE#TABLE``; None if no table is named.
+
+    What has an @ or a / in it is no table, but a part of a URL behind a password with a #.
+    """
+    database, _, name = text.rpartition("#")
+    named = is_url(database) or database.lower().endswith(DATABASE_ENDINGS)
+    if not named or not name or "@" in name or "/" in name or os.path.isfile(text):
+        return text, None
+    return database, name
+
+
+def choose_table(text: str, table: str | None, query: str | None) -> tuple[str, str | None]:
+    """Return the database of a source, and the table that is named beside it or apart."""
+    database, named = split_source(text)
+    if named is not None and (table or query):
+        raise OptionError(
+            "table" if table else "query",
+            problem="{argument} cannot be combined with a source that names a table, {name}",
+            hint="Leave one of them out",
+            name=repr(named),
+        )
+    return database, named or table
 
 
 def path_of_url(text: str) -> Path | None:
@@ -128,7 +154,7 @@ def find_table(
     if query is not None:
         return _find_query(engine, query), f"the query on {database}"
     there = engine.tables()
-    if to_table in there:
+    if to_table is not None and engine.has_table(to_table):
         raise OptionError(
             "to_table",
             problem="{database} already has a table {name}",
@@ -137,6 +163,7 @@ def find_table(
             name=repr(to_table),
         )
     name = table
+    listed = there or engine.qualified_tables()
     if name is None:
         tables = [one for one in there if not is_ledger(engine, one, there)]
         if len(tables) != 1:
@@ -145,12 +172,14 @@ def find_table(
                 problem="{database} has {tables}: {there}",
                 hint="Name one with {table}",
                 database=database,
-                tables=plural(len(there), "table"),
-                there=", ".join(there[:12]) or "none",
+                tables=plural(len(listed), "table"),
+                there=", ".join(listed[:12]) or "none",
             )
         name = tables[0]
-    elif name not in there and "." not in name:
-        near = difflib.get_close_matches(name, there, n=1)
+    elif not engine.has_table(name):
+        everywhere = engine.qualified_tables()
+        near = [one for one in everywhere if one.endswith(f".{name}")]
+        near = near or difflib.get_close_matches(name, [*there, *everywhere], n=1)
         raise OptionError(
             "table",
             problem="{database} has no table {name}",
@@ -158,7 +187,7 @@ def find_table(
             database=database,
             name=repr(name),
             near=repr(near[0]) if near else "",
-            there=", ".join(there[:12]),
+            there=", ".join(listed[:12]),
         )
     check_table_name("table", name)
     return engine.lookup("table", name), f"table {name} of {database}"

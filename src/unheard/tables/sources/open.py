@@ -28,7 +28,13 @@ from unheard.errors import (
 from unheard.tables.engines.base import Engine
 from unheard.tables.engines.duckdb import DuckDB, Relation
 from unheard.tables.request import Kind, Request, check_table_name
-from unheard.tables.sources.databases import connect, find_table, is_database_file, is_url
+from unheard.tables.sources.databases import (
+    choose_table,
+    connect,
+    find_table,
+    is_database_file,
+    is_url,
+)
 from unheard.tables.sources.files import matching, not_found, read_file
 from unheard.tables.sources.parts import form_of, is_named_like_file
 from unheard.tables.sources.reading import Findings, Reading, Roles
@@ -262,10 +268,11 @@ def _refuse_to_table(where: Where) -> None:
 
 def _open_database(text: str, where: Where) -> Opened:
     where.refuse_reading("a database")
-    engine = connect(text, writable=where.writable, memory=where.memory)
+    database, table = choose_table(text, where.table, where.query)
+    engine = connect(database, writable=where.writable, memory=where.memory)
     with engine.closed_on_error():
-        words = hide_passwords(text)
-        relation, words = find_table(engine, words, where.table, where.query, where.to_table)
+        words = hide_passwords(database)
+        relation, words = find_table(engine, words, table, where.query, where.to_table)
         return _opened(engine, relation, words)
 
 

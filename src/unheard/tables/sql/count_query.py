@@ -38,6 +38,7 @@ def write_count_query(
     *,
     packed: bool,
     lean: bool = False,
+    named: bool = False,
 ) -> Counting:
     """Write the query that counts.
 
@@ -59,8 +60,13 @@ def write_count_query(
         Whether to leave out, if the fast way applies, what only rows that were not counted make a
         difference to: ``N_ROWS`` is then the number of ratings, and the caller compares its sum
         with the number of rows.
+    named
+        Whether to leave out the rows that do not say what was rated, or when, if there are windows;
+        otherwise they are counted, so that they can be refused.
     """
-    source = rows_to_count(request, relation)
+    source = exp.select().from_(rows_to_count(request, relation))
+    if named:
+        source = source.where(is_named(request))
     keys = _keys(request)
     if request.counts:
         return Counting(_grouped(source, keys, [*_merged(request), *_per_item(request)]), None)
@@ -245,14 +251,25 @@ def _keys(request: Request) -> list[tuple[str, exp.Expr]]:
     return keys
 
 
+def is_named(request: Request) -> exp.Expr:
+    """Condition that a row says what was rated, and when, if there are windows."""
+    there = exp.Not(this=exp.null())
+    known: list[exp.Expr] = [
+        column(name).is_(there.copy()) for name in (*request.item, *request.strata)
+    ]
+    if request.window is not None:
+        assert request.time is not None  # checked with the request
+        known.append(in_calendar(request.time))
+    return exp.and_(*known)
+
+
 def _grouped(
-    source: exp.Expr,
+    source: exp.Select,
     keys: Sequence[tuple[str, exp.Expr]],
     aggregates: Sequence[exp.Expr],
 ) -> exp.Select:
     named = [key if isinstance(key, exp.Column) else exp.alias_(key, name) for name, key in keys]
-    query = exp.select(*named, *aggregates).from_(source)
-    return query.group_by(*(key.copy() for _, key in keys))
+    return source.select(*named, *aggregates).group_by(*(key.copy() for _, key in keys))
 
 
 def _per_item(request: Request) -> list[exp.Expr]:
@@ -337,7 +354,8 @@ def write_kept_query(request: Request, relation: exp.Expr) -> exp.Select:
     ]
     if request.counts:
         sums.append(exp.alias_(exp.Literal.number(0), N_BAD))
-    return _grouped(relation, [(name, column(name)) for name in request.groups], sums)
+    keys = [(name, column(name)) for name in request.groups]
+    return _grouped(exp.select().from_(relation), keys, sums)
 
 
 def _count_if(condition: exp.Expr) -> exp.Expr:
@@ -371,7 +389,7 @@ def _plain_counts(
 
 def _by_value(
     request: Request,
-    source: exp.Expr,
+    source: exp.Select,
     keys: Sequence[tuple[str, exp.Expr]],
     kinds: dict[str, Kind],
 ) -> exp.Select:
@@ -407,7 +425,8 @@ def _by_value(
     for one, how in _kept(request):
         counts.append(exp.alias_(how(this=column(one)), one))
     outer_keys = [(key, column(key)) for key, _ in keys]
-    return _grouped(inner.subquery(reserve("by_value")), outer_keys, counts)
+    by_value = exp.select().from_(inner.subquery(reserve("by_value")))
+    return _grouped(by_value, outer_keys, counts)
 
 
 def _kept(request: Request) -> list[tuple[str, type[exp.AggFunc]]]:

@@ -10,7 +10,7 @@ from sqlglot import Dialect
 
 _WIDTH = 100
 
-_CLAUSE = re.compile(r"(WITH|SELECT|FROM|CROSS|LEFT|JOIN|WHERE|GROUP|ORDER|UNION|LIMIT)\Z")
+_CLAUSE = re.compile(r"(WITH|SELECT|FROM|CROSS|LEFT|JOIN|WHERE|GROUP|ORDER|UNION)\Z")
 Token: TypeAlias = "str | list[Token]"
 """A word, or what stands in brackets."""
 
@@ -122,7 +122,10 @@ def _clause(tokens: Sequence[Token], indent: int) -> list[str]:
     for token in tokens:
         if isinstance(token, list) and _is_query(token):
             lines[-1] = _joined(lines[-1], _flat(before)) + " ("
-            lines += [*_query(token, indent + 2), f"{pad})"]
+            inner = _query(token, indent + 2)
+            if _is_comment(token) and len(lines[-1]) + len(inner[0].strip()) < _WIDTH:
+                lines[-1] += f" {inner.pop(0).strip()}"
+            lines += [*inner, f"{pad})"]
             before = []
         elif token == "," and not before:
             lines[-1] += ","

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from sqlglot import exp
 
+from unheard.formulas.gaffke import TRIED
 from unheard.formulas.operations import total
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.engines.arrow_batches import Formula
@@ -78,9 +80,10 @@ class SecondTable:
     as_text: tuple[str, ...] = ()
 
     def select_as(self, alias: str) -> exp.Subquery:
-        """Select its keys, and its value as ``VALUE``, so that no other column interferes."""
+        """Select its keys, and its value as ``VALUE``, of rows that have keys, and nothing else."""
         taken = exp.select(*map(column, self.keys), exp.alias_(column(self.value), VALUE))
-        return taken.from_(self.relation.copy()).subquery(alias)
+        named = (column(key).is_(exp.Not(this=exp.null())) for key in self.keys)
+        return taken.from_(self.relation.copy()).where(*named).subquery(alias)
 
     def match(self, alias: str, anchor: str) -> exp.Expr:
         """Return the condition that a row of this table belongs to one of another."""
@@ -130,8 +133,6 @@ class Prepared:
         Whether the ranks by the plain average are with them.
     compute
         Applies formulas outside the engine; otherwise they are written into the query.
-    unchecked
-        Whether the rows were not validated, so that notes must report what contradicts the request.
     in_rows
         Whether the ratings of a long scale may have a row each, which takes more steps.
     """
@@ -144,7 +145,6 @@ class Prepared:
     rated: Rated | None = None
     ranked_by_average: bool = False
     compute: Compute | None = None
-    unchecked: bool = False
     in_rows: bool = True
 
 
@@ -230,9 +230,9 @@ def _write_results(
         latest = _join_numbers(request, given, steps, latest)
     # The formula may be sent to other machines, so it does not carry the tables of n and q.
     alone = replace(request, n_table=None, q_table=None)
-    formula = partial(rate_items, alone, given.unchecked)
+    formula = partial(rate_items, alone)
     if rank_level is not None:
-        formula = partial(rate_and_limit_items, alone, given.unchecked, rank_level)
+        formula = partial(rate_and_limit_items, alone, rank_level)
     steps, latest, names = _apply_formula(formula, request.groups, given, steps, latest, "rated")
     notes = [name.removeprefix(NOTE) for name in names if name.startswith(NOTE)]
     if request.strata:
@@ -336,9 +336,10 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
         for name in request.balance_keys
     )
     small = exp.alias_(given.balances.copy(), balances, table=True)
+    # Named one by one: of `*`, ClickHouse loses the columns that are joined later.
+    names = [made.alias_or_name for made in query.selects]
     joined = (
-        # Listed, because ClickHouse loses track of what a star beside a join stands for.
-        exp.select(*(column(made.alias_or_name, latest) for made in query.selects))
+        exp.select(*(exp.alias_(column(name, latest), name) for name in names))
         .select(column(BALANCE, balances))
         .from_(latest)
         .join(small, on=exp.and_(*same), join_type="left")
@@ -436,8 +437,11 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
             spread = spread.select(everything, copy=False)
             spread = spread.join(table, join_type="cross", copy=False)
         latest = steps.add(f"{name}_0", spread)
+    sought = [_find_search_step(layer) for layer in chain.steps]
     for index, layer in enumerate(chain.steps, start=1):
         words = "The closed forms, step by step." if index == 1 else ""
+        if sought[index - 1]:
+            words = f"The confidence limit is sought: step {sought[index - 1]} of {max(sought)}."
         following = _select(layer)
         following.args["expressions"].insert(0, exp.Star())
         latest = steps.add(f"{name}_{index}", following.from_(latest, copy=False), words)
@@ -445,6 +449,15 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
     if chain.condition is not None:
         results = results.where(chain.condition, copy=False)
     return steps.add(name, results, "Estimate, bounds, confidence limits and notes.")
+
+
+def _find_search_step(layer: Layer) -> int:
+    """Return with which step of the search for the confidence limit a layer begins; 0 for none."""
+    found = (_TRIED.match(name) for name, _ in layer)
+    return max((int(one[1]) for one in found if one is not None), default=0)
+
+
+_TRIED = re.compile(rf"{reserve(TRIED)}(\d+)(_\d+)?\Z")
 
 
 def _select(columns: Layer) -> exp.Select:
