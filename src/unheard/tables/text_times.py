@@ -50,9 +50,9 @@ def check_text_times(request: Request, opened: Opened) -> None:
     sorts = _ISO_OR_NUMBER if declared else _ISO
     unclear = {way: ways[way] for way in ways if not sorts.fullmatch(way)}
     if unclear:
-        raise _refuse(opened, name, "are text, and no dates and times of ISO 8601", unclear)
+        raise _refuse(opened, name, "are text, but not ISO 8601 dates or times", unclear)
     if orders and len({_as_sorted(way) for way in ways}) > 1:
-        raise _refuse(opened, name, "are text that is written in several ways", ways)
+        raise _refuse(opened, name, "are text in several formats", ways)
     zones = {way: len(way) - len(_zone(way)) for way in ways if _zone(way) not in ("", "Z")}
     if orders and len(_find_ends(opened, name, zones)) > 1:
         raise _refuse(opened, name, "are text in several time zones", ways)
@@ -60,7 +60,7 @@ def check_text_times(request: Request, opened: Opened) -> None:
         wrong = [day for day in _find_days(opened, name) if not _is_day(day)]
         if wrong:
             raise _refuse(
-                opened, name, "are text that names no day", dict(zip(wrong, wrong, strict=True))
+                opened, name, "are text that is not a valid date", dict(zip(wrong, wrong, strict=True))
             )
 
 
