@@ -32,7 +32,7 @@ def regrets(*qs: float) -> uh.Regrets:
 
 def plans(**goal: Any) -> uh.Plans:
     columns = {"item": [f"item {at}" for at in range(25)], "n": [900] * 25}
-    cells = {f"r{at}": [A[at], B[at], *[10 + at] * 23] for at in range(5)}
+    cells = {f"r{at + 1}": [A[at], B[at], *[10 + at] * 23] for at in range(5)}
     return uh.plan_table(
         pa.table(columns | cells), "item", counts=list(cells), n_column="n", q=0.3, **goal
     )

@@ -173,7 +173,7 @@ def test_of_ratings_that_tie_none_counts(database: Bench) -> None:
 def test_more_than_a_share_is_left_out_only_if_asked() -> None:
     stars = [1, 2, 3, 4, 5, 0, 9, 9, 9, 9, 9, 9]
     table = pa.table({"hotel": ["A"] * 12, "stars": stars})
-    with pytest.raises(uh.DataError, match=r"9 \(6 times\), 0 \(once\)\. If .*'0:10'") as told:
+    with pytest.raises(uh.DataError, match=r"9 \(6 times\), 0 \(once\), .*If .*'0:10'") as told:
         uh.rate(table, "hotel", "stars", q=0.3)
     assert "drop" not in str(told.value)  # most of the table would go
     words = "off_scale='drop' would leave out 7 of 12 ratings, more than 50%.*max_dropped='0.59'"
