@@ -60,7 +60,10 @@ def check_text_times(request: Request, opened: Opened) -> None:
         wrong = [day for day in _find_days(opened, name) if not _is_day(day)]
         if wrong:
             raise _refuse(
-                opened, name, "are text that is not a valid date", dict(zip(wrong, wrong, strict=True))
+                opened,
+                name,
+                "are text that is not a valid date",
+                dict(zip(wrong, wrong, strict=True)),
             )
 
 
