@@ -114,7 +114,7 @@ def test_times_that_are_text_of_iso_8601(database: Bench) -> None:
 @pytest.mark.parametrize(
     ("times", "problem"),
     [
-        (["12/31/2023 9:00 AM", "1/15/2024 10:00 AM"], "no dates and times of ISO 8601, such as"),
+        (["12/31/2023 9:00 AM", "1/15/2024 10:00 AM"], "not ISO 8601 dates or times, such as"),
         (["31 Dec 2023", "15 Jan 2024"], r"such as '15 Jan 2024', '31 Dec 2023'\. Write them as"),
         (["2024-01-15", "15.01.2024"], "such as '15.01.2024'"),
         (["2024-05-01 11:00", "2024-05-01T10:00"], "are text in several formats, such as"),
@@ -148,7 +148,7 @@ def test_dates_that_may_be_day_first_or_month_first(
     path.write_text(f"item,rating,day\nA,1,03/01/2024\nA,2,{second}\n")
     asked: dict[str, Any] = {"time": "day", "window": "month"}
     if refused:
-        with pytest.raises(uh.DataError, match="no dates and times of ISO 8601"):
+        with pytest.raises(uh.DataError, match="not ISO 8601 dates or times"):
             uh.count_ratings(path, "item", "rating", **asked)
     else:
         found = uh.count_ratings(path, "item", "rating", **asked)
@@ -172,7 +172,7 @@ def test_dates_of_sqlite_hold_anything(times: list[Any], refused: bool, tmp_path
     connection.commit()
     connection.close()
     if refused:
-        with pytest.raises(uh.DataError, match="no dates and times of ISO 8601"):
+        with pytest.raises(uh.DataError, match="not ISO 8601 dates or times"):
             uh.count_ratings(path, "item", "rating", **LATEST)
     else:
         with pytest.warns(uh.TableWarning, match="1 earlier"):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import FilePayload, Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
 import unheard as uh
 from tests.web.browser import Visit, download, paste
@@ -157,6 +157,27 @@ def test_a_sheet_is_chosen_of_several(visit: Visit) -> None:
     page.go_back()
     page.get_by_label("Sheet", exact=True).select_option("Early")
     shows_ranking(page, *rated(frame))
+
+
+def test_a_choice_outlasts_what_is_being_read(visit: Visit) -> None:
+    """What arrives about a file as it was read before is not about the sheet chosen since."""
+    visit.expect_status(422)
+    frame = pd.read_csv(STAYS)
+    other = frame[frame["hotel"] != "Birch"]
+    page = visit.open("#table")
+    choose(page, "years.xlsx", as_workbook("openpyxl", Early=frame, Late=other))
+    problem = page.locator("#source-problem")
+    expect(problem).to_contain_text("has 2 sheets to choose from")
+    held: list[Route] = []
+    # Playwright leaves a mark on what it calls, which a built-in method does not take.
+    page.route("**/inspect*", lambda route: held.append(route), times=1)  # noqa: PLW0108
+    with page.expect_request("**/inspect*"):
+        page.locator("#q").fill("0.30")
+    page.get_by_label("Sheet", exact=True).select_option("Late")
+    held[0].continue_()
+    shows_ranking(page, *rated(other))
+    expect(problem).to_be_empty()
+    assert page.get_by_label("Sheet", exact=True).input_value() == "Late"
 
 
 def test_an_encoding_is_stated_where_it_cannot_be_told(visit: Visit) -> None:

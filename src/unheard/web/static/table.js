@@ -56,7 +56,7 @@ export function initTable(changed, goTo) {
 
   /** Read the table again, in another way. */
   function reread() {
-    chosen.layout = null;
+    chosen = { ...chosen, layout: null }; // what is being read in the old way is not for this one
     clear();
     area.ask();
     answers.ask();
