@@ -6,7 +6,7 @@ LOWEST := build/lowest
 DBT := build/dbt
 
 # Extras that the tests need.
-TEST_EXTRAS := charts mysql postgres spark web
+TEST_EXTRAS := charts clickhouse mysql postgres spark web
 
 # One more than there are processors: tests of servers and pages mostly wait.
 WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)

@@ -36,6 +36,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """Let them go, or libraries complain at the end about what is left of theirs."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def chromium_browser() -> Iterator[Browser]:
     """A real browser: one for all tests, as Playwright starts only once in a process."""

@@ -14,7 +14,7 @@ import uuid
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -427,29 +427,50 @@ def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-class ClickHouseBench(Runner):
-    """ClickHouse inside this process."""
+class ClickHouseBench(Bench):
+    """ClickHouse inside this process, which has one folder of it at a time."""
 
     name, dialect = "clickhouse", "clickhouse"
 
     def __init__(self) -> None:
-        import chdb
+        from clickhouse_connect import get_client
 
-        self.connection = chdb.connect(":memory:")
-        atexit.register(self.connection.close)
+        folder = tempfile.mkdtemp(prefix="unheard-clickhouse-")
+        self.url = f"chdb:///{folder}"
+        self.client: Any = get_client(interface="chdb", path=folder)
+        atexit.register(shutil.rmtree, folder)
+        atexit.register(self.client.close)
+
+    def _fill(self, name: str, table: pa.Table) -> None:
+        def kind(given: pa.DataType) -> str:
+            if pa.types.is_integer(given):
+                return "Int64"
+            if pa.types.is_floating(given):
+                return "Float64"
+            if pa.types.is_timestamp(given):
+                return "DateTime64(6)"
+            return "Date32" if pa.types.is_date(given) else "String"
+
+        columns = ", ".join(f"`{f.name}` Nullable({kind(f.type)})" for f in table.schema)
+        self.client.command(f"create table `{name}` ({columns}) engine = Memory")
+        if table.num_rows:
+            self.client.insert_arrow(f"`{name}`", table)
+
+    def load(self, table: pa.Table) -> tuple[Any, dict[str, Any]]:
+        name = f"ratings_{uuid.uuid4().hex}"
+        self._fill(name, table)
+        return self.url, {"table": name}
 
     def run(
         self, sql: str, tables: dict[str, pa.Table], view: str | None = None
     ) -> list[dict[str, Any]]:
         for name, given in tables.items():
-            self.connection.query(f"drop table if exists `{name}`")
-            # It finds the frame by the name of this variable.
-            assert given.num_columns
-            self.connection.query(
-                f"create table `{name}` engine = Memory as select * from Python(given)"
-            )
-        run = partial(self.connection.query, format="ArrowTable")
-        return list(_asked(run, sql, view).to_pylist())
+            self.client.command(f"drop table if exists `{name}`")
+            self._fill(name, given)
+        if view is not None:
+            self.client.command(sql)
+            sql = f"select * from {view}"
+        return list(self.client.query_arrow(sql.rstrip().rstrip(";")).to_pylist())
 
 
 class DataFusionBench(Runner):
@@ -471,7 +492,7 @@ BENCHES: dict[str, type[Bench]] = {
     for bench in (
         DuckDBFileBench, ParquetBench, ArrowBench, PandasBench, PolarsBench, LazyPolarsBench,
         RelationBench, IbisBench, SQLiteBench, PostgresBench, PostgresReaderBench, SparkBench,
-        MariaDBBench,
+        MariaDBBench, ClickHouseBench,
     )
 }  # fmt: skip
 ONE_QUERY_BENCHES = (RelationBench.name, PostgresReaderBench.name, MariaDBBench.name)

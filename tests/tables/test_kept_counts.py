@@ -232,6 +232,7 @@ def test_a_database_may_keep_the_counts_of_its_own_rows(tmp_path: Path) -> None:
         ({"into": "no/counts.parquet"}, "The folder no does not exist"),
         ({"into": "new.db"}, "new.db does not exist"),
         ({"into": "mysql://me:hunter2@127.0.0.1:1/db#kept"}, "into is not supported for MySQL"),
+        ({"into": "clickhouse://me@127.0.0.1:1/db#kept"}, "into is not supported for ClickHouse"),
         ({"into": "postgresql://me:hunter2@127.0.0.1:1/db"}, r"Cannot connect to .*me:\*\*\*@"),
     ],
 )

@@ -303,16 +303,16 @@ def test_truncated(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "remedy"),
     [
-        ("s3://me:hunter2@bucket/a.csv", "Use postgresql://.*sqlite:///"),
-        ("clickhouse://me:hunter2@host/db", "Run the SQL that `unheard sql --dialect clickhouse`"),
+        ("s3://me:hunter2@bucket/a.csv", "Use postgresql://.*clickhouse://.*sqlite:///"),
+        ("trino://me:hunter2@host/db", "Run the SQL that `unheard sql --dialect trino`"),
     ],
 )
 def test_unknown_scheme(source: str, remedy: str) -> None:
-    told = refused(source, rf"(clickhouse|s3) is not supported\. {remedy}")
+    told = refused(source, rf"(trino|s3) is not supported\. {remedy}")
     assert "hunter2" not in told
 
 
-@pytest.mark.parametrize("scheme", ["postgresql", "mysql"])
+@pytest.mark.parametrize("scheme", ["postgresql", "mysql", "clickhouse"])
 def test_no_part_of_a_password_is_shown(scheme: str) -> None:
     for user, signs in product(
         ("me", "me@corp", "corp/me", "me too"), product("@#/?:%& [='", repeat=2)

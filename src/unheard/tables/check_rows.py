@@ -151,9 +151,10 @@ def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
         "bad": exp.Sum(this=bad),
     }
     asked |= {plain(name): exp.Sum(this=column(name)) for name in request.count_columns}
-    selected = [exp.alias_(what, reserve(name)) for name, what in asked.items()]
+    # None is called as a column of the counts, which ClickHouse would take for it.
+    selected = [exp.alias_(what, reserve(f"sum_{name}")) for name, what in asked.items()]
     (row,) = engine.rows(exp.select(*selected).from_(counts.copy()))
-    found = {plain(name): int(value or 0) for name, value in row.items()}
+    found = {name: int(value or 0) for name, value in zip(asked, row.values(), strict=True)}
     rows = found["rows"] if request.rating else found["counted"]
     return Tally(
         rows,

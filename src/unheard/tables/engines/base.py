@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, unquote, unquote_to_bytes, urlsplit
 
 from sqlglot import TokenType, exp, tokenize
 from sqlglot.errors import TokenError
@@ -145,7 +147,8 @@ class Engine(ABC):
 class Database(Engine):
     """An engine behind a connection that runs statements one by one.
 
-    Everything that one run reads is read in one state of the database, whoever writes meanwhile.
+    Everything that one run reads is read in one state of the database, whoever writes meanwhile,
+    if the database has transactions.
     """
 
     keeps = True
@@ -230,6 +233,43 @@ def is_ambiguous(url: str) -> bool:
     """
     authority, rest = re.split(r"(?=[/?#])|$", url.partition("://")[2], maxsplit=1)
     return authority.count("@") > 1 or "@" in rest
+
+
+@dataclass(frozen=True)
+class ServerURL:
+    """What the URL of a database on a server says; None where it says nothing."""
+
+    host: str
+    port: int | None
+    user: str | None
+    password: bytes
+    database: str | None
+    options: dict[str, str]
+
+
+def read_server_url(url: str, options: Set[str]) -> ServerURL:
+    """Read ``scheme://user:password@host:port/name?option=…``; raise ValueError if it is not one.
+
+    Parameters
+    ----------
+    url
+        The URL.
+    options
+        Options that it may have.
+    """
+    parts = urlsplit(url)
+    given = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    database = unquote(parts.path[1:])
+    if is_ambiguous(url) or "/" in database or given.keys() - options:
+        raise ValueError
+    return ServerURL(
+        parts.hostname or "localhost",
+        parts.port,
+        None if parts.username is None else unquote(parts.username),
+        unquote_to_bytes(parts.password or ""),
+        database or None,
+        given,
+    )
 
 
 def as_subquery(sql: str, dialect: str) -> exp.Subquery:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, unquote, unquote_to_bytes, urlsplit
 
 from sqlglot import exp
 
@@ -15,7 +14,7 @@ from unheard.tables.engines.base import (
     as_subquery,
     batches,
     describe_failure,
-    is_ambiguous,
+    read_server_url,
     schema_of,
 )
 from unheard.tables.request import Kind
@@ -177,13 +176,8 @@ def _refuse_writing() -> OptionError:
 def _read_url(url: str, shown: str) -> dict[str, Any]:
     """Read what the driver has to know from a URL."""
     try:
-        if is_ambiguous(url):
-            raise ValueError
-        parts = urlsplit(url)
-        options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-        known = {"unix_socket", "ssl_ca"}
-        database, port = unquote(parts.path[1:]), parts.port
-        if not database or "/" in database or parts.username is None or options.keys() - known:
+        place = read_server_url(url, {"unix_socket", "ssl_ca"})
+        if place.database is None or place.user is None:
             raise ValueError
     except ValueError:
         raise SourceError(
@@ -194,16 +188,16 @@ def _read_url(url: str, shown: str) -> dict[str, Any]:
             "?ssl_ca=",
             url=shown,
         ) from None
-    if "ssl_ca" in options:
-        # Who names a certificate wants to know whom they talk to.
-        options["ssl_verify_identity"] = "yes"
+    # Who names a certificate wants to know whom they talk to.
+    checked = {"ssl_verify_identity": "yes"} if "ssl_ca" in place.options else {}
     return {
-        "host": parts.hostname or "localhost",
-        "port": port or 3306,
-        "user": unquote(parts.username),
-        "password": unquote_to_bytes(parts.password or ""),
-        "database": database,
-        **options,
+        "host": place.host,
+        "port": place.port or 3306,
+        "user": place.user,
+        "password": place.password,
+        "database": place.database,
+        **place.options,
+        **checked,
     }
 
 

@@ -87,6 +87,10 @@ def connect(text: str, *, writable: bool = False, memory: str | None = None) -> 
         from unheard.tables.engines.mysql import MySQL
 
         return MySQL(text, writable=writable)
+    if scheme in ("clickhouse", "chdb"):
+        from unheard.tables.engines.clickhouse import ClickHouse
+
+        return ClickHouse(text, writable=writable)
     path = path_of_url(text)
     if path is not None and not path.is_file():
         raise SourceError(
@@ -103,8 +107,8 @@ def connect(text: str, *, writable: bool = False, memory: str | None = None) -> 
             problem="{url} cannot be read: {scheme} is not supported",
             hint="Run the SQL that `unheard sql --dialect {scheme}` writes"
             if scheme in DIALECTS
-            else "Use postgresql://, mysql://, sqlite:/// or duckdb:///, or run the SQL that "
-            "`unheard sql` writes",
+            else "Use postgresql://, mysql://, clickhouse://, sqlite:/// or duckdb:///, or run the "
+            "SQL that `unheard sql` writes",
             url=hide_passwords(text),
             scheme=scheme,
         )
