@@ -165,7 +165,8 @@ def _find_columns(
     lines = find_lines(top, files.settings.get("delim"), roles.wanted, reading)
     if failed is None and reading.header is None and lines.names == list(found):
         return looked_at, found, Findings(notes=lines.notes)
-    said = {"skip": str(lines.skip), "null_padding": "true"}
+    # In parallel DuckDB refuses line breaks within quotes where it fills rows up.
+    said = {"skip": str(lines.skip), "null_padding": "true", "parallel": "false"}
     if lines.delimiter is not None:
         said["delim"] = quote_text(lines.delimiter)
     if lines.renames:
