@@ -52,6 +52,12 @@ LIKERT = ["Strongly agree", "Agree", "Neutral", "Disagree", "Strongly disagree"]
         (["n1", "n2", "n4", "n5"], "do not determine the scale.*use scale='1,2,4,5'"),
         (["n0", "n1", "n2"], "use scale='0:2'"),
         (["n1", "n3", "n2"], r"neither rise nor fall.*counts=\['n1', 'n2', 'n3'\]"),
+        (["★★★", "★★", "★"], r"falling ratings.*counts=\['★', '★★', '★★★'\]"),
+        (["⭐⭐", "⭐⭐⭐"], "ratings 2, 3, which do not determine the scale"),
+        ([name.replace(" ", "_") for name in LIKERT], "falling ratings"),
+        (["n_good", "n_fair", "n_poor"], r"falling ratings.*\['n_poor', 'n_fair', 'n_good'\]"),
+        (["thumbs_up", "thumbs_down"], "falling ratings"),
+        (list("ABCDF"), r"falling ratings.*\['F', 'D', 'C', 'B', 'A'\]"),
         (LIKERT, r"falling ratings, highest first.*counts=\['Strongly disagree', 'Disagree'"),
     ],
 )
@@ -69,6 +75,9 @@ def test_names_that_contradict_the_scale(names: list[str], words: str) -> None:
         (["2 star", "3 star"], "2:3"),
         (["Disagree", "Agree"], None),
         (["c", "b", "a"], None),
+        (["★", "★★", "★★★"], None),
+        (["F", "D", "C", "B", "A"], None),
+        (["x", "y", "z"], None),
     ],
 )
 def test_names_that_fit_the_scale(names: list[str], scale: str | None) -> None:
