@@ -153,6 +153,8 @@ def read_request(
     """Read the options of :func:`rate`, or of :func:`count_ratings`, whose result is the counts."""
     count_columns = read_names(counts)
     values = _read_scale(scale, count_columns)
+    if not are_numbers(count_columns):
+        check_names(count_columns, None if scale is None else values)
     words = read_labels(labels, None if scale is None else values)
     if isinstance(words, LabelMap):
         values = words.scale
@@ -212,25 +214,58 @@ REQUEST_OPTIONS = tuple(inspect.signature(read_request).parameters)
 
 def _read_scale(scale: ScaleLike | None, count_columns: tuple[str, ...]) -> Scale:
     """Read the scale, which the names of columns of counts may tell as well."""
-    _check_order(count_columns)
-    named = _scale_of(count_columns)
     if isinstance(scale, str):
-        values = Scale.parse(scale)
-    elif scale is None:
-        values = named or Scale.points(max(len(count_columns), 2) if count_columns else 5)
-    else:
-        values = scale if isinstance(scale, Scale) else Scale(scale)
+        return Scale.parse(scale)
+    if scale is not None:
+        return scale if isinstance(scale, Scale) else Scale(scale)
+    many = max(len(count_columns), 2) if count_columns else 5
+    return _scale_of(count_columns) or Scale.points(many)
+
+
+def are_numbers(count_columns: Sequence[str]) -> bool:
+    """Whether the names of columns may be no more than their numbers, in a file without header."""
+    return all(name.isdecimal() for name in count_columns)
+
+
+def check_names(
+    count_columns: tuple[str, ...], scale: Scale | None, *, argument: str = "counts"
+) -> None:
+    """Refuse columns of counts whose names contradict their order, or a scale that is stated.
+
+    Without a scale, they must not leave a rating out.
+    """
+    _check_order(count_columns, argument)
+    named = _scale_of(count_columns)
     if scale is None:
-        _check_gaps(count_columns, values)
-    if named is not None and named != values:
+        _check_gaps(count_columns, named or Scale.points(max(len(count_columns), 2)), argument)
+    elif named is not None and named != scale:
         raise ColumnError(
-            "counts",
+            argument,
             problem="{argument} names columns of the ratings {named}, and the scale is {scale}",
             hint="Name the columns of that scale, all of them, lowest first",
             named=named.describe(),
-            scale=values.describe(),
+            scale=scale.describe(),
         )
-    return values
+
+
+def _check_numbers_of_columns(request: Request, opened: Opened) -> None:
+    """Check names that are numbers, now that it is known whether they are names."""
+    if not request.counts or not are_numbers(request.counts):
+        return
+    if opened.findings.has_header:
+        check_names(request.counts, request.scale if request.scale_stated else None)
+    elif not request.scale_stated and [*map(int, request.counts)] != [
+        *range(1, request.scale.m + 1)
+    ]:
+        raise ColumnError(
+            "counts",
+            problem="{where} has no header, so {argument} names columns by number, and does not "
+            "tell their ratings",
+            hint="Name the lowest rating first, and state the scale, as in "
+            f"{{scale:1:{request.scale.m}}}",
+            code="unclear_scale",
+            where=opened.words,
+        )
 
 
 def _name_column(name: str, value: object, column: str | None, table: Any) -> str | None:
@@ -252,22 +287,22 @@ def _scale_of(count_columns: tuple[str, ...]) -> Scale | None:
         values = [float(name.removeprefix("count_")) for name in count_columns]
     except ValueError:
         return None
-    return Scale(values) if len(values) > 1 else None
+    return Scale(sorted(values)) if len({*values}) == len(values) > 1 else None
 
 
-def _check_order(count_columns: tuple[str, ...]) -> None:
+def _check_order(count_columns: tuple[str, ...], argument: str) -> None:
     """Refuse columns whose names say that ratings do not rise: counts would go to other ratings."""
     ratings = _read_ratings(count_columns)
     if ratings != sorted(ratings):
         rising = sorted(zip(ratings, count_columns, strict=True))
         raise ColumnError(
-            "counts",
+            argument,
             problem="{argument} names columns of falling ratings, highest first"
             if ratings == sorted(ratings, reverse=True)
             else "{argument} names columns of ratings that neither rise nor fall",
             hint="Name the lowest rating first, as in {rising}",
             code="falling_counts",
-            rising=Reference("counts", value=tuple(name for _, name in rising)),
+            rising=Reference(argument, value=tuple(name for _, name in rising)),
         )
 
 
@@ -317,7 +352,7 @@ def _leave_shared_words_out(names: Sequence[str]) -> list[str]:
     return [" ".join(one) for one in words]
 
 
-def _check_gaps(count_columns: tuple[str, ...], values: Scale) -> None:
+def _check_gaps(count_columns: tuple[str, ...], values: Scale, argument: str) -> None:
     """Refuse names that do not tell the scale: they leave a rating out, or have another one."""
     if all(name.startswith("count_") for name in count_columns):
         return  # as we name them
@@ -326,7 +361,7 @@ def _check_gaps(count_columns: tuple[str, ...], values: Scale) -> None:
     if len(ratings) > 1 and (ratings != [*values.values] or values.width != values.m - 1):
         named = Scale(ratings)
         raise ColumnError(
-            "counts",
+            argument,
             problem="{argument} names columns for the ratings {ratings}, which do not determine "
             "the scale",
             hint="Pass every value a rating may take as {scale}, with a column for each; if these "
@@ -381,6 +416,7 @@ def prepare(
             opened.words,
             has_header=opened.findings.has_header,
         )
+        _check_numbers_of_columns(request, opened)
         check_rows.check_kinds(request, opened)
         check_text_times(request, opened)
         request, opened, messages = read_words(request, opened)
