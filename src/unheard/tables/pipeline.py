@@ -49,7 +49,7 @@ from unheard.tables.request import (
     read_window,
 )
 from unheard.tables.row_examples import EXAMPLES
-from unheard.tables.sources.column_names import TOTALS
+from unheard.tables.sources.column_names import TOTAL_ENDS, TOTALS
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
 from unheard.tables.spread_ranks import rank_spread_items
 from unheard.tables.sql.count_query import (
@@ -764,7 +764,10 @@ def _describe_scale(request: Request, found: check_rows.Tally, surface: Surface)
 
 
 def _describe_totals(request: Request, opened: Opened, given: Prepared) -> list[str]:
-    """Name items of a single row that are called as the totals below a table are."""
+    """Name items of a single row that are called as the totals below a table are.
+
+    So are subtotals: `Alder Total` below the rows of `Alder`.
+    """
     engine, kinds = opened.engine, opened.kinds
     if not engine.keeps:
         return []  # what is told is not worth counting everything again
@@ -772,9 +775,10 @@ def _describe_totals(request: Request, opened: Opened, given: Prepared) -> list[
     for name in request.item:
         if kinds.get(name) == "text":
             called = exp.Lower(this=exp.Trim(this=exp.cast(column(name), "text")))
+            ends = [called.copy().like(f"%{end}") for end in TOTAL_ENDS]
             words = [exp.Literal.string(word) for word in TOTALS]
             rows = exp.select(column(name)).from_(given.counts.copy()).group_by(column(name))
-            rows = rows.where(exp.In(this=called, expressions=words))
+            rows = rows.where(exp.or_(exp.In(this=called, expressions=words), *ends))
             rows = rows.having(exp.Sum(this=column(N_ROWS)).eq(1)).limit(EXAMPLES)
             names += [repr(row[name]) for row in engine.rows(rows)]
     return [f"{name} was taken for an item: if it sums up other rows, remove it." for name in names]
