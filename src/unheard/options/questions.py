@@ -138,6 +138,7 @@ QUESTIONS: dict[str, Options] = {
             *TIME,
             replace(o.NULLS, default=None),
             replace(o.OFF_SCALE, default=None),
+            replace(o.MAX_DROPPED, default=None),
             o.RATER,
             *READING,
         )

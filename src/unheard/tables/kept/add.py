@@ -101,6 +101,7 @@ def add_counts(
     every: str | None = None,
     nulls: Nulls | None = None,
     off_scale: OffScale | None = None,
+    max_dropped: float | None = None,
     rater: str | None = None,
     sheet: str | int | None = None,
     encoding: str | None = None,
@@ -128,6 +129,8 @@ def add_counts(
     item, rating, counts, scale, time, window, nulls, off_scale
         As in :func:`rate`. Later batches are counted as the first one was, and refused if other
         settings are given.
+    max_dropped
+        As in :func:`rate`, for each of these batches.
     batch
         The name of the batch; a batch of a name that was added is not added again. A file is by
         default known by its contents. Frames, databases and standard input must be named.
