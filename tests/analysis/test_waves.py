@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import NonlinearConstraint, minimize
 from scipy.special import expit, xlogy
@@ -238,3 +239,15 @@ def test_everybody_responding_is_no_trouble() -> None:
     found = uh.calibrate_from_waves(COUNTS, n=COUNTS.sum())
     assert (found.g > 0.95).all()
     assert (found.g_upper > 0.999).all()
+
+
+def test_columns_of_a_frame_are_ratings() -> None:
+    wanted = uh.calibrate_from_waves(COUNTS, n=1200)
+    frame = pd.DataFrame(COUNTS, columns=range(1, 6), index=[1, 2, 3])
+    for columns in ([1, 2, 3, 4, 5], [5, 4, 3, 2, 1]):
+        found = uh.calibrate_from_waves(frame[columns], n=1200)
+        np.testing.assert_array_equal(found.g, wanted.g)
+    with pytest.raises(uh.CountsError, match="ratings 2, 3, 4, 5, which do not determine"):
+        uh.calibrate_from_waves(frame[[2, 3, 4, 5]], n=1200)
+    part = uh.calibrate_from_waves(frame[[5, 4, 3, 2]], n=1200, scale="2:5")
+    assert part.scale.lowest == 2

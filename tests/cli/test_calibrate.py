@@ -388,6 +388,8 @@ def test_presets(run: Any, preset: str, q: float) -> None:
             ["--response-rate", *TYPED, "--unpaired"],
             "--unpaired does not apply to --response-rate.",
         ),
+        (["--response-rate", *TABLE, "--wave", "x"], "--wave does not apply to --response-rate."),
+        (["--response-rate", *TABLE, "--across-items"], "--across-items does not apply to"),
         (
             ["--response-rate", *TABLE, "--segment", "x"],
             "--segment does not apply to --response-rate.",

@@ -151,7 +151,7 @@ def test_the_answer_says_what_n_adds(run: Any, n: str, words: str) -> None:
         (["--q", "0.3"], "COUNTS is missing."),
         ([], "COUNTS is missing."),
         (["7", "--q", "0.3"], "must have at least two counts"),
-        (["1", "2", "--scale", "3", "--q", "0.3"], "--scale must have at least two values; got 1"),
+        (["1", "2", "--scale", "3", "--q", "0.3"], "--scale must have at least two values; got 3"),
         (
             ["1", "2", "--scale", "2,1", "--q", "0.3"],
             "--scale[1] must be above the value before it, which is 2; got 1",

@@ -112,7 +112,7 @@ def test_names_cannot_speak_to_the_terminal(run: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["1,2,3", "4,5", "--q", "0.3"], "must have rows of equal length"),
+        (["1,2,3", "4,5", "--q", "0.3"], "A has 3, and B has 2. Type one count for each value"),
         (["1,2,3", "0,0,0", "--q", "0.3"], "B has no ratings"),
         (["1,2,3", "4,-5,6", "--q", "0.3"], "must be between 0 and 2**53; got -5"),
         (["1,2,3", "4,x,6", "--q", "0.3"], "count 2 is not a number; got 'x'."),

@@ -288,7 +288,7 @@ BAD: list[tuple[type[uh.InputError], str, list[Any] | Any, dict[str, Any]]] = [
         [-1.5, 2],
         {"q": 0.3, "effective": 2},
     ),
-    (uh.ScaleError, r"scale must have at least two values; got 1", [1], {"q": 0.3, "scale": [4]}),
+    (uh.ScaleError, r"scale must have at least two values; got 4", [1], {"q": 0.3, "scale": [4]}),
     (
         uh.ScaleError,
         r"scale\[1\] must be above the value before it, which is 3; got 1",

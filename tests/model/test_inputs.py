@@ -241,6 +241,9 @@ def test_tally_refuses_what_it_cannot_place() -> None:
         uh.tally([5, 7, 4], "1:5")
     with pytest.raises(uh.DataError, match=r"^The only rating is missing\."):
         uh.tally([None], "1:5")
+    for neither in (5, "12345", None):
+        with pytest.raises(uh.DataError, match="must be a list or a column of ratings"):
+            uh.tally(neither, "1:5")  # type: ignore[arg-type]
     with pytest.raises(uh.DataError, match="values 1, 4, 5, which do not determine the scale"):
         uh.tally([5, 4, 1])
     with pytest.raises(uh.DataError, match="one column, and this is a table"):

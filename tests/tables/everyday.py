@@ -131,6 +131,11 @@ SURVEY: Rows = (
     ("", "", "hotel", "stars", "breakfast"),
     *((at, 400, *stay, 3) for at, stay in enumerate(STAYS)),
 )
+WITH_COMMENTS: Rows = (
+    (*SURVEY[0], "Any comments?"),
+    (*SURVEY[1], "Open-Ended Response"),
+    *((*row, "fine,\nreally") for row in SURVEY[2:]),
+)
 
 
 # Workbooks.
@@ -325,6 +330,7 @@ EVERYDAY = (
     Everyday("stated, title.csv", text("sep=;\r\nStays;\r\n" + as_text(TABLE, ";", "\r\n")),
              note="header .* was found in row 3"),
     Everyday("survey.csv", text(as_text(SURVEY)), asked=BY_RATING, note="found in row 2"),
+    Everyday("survey with comments.csv", text(as_text(WITH_COMMENTS)), note="found in row 2"),
     Everyday("survey.xlsx", workbook(Data=SURVEY), asked=BY_RATING, note="found in row 2"),
     Everyday("comments.csv", text(as_text(COMMENTS))),
     Everyday("comments.tsv", text(as_text(COMMENTS, "\t", "\r\n"))),

@@ -191,6 +191,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"reminder": ("13.5.",), "time": "day"}, "reminder must be dates; got '13.5.'"),
     ({"reminder": ("2024-05-20", "2024-05-13"), "time": "day"}, "list dates in order"),
     ({"reminder": ("2024-08-01",), "time": "day"}, "2024-08-01 is after the last response"),
+    ({"reminder": ("2023-05-08",), "time": "day"}, "2023-05-08 is not after the first response"),
     ({"reminder": ("2024-05-13",), "time": "day", "wave": "request"}, "cannot be combined"),
     ({"reminder": ("2024-05-13",), "time": "day", "window": "week"}, "cannot be combined"),
     ({"across_items": True}, "across_items requires the number of people of each item"),

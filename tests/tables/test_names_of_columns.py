@@ -12,6 +12,8 @@ import polars as pl
 import pytest
 
 import unheard as uh
+from unheard.model.scale import Scale
+from unheard.tables.audit_table import Layout, read_audit
 
 WIDE = pd.DataFrame({"hotel": ["x", "y"], 1: [1, 2], 2: [0, 3], 3: [4, 4], 4: [5, 5], 5: [6, 7]})
 RATINGS = [1, 2, 3, 4, 5]
@@ -52,6 +54,12 @@ LIKERT = ["Strongly agree", "Agree", "Neutral", "Disagree", "Strongly disagree"]
         (["n1", "n2", "n4", "n5"], "do not determine the scale.*use scale='1,2,4,5'"),
         (["n0", "n1", "n2"], "use scale='0:2'"),
         (["n1", "n3", "n2"], r"neither rise nor fall.*counts=\['n1', 'n2', 'n3'\]"),
+        (["★★★", "★★", "★"], r"falling ratings.*counts=\['★', '★★', '★★★'\]"),
+        (["⭐⭐", "⭐⭐⭐"], "ratings 2, 3, which do not determine the scale"),
+        ([name.replace(" ", "_") for name in LIKERT], "falling ratings"),
+        (["n_good", "n_fair", "n_poor"], r"falling ratings.*\['n_poor', 'n_fair', 'n_good'\]"),
+        (["thumbs_up", "thumbs_down"], "falling ratings"),
+        (list("ABCDF"), r"falling ratings.*\['F', 'D', 'C', 'B', 'A'\]"),
         (LIKERT, r"falling ratings, highest first.*counts=\['Strongly disagree', 'Disagree'"),
     ],
 )
@@ -69,11 +77,41 @@ def test_names_that_contradict_the_scale(names: list[str], words: str) -> None:
         (["2 star", "3 star"], "2:3"),
         (["Disagree", "Agree"], None),
         (["c", "b", "a"], None),
+        (["★", "★★", "★★★"], None),
+        (["F", "D", "C", "B", "A"], None),
+        (["x", "y", "z"], None),
     ],
 )
 def test_names_that_fit_the_scale(names: list[str], scale: str | None) -> None:
     frame = pd.DataFrame({"hotel": ["x"], **{name: [1] for name in names}})
     assert uh.count_ratings(frame, "hotel", counts=names, scale=scale)["n_rows"].tolist() == [1]
+
+
+def test_numbers_of_columns_are_no_ratings(tmp_path: Path) -> None:
+    path = tmp_path / "totals.csv"
+    path.write_text("Alder,2,1,3,5,7\nBirch,9,1,4,4,4\n")
+    asked: dict[str, Any] = {"item": "1", "q": 0.3}
+    for names in (list("23456"), list("65432")):
+        with pytest.raises(uh.ColumnError, match=r"no header, so counts .*, as in scale='1:5'"):
+            uh.rate(path, counts=names, **asked)
+    with pytest.warns(uh.ReadingWarning, match="no header"):
+        found = uh.rate(path, counts=list("23456"), scale="1:5", sort="item", **asked)
+    assert found["average"].to_pylist() == [pytest.approx(68 / 18), pytest.approx(59 / 22)]
+    path.write_text("2,1,3,5,7,Alder\n9,1,4,4,4,Birch\n")
+    with pytest.warns(uh.ReadingWarning, match="no header"):
+        same = uh.rate(path, "6", counts=list("12345"), q=0.3, sort="item")
+    assert same["average"] == found["average"]
+
+
+def test_names_of_two_sides_of_an_audit() -> None:
+    frame = pd.DataFrame({"hotel": ["x"], **{f"{s}{r}": [r] for s in "ot" for r in RATINGS}})
+    falling = Layout(item=("hotel",), observed=("o2", "o1"), truth=("t2", "t1"))
+    with pytest.raises(uh.ColumnError, match=r"observed names .*falling.*observed=\['o1', 'o2'\]"):
+        read_audit(frame, falling)
+    higher = Layout(item=("hotel",), observed=("o2", "o3"), truth=("t2", "t3"))
+    with pytest.raises(uh.ColumnError, match="observed names columns for the ratings 2, 3"):
+        read_audit(frame, higher)
+    assert read_audit(frame, higher, "2:3")[1] == Scale([2, 3])
 
 
 CLOSE = [(1000000, 1000001), (0.1234567, 0.1234568)]

@@ -369,3 +369,19 @@ def test_no_column_is_guessed_to_be_two_things(columns: list[Column]) -> None:
     used = [*found.item, *found.counts, *filter(None, (found.rating, found.n_column))]
     assert len(used) == len(set(used))
     assert not (found.rating and found.counts)
+
+
+def test_numbers_far_below_are_read_as_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    rows = "".join(f"A{at % 9};5;2;90000\n" for at in range(101_000))
+    path.write_text(f"hotel;stars;w;n\n{rows}B;4;2.7;1.000\nB;2;1;1.000\n")
+    asked: dict[str, Any] = {"scale": "1:5", "q": 0.3, "ranks": False, "sort": "item"}
+    with pytest.warns(uh.ReadingWarning, match="In column n, 1.000 was read as 1000"):
+        found = uh.rate(path, "hotel", "stars", n_column="n", **asked)
+    assert found["n"].to_pylist() == [90000] * 9 + [1000]
+    weighted = uh.rate(path, "hotel", "stars", weight="w", **asked)
+    assert weighted["average"].to_pylist()[-1] == pytest.approx((4 * 2.7 + 2) / 3.7)
+    counts = "".join(f"A{at};1;2\n" for at in range(101_000))
+    path.write_text(f"hotel;n1;n2\n{counts}B;2.7;1\n")
+    with pytest.raises(uh.DataError, match="1 row has a count that is not a whole number"):
+        uh.rate(path, "hotel", counts=["n1", "n2"], q=0.3)

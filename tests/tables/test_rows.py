@@ -480,5 +480,8 @@ def test_totals_below_a_table() -> None:
     table = pa.table({"hotel": ["A", "B", "B", " total"], "stars": [5, 4, 2, 4]})
     with pytest.warns(uh.TableWarning, match="' total' was taken for an item: if it sums up"):
         uh.count_ratings(table, "hotel", "stars")
+    for called in ("All", "Alder Total", "Total général", "Birch Ergebnis"):
+        with pytest.warns(uh.TableWarning, match=f"'{called}' was taken for an item"):
+            uh.count_ratings(pa.table({"hotel": ["A", called], "stars": [5, 4]}), "hotel", "stars")
     station = pa.table({"hotel": ["Total", "Total", "Esso"], "stars": [5, 4, 3]})
     uh.count_ratings(station, "hotel", "stars")

@@ -33,6 +33,7 @@ from unheard.analysis.wave_fit import WaveFit, find_profile_limits, fit_waves
 from unheard.errors import CountsError, DataError, Given
 from unheard.formulas.confidence import critical_value
 from unheard.formulas.operations import Floats
+from unheard.model.labelled_counts import PlainOrLabelled, read_counts
 from unheard.model.question import require_level
 from unheard.model.scale import Scale
 
@@ -113,7 +114,7 @@ class Waves(Participation):
 
 
 def calibrate_from_waves(
-    counts: ArrayLike,
+    counts: PlainOrLabelled,
     *,
     n: ArrayLike | None = None,
     scale: Scale | Sequence[float] | str | None = None,
@@ -129,7 +130,7 @@ def calibrate_from_waves(
     ----------
     counts
         Number of responses by request (rows, the first request first) and rating (columns, lowest
-        first); or an array of such tables, one per item.
+        first), which name the ratings in a frame; or an array of such tables, one per item.
     n
         Number of people who were asked: in all, or one number per item. If left out, every request
         is also assumed to be as effective as the first.
@@ -181,8 +182,12 @@ def calibrate_from_waves(
 
 
 def _read_cells(
-    counts: ArrayLike, scale: Scale | Sequence[float] | str | None
+    counts: PlainOrLabelled, scale: Scale | Sequence[float] | str | None
 ) -> tuple[Floats, Scale]:
+    read_scale = None if scale is None else Scale.read(scale)
+    if not isinstance(counts, list | tuple | np.ndarray):  # a frame, whose columns are ratings
+        named = read_counts(counts, read_scale)
+        counts, read_scale = named.array, named.scale
     try:
         cells = np.asarray(counts, dtype=np.float64)
     except (TypeError, ValueError):
@@ -213,7 +218,7 @@ def _read_cells(
             hint="At least the first two requests must have responses",
             which=int(np.argmax(empty)) + 1,
         )
-    read_scale = Scale.points(cells.shape[2]) if scale is None else Scale.read(scale)
+    read_scale = read_scale or Scale.points(cells.shape[2])
     if read_scale.m != cells.shape[2]:
         raise CountsError(
             "counts",

@@ -8,7 +8,7 @@ from typing import Any
 
 from unheard.cli.options import Values, pick, read_counts
 from unheard.cli.tables import read_table_options, read_where
-from unheard.errors import OptionError
+from unheard.errors import CountsError, OptionError
 from unheard.model.question import Question, build_question
 from unheard.options.questions import ASSUMPTION, SETTINGS
 
@@ -24,6 +24,15 @@ def read_typed_rows(rows: Sequence[Sequence[str]], values: Values) -> Question:
                 name, problem="{argument} requires a table", hint="Name the table with {source}"
             )
     counts: list[Any] = [read_counts(tuple(words)) for words in rows]
+    several = [len(one) for one in counts]
+    if len({*several}) > 1:
+        raise CountsError(
+            "counts",
+            problem="A and B must have equally many counts; A has {a}, and B has {b}",
+            hint="Type one count for each value of the scale, zeros included",
+            a=several[0],
+            b=several[1],
+        )
     return build_question(counts[0] if len(counts) == 1 else counts, **pick(values, _ASKED))
 
 

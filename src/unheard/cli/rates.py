@@ -15,12 +15,14 @@ from unheard.errors import OptionError, PopulationError
 
 def show_rates(words: tuple[str, ...], values: Values) -> None:
     """Show response rates of typed counts, or of a table."""
-    for name in ("answered", "population", "observed", "truth", "segment", "unpaired", "output"):
+    learned = ("wave", "reminder", "across_items")
+    audited = ("answered", "population", "observed", "truth", "segment", "unpaired", "output")
+    for name in (*learned, *audited):
         if values[name]:
             raise OptionError(
                 name,
                 problem="{argument} does not apply to {response_rate}",
-                hint="Use it with an audit",
+                hint="Leave one of them out" if name in learned else "Use it with an audit",
             )
     names: tuple[str, ...] = ()
     keys: list[tuple[Any, ...]] = [()]

@@ -385,7 +385,14 @@ _UNIT = (
 )
 
 
-def _read_stars(text: str) -> tuple[float, float | None] | None:
+def read_stars(text: str) -> tuple[float, float | None] | None:
+    """Return how many stars text shows, and of how many if empty ones are among them.
+
+    Examples
+    --------
+    >>> read_stars("★★½"), read_stars("★☆☆"), read_stars("good")
+    ((2.5, None), (1.0, 3.0), None)
+    """
     marks = [mark for mark in text if not mark.isspace() and mark != "\ufe0f"]
     if not marks or {*marks} - {*_STAR, *_EMPTY_STAR, "\u00bd"} or text.count("\u00bd") > 1:
         return None
@@ -409,7 +416,7 @@ def _match(pattern: str) -> Callable[[str], tuple[float, float | None] | None]:
 
 _PERCENT = _match(rf"{_NUMBER} ?%")
 _PATTERNS = (
-    _read_stars,
+    read_stars,
     _match(rf"{_NUMBER}[ -]?{_UNIT}"),
     _match(rf"{_NUMBER} ?(?:/|out of|of|von|sur|de|su|van) ?{_NUMBER}(?: {_UNIT})?"),
     _PERCENT,

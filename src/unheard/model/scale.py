@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from unheard.errors import ScaleError
+from unheard.errors import Given, ScaleError
 from unheard.text import write_exactly
 
 _HINT = "Use ascending values"
@@ -43,7 +43,7 @@ class Scale:
             raise ScaleError(
                 "scale",
                 problem="{argument} must have at least two values",
-                value=len(numbers),
+                value=Given(", ".join(map(write_exactly, numbers)) or "none"),
                 hint=_HINT,
                 examples=_EXAMPLES,
             )

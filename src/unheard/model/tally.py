@@ -83,8 +83,17 @@ def _as_vector(ratings: object) -> NDArray[Any]:
             problem="{argument} must be one column, and this is a table",
             hint="Select the column of ratings, or use unheard.rate for one result per item",
         )
+    elif hasattr(ratings, "__array__"):
+        values = np.asarray(ratings)
+    elif isinstance(ratings, str | bytes) or not isinstance(ratings, Iterable):
+        raise DataError(
+            "ratings",
+            problem="{argument} must be a list or a column of ratings",
+            value=ratings,
+            hint="Give one rating per person, as in [5, 4, 5]",
+        )
     else:
-        values = np.asarray(ratings if hasattr(ratings, "__array__") else list(ratings))  # type: ignore[call-overload]
+        values = np.asarray(list(ratings))
     if values.ndim != 1:
         raise DataError(
             "ratings",

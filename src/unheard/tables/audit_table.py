@@ -16,7 +16,7 @@ import numpy as np
 from unheard.errors import ColumnError, DataError, InputError
 from unheard.formulas.operations import Floats
 from unheard.model.scale import Scale
-from unheard.tables.pipeline import prepare, read_request
+from unheard.tables.pipeline import are_numbers, check_names, prepare, read_request
 from unheard.tables.progress import Watch
 from unheard.tables.sources.open import Where
 
@@ -143,6 +143,10 @@ def read_audit(
         Counts per segment (one without a name if there are none), and the scale.
     """
     layout.check()
+    for side in ("observed", "truth"):
+        if not are_numbers(getattr(layout, side)):
+            stated = None if scale is None else Scale.read(scale)
+            check_names(getattr(layout, side), stated, argument=side)
     wide = (*layout.observed, *layout.truth)
     request = read_request(
         item=layout.keys,

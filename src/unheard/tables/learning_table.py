@@ -117,7 +117,7 @@ def read_waves(
     found = _count(source, asked, *_choose_keys(asked), scale, tool, people=False)
     cells: dict[tuple[str, ...], dict[tuple[str, ...], dict[int, Floats]]] = {}
     if asked.reminders:
-        _check_last_day(asked.reminders, found.find_last_day())
+        _check_days(asked.reminders, found.list_days())
     for row in found.rows:
         request = _read_request_number(asked, row)
         name, item = _name(asked, row)
@@ -193,8 +193,9 @@ class _Counted:
     rows: list[_Row]
     scale: Scale
 
-    def find_last_day(self) -> date:
-        return max(row.day for row in self.rows if row.counts.any())
+    def list_days(self) -> list[date]:
+        """Return the days with responses, in order."""
+        return sorted({row.day for row in self.rows if row.counts.any()})
 
 
 def _count(
@@ -298,15 +299,29 @@ def _read_people(
     return made
 
 
-def _check_last_day(reminders: tuple[date, ...], last: date) -> None:
-    if reminders[-1] > last:
+def _check_days(reminders: tuple[date, ...], days: Sequence[date]) -> None:
+    """Raise unless there are responses before the first reminder, after the last, and between."""
+    late = [reminder for reminder in reminders if reminder > days[-1]]
+    if late:
         raise DataError(
             "reminder",
             problem="{argument} {day} is after the last response, {last}",
             hint="Leave it out, or check the column with the times",
-            day=reminders[-1].isoformat(),
-            last=last.isoformat(),
+            day=late[0].isoformat(),
+            last=days[-1].isoformat(),
         )
+    for before, reminder in zip((None, *reminders), reminders, strict=False):
+        if not any((before or date.min) <= day < reminder for day in days):
+            raise DataError(
+                "reminder",
+                problem="{argument} {day} is not after the first response, {first}"
+                if before is None
+                else "No response came between {argument} {before} and {day}",
+                hint="Leave {day} out, or check the column with the times",
+                day=reminder.isoformat(),
+                before=str(before),
+                first=days[0].isoformat(),
+            )
 
 
 def _read_request_number(asked: Asked, row: _Row) -> int:
@@ -396,7 +411,9 @@ def _check_requests(asked: Asked, cells: dict[Any, dict[Any, dict[int, Floats]]]
                 "wave",
                 problem="No response{place} followed request {missing}, but some followed request "
                 "{later}",
-                hint="Number the requests 1, 2, 3, ... without a gap",
+                hint="Check the dates of the requests"
+                if asked.reminders
+                else "Number the requests 1, 2, 3, ... without a gap",
                 place=place,
                 missing=missing[0],
                 later=next(k for k in numbers if k > missing[0]),

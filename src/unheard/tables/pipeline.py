@@ -26,7 +26,7 @@ from unheard.formulas.operations import NUMPY, total
 from unheard.model.arguments import Columns, Labels, Pairs
 from unheard.model.assumption import Assumption
 from unheard.model.histograms import LARGEST_COUNT
-from unheard.model.labels import LabelMap, read_labels, recognise
+from unheard.model.labels import LabelMap, read_labels, read_stars, recognise
 from unheard.model.question import build_assumption
 from unheard.model.scale import Scale, ScaleLike
 from unheard.model.scale_guess import doubt_scale
@@ -49,7 +49,7 @@ from unheard.tables.request import (
     read_window,
 )
 from unheard.tables.row_examples import EXAMPLES
-from unheard.tables.sources.column_names import TOTALS
+from unheard.tables.sources.column_names import TOTAL_ENDS, TOTALS
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
 from unheard.tables.spread_ranks import rank_spread_items
 from unheard.tables.sql.count_query import (
@@ -153,6 +153,8 @@ def read_request(
     """Read the options of :func:`rate`, or of :func:`count_ratings`, whose result is the counts."""
     count_columns = read_names(counts)
     values = _read_scale(scale, count_columns)
+    if not are_numbers(count_columns):
+        check_names(count_columns, None if scale is None else values)
     words = read_labels(labels, None if scale is None else values)
     if isinstance(words, LabelMap):
         values = words.scale
@@ -212,25 +214,58 @@ REQUEST_OPTIONS = tuple(inspect.signature(read_request).parameters)
 
 def _read_scale(scale: ScaleLike | None, count_columns: tuple[str, ...]) -> Scale:
     """Read the scale, which the names of columns of counts may tell as well."""
-    _check_order(count_columns)
-    named = _scale_of(count_columns)
     if isinstance(scale, str):
-        values = Scale.parse(scale)
-    elif scale is None:
-        values = named or Scale.points(max(len(count_columns), 2) if count_columns else 5)
-    else:
-        values = scale if isinstance(scale, Scale) else Scale(scale)
+        return Scale.parse(scale)
+    if scale is not None:
+        return scale if isinstance(scale, Scale) else Scale(scale)
+    many = max(len(count_columns), 2) if count_columns else 5
+    return _scale_of(count_columns) or Scale.points(many)
+
+
+def are_numbers(count_columns: Sequence[str]) -> bool:
+    """Whether the names of columns may be no more than their numbers, in a file without header."""
+    return all(name.isdecimal() for name in count_columns)
+
+
+def check_names(
+    count_columns: tuple[str, ...], scale: Scale | None, *, argument: str = "counts"
+) -> None:
+    """Refuse columns of counts whose names contradict their order, or a scale that is stated.
+
+    Without a scale, they must not leave a rating out.
+    """
+    _check_order(count_columns, argument)
+    named = _scale_of(count_columns)
     if scale is None:
-        _check_gaps(count_columns, values)
-    if named is not None and named != values:
+        _check_gaps(count_columns, named or Scale.points(max(len(count_columns), 2)), argument)
+    elif named is not None and named != scale:
         raise ColumnError(
-            "counts",
+            argument,
             problem="{argument} names columns of the ratings {named}, and the scale is {scale}",
             hint="Name the columns of that scale, all of them, lowest first",
             named=named.describe(),
-            scale=values.describe(),
+            scale=scale.describe(),
         )
-    return values
+
+
+def _check_numbers_of_columns(request: Request, opened: Opened) -> None:
+    """Check names that are numbers, now that it is known whether they are names."""
+    if not request.counts or not are_numbers(request.counts):
+        return
+    if opened.findings.has_header:
+        check_names(request.counts, request.scale if request.scale_stated else None)
+    elif not request.scale_stated and [*map(int, request.counts)] != [
+        *range(1, request.scale.m + 1)
+    ]:
+        raise ColumnError(
+            "counts",
+            problem="{where} has no header, so {argument} names columns by number, and does not "
+            "tell their ratings",
+            hint="Name the lowest rating first, and state the scale, as in "
+            f"{{scale:1:{request.scale.m}}}",
+            code="unclear_scale",
+            where=opened.words,
+        )
 
 
 def _name_column(name: str, value: object, column: str | None, table: Any) -> str | None:
@@ -252,47 +287,81 @@ def _scale_of(count_columns: tuple[str, ...]) -> Scale | None:
         values = [float(name.removeprefix("count_")) for name in count_columns]
     except ValueError:
         return None
-    return Scale(values) if len(values) > 1 else None
+    return Scale(sorted(values)) if len({*values}) == len(values) > 1 else None
 
 
-def _check_order(count_columns: tuple[str, ...]) -> None:
+def _check_order(count_columns: tuple[str, ...], argument: str) -> None:
     """Refuse columns whose names say that ratings do not rise: counts would go to other ratings."""
     ratings = _read_ratings(count_columns)
     if ratings != sorted(ratings):
         rising = sorted(zip(ratings, count_columns, strict=True))
         raise ColumnError(
-            "counts",
+            argument,
             problem="{argument} names columns of falling ratings, highest first"
             if ratings == sorted(ratings, reverse=True)
             else "{argument} names columns of ratings that neither rise nor fall",
             hint="Name the lowest rating first, as in {rising}",
             code="falling_counts",
-            rising=Reference("counts", value=tuple(name for _, name in rising)),
+            rising=Reference(argument, value=tuple(name for _, name in rising)),
         )
 
 
 def _read_ratings(count_columns: tuple[str, ...]) -> list[float]:
     """Read the ratings that names of columns state, as numbers or words; none if they do not."""
-    numbers = [re.findall(r"\d+(?:\.\d+)?", name) for name in count_columns]
+    names = [_write_plainly(name) for name in count_columns]
+    numbers = [re.findall(r"\d+(?:\.\d+)?", name) for name in names]
     ratings = [float(found[0]) for found in numbers if len(found) == 1]
-    if not ratings and min(map(len, count_columns), default=0) > 1:  # letters may name anything
-        readings = recognise(dict.fromkeys(count_columns, 1))
-        found = [readings[0].labels.read(name)[1] for name in count_columns] if readings else []
-        ratings = [rating for rating in found if rating is not None]
+    may_be_anything = {*map(str.casefold, names)} <= {*"abcde"}
+    if not ratings and names and not may_be_anything:
+        ratings = _read_words(names) or _read_words(_leave_shared_words_out(names))
     complete = len(ratings) == len({*ratings}) == len(count_columns)
     return ratings if complete else []
 
 
-def _check_gaps(count_columns: tuple[str, ...], values: Scale) -> None:
+def _write_plainly(name: str) -> str:
+    """Write the name of a column as people write a rating: stars as their number, no underscores.
+
+    Examples
+    --------
+    >>> _write_plainly("★★★"), _write_plainly("strongly_agree")
+    ('3', 'strongly agree')
+    """
+    stars = read_stars(name)
+    return name.replace("_", " ") if stars is None else write_exactly(stars[0])
+
+
+def _read_words(names: Sequence[str]) -> list[float]:
+    readings = recognise(dict.fromkeys(names, 1))
+    found = [readings[0].labels.read(name)[1] for name in names] if readings else []
+    return [rating for rating in found if rating is not None]
+
+
+def _leave_shared_words_out(names: Sequence[str]) -> list[str]:
+    """Leave out the words with which all names begin or end.
+
+    Examples
+    --------
+    >>> _leave_shared_words_out(["n good count", "n very bad count"])
+    ['good', 'very bad']
+    """
+    words = [name.split() for name in names]
+    for at in (0, -1):
+        while min(map(len, words)) > 1 and len({one[at].casefold() for one in words}) == 1:
+            for one in words:
+                del one[at]
+    return [" ".join(one) for one in words]
+
+
+def _check_gaps(count_columns: tuple[str, ...], values: Scale, argument: str) -> None:
     """Refuse names that do not tell the scale: they leave a rating out, or have another one."""
     if all(name.startswith("count_") for name in count_columns):
         return  # as we name them
-    numbered = all(re.search(r"\d", name) for name in count_columns)
+    numbered = all(re.search(r"\d", _write_plainly(name)) for name in count_columns)
     ratings = _read_ratings(count_columns) if numbered else []
     if len(ratings) > 1 and (ratings != [*values.values] or values.width != values.m - 1):
         named = Scale(ratings)
         raise ColumnError(
-            "counts",
+            argument,
             problem="{argument} names columns for the ratings {ratings}, which do not determine "
             "the scale",
             hint="Pass every value a rating may take as {scale}, with a column for each; if these "
@@ -347,6 +416,7 @@ def prepare(
             opened.words,
             has_header=opened.findings.has_header,
         )
+        _check_numbers_of_columns(request, opened)
         check_rows.check_kinds(request, opened)
         check_text_times(request, opened)
         request, opened, messages = read_words(request, opened)
@@ -694,7 +764,10 @@ def _describe_scale(request: Request, found: check_rows.Tally, surface: Surface)
 
 
 def _describe_totals(request: Request, opened: Opened, given: Prepared) -> list[str]:
-    """Name items of a single row that are called as the totals below a table are."""
+    """Name items of a single row that are called as the totals below a table are.
+
+    So are subtotals: `Alder Total` below the rows of `Alder`.
+    """
     engine, kinds = opened.engine, opened.kinds
     if not engine.keeps:
         return []  # what is told is not worth counting everything again
@@ -702,9 +775,10 @@ def _describe_totals(request: Request, opened: Opened, given: Prepared) -> list[
     for name in request.item:
         if kinds.get(name) == "text":
             called = exp.Lower(this=exp.Trim(this=exp.cast(column(name), "text")))
+            ends = [called.copy().like(f"%{end}") for end in TOTAL_ENDS]
             words = [exp.Literal.string(word) for word in TOTALS]
             rows = exp.select(column(name)).from_(given.counts.copy()).group_by(column(name))
-            rows = rows.where(exp.In(this=called, expressions=words))
+            rows = rows.where(exp.or_(exp.In(this=called, expressions=words), *ends))
             rows = rows.having(exp.Sum(this=column(N_ROWS)).eq(1)).limit(EXAMPLES)
             names += [repr(row[name]) for row in engine.rows(rows)]
     return [f"{name} was taken for an item: if it sums up other rows, remove it." for name in names]

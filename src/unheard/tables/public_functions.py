@@ -45,6 +45,7 @@ from unheard.tables.kept.recall import recall_options
 from unheard.tables.pipeline import (
     REQUEST_OPTIONS,
     Job,
+    check_names,
     counts_query,
     in_order,
     prepare,
@@ -528,6 +529,7 @@ def write_sql(
     request = read_request(
         item=item, rating=rating, n_table=n_table, q_table=q_table, ranks=ranks, **options
     )
+    check_names(request.counts, request.scale if request.scale_stated else None)
     # How many items are compared is not known yet, and so is the level of ranks for all of them.
     request = replace(request.without_refusals(), sampling_error=False)
     relation: exp.Expr = named("table", table)

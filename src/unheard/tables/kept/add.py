@@ -130,7 +130,7 @@ def add_counts(
         As in :func:`rate`. Later batches are counted as the first one was, and refused if other
         settings are given.
     max_dropped
-        As in :func:`rate`, for this batch.
+        As in :func:`rate`, for each of these batches.
     batch
         The name of the batch; a batch of a name that was added is not added again. A file is by
         default known by its contents. Frames, databases and standard input must be named.

@@ -51,11 +51,16 @@ PEOPLE = re.compile(
 
 TOTALS = (
     "total", "totals", "grand total", "subtotal", "sum", "average", "avg", "mean", "overall",
-    "count", "gesamt", "gesamtergebnis", "insgesamt", "summe", "durchschnitt", "mittelwert",
+    "all", "total:", "sum:", "count", "gesamt", "gesamtergebnis", "gesamtsumme", "insgesamt",
+    "summe", "summe:", "durchschnitt", "mittelwert", "total général", "total general",
+    "total geral", "total result", "totale complessivo", "eindtotaal", "suma końcowa",
     "moyenne", "somme", "ensemble", "promedio", "media", "suma", "média", "soma", "totale", "somma",
     "totaal", "gemiddelde", "razem", "合计", "总计", "平均", "合計",
 )  # fmt: skip
-"""What a row is called that adds up or averages the others."""
+"""What a row is called that adds up or averages the others; pandas calls it All."""
+
+TOTAL_ENDS = (" total", " totals", " subtotal", " average", " ergebnis", " gesamt")
+"""How rows are called that sum up those of one item, as Excel calls them."""
 
 COUNT = re.compile(r"(.*?)(\d+(?:\.\d+)?)\D*")
 """How many people gave a rating, which the name states: n1, count_0.5, 5 stars."""

@@ -124,19 +124,20 @@ def read_delimited(
         more = _numbers_with_commas(with_commas, found, roles.wanted)
         if decimals & more:
             files, texts = with_commas, (texts | more) - decimals
-    if re.search(rb"\b\d{1,3}\.\d{3}\b", top.head):  # a point may stand for thousands
-        texts |= {
-            there
-            for there, name in names.items()
-            if roles.is_whole(name) and found[there] == "DOUBLE"
-        }
+    # Types are found in the first rows. In later ones a point may stand for thousands, and DuckDB
+    # rounds 2.7 where it has found whole numbers.
+    numbers = {there for there in names if found[there] in ("BIGINT", "DOUBLE")} - texts
+    texts |= {there for there in numbers if roles.is_whole(names[there])}
+    asked = {there for there, name in names.items() if name in (roles.wanted or ())}
+    doubles = {there for there in numbers & asked - texts if names[there] != roles.time}
     texts |= {
         there
         for there, name in names.items()
         if name == roles.time and _is_ambiguous(files, there, found[there], top.head)
     }
-    if texts:
-        kept = ", ".join(f"{quote_text(there)}: 'VARCHAR'" for there in sorted(texts))
+    types = dict.fromkeys(sorted(texts), "VARCHAR") | dict.fromkeys(sorted(doubles), "DOUBLE")
+    if types:
+        kept = ", ".join(f"{quote_text(there)}: '{kind}'" for there, kind in types.items())
         files = files.with_dialect(types=f"{{{kept}}}")
     every = list(names)
     if roles.wanted and {*roles.wanted} <= {*names.values()}:
@@ -165,7 +166,8 @@ def _find_columns(
     lines = find_lines(top, files.settings.get("delim"), roles.wanted, reading)
     if failed is None and reading.header is None and lines.names == list(found):
         return looked_at, found, Findings(notes=lines.notes)
-    said = {"skip": str(lines.skip), "null_padding": "true"}
+    # In parallel DuckDB refuses line breaks within quotes where it fills rows up.
+    said = {"skip": str(lines.skip), "null_padding": "true", "parallel": "false"}
     if lines.delimiter is not None:
         said["delim"] = quote_text(lines.delimiter)
     if lines.renames:

@@ -52,17 +52,19 @@ def _look(
 ) -> _Written | None:
     """Return how the numbers of a column of text are written; None if it holds something else."""
     source, value = relation.sql("duckdb"), f"trim({quote_name(name)})"
-    asked = [f"bool_and(regexp_full_match({value}, '[+-]?\\d+'))"]
-    asked.append(f"bool_and(try_cast({value} as double) is not null)")
+    is_plain, is_decimal = engine.execute(
+        f"select bool_and(regexp_full_match({value}, '[+-]?\\d+')), "
+        f"bool_and(try_cast({value} as double) is not null) from {source}"
+    ).fetchall()[0]
+    if is_plain:
+        return _Written("bigint")
+    asked = []
     for separator in separators:
         pattern = quote_text(rf"\d+|\d{{1,3}}([{separator}]\d{{3}})+")
         has_one = f"contains({value}, {quote_text(separator)})"
         asked.append(f"bool_and(regexp_full_match({value}, {pattern}))")
         asked.append(f"min({value}) filter (where {has_one})")
-    found = engine.execute(f"select {', '.join(asked)} from {source}").fetchall()[0]
-    is_plain, is_decimal, *rest = found
-    if is_plain:
-        return _Written("bigint")
+    rest = engine.execute(f"select {', '.join(asked)} from {source}").fetchall()[0] if asked else ()
     for at, separator in enumerate(separators):
         fits, example = rest[2 * at : 2 * at + 2]
         if fits:
