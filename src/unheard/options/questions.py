@@ -131,8 +131,7 @@ QUESTIONS: dict[str, Options] = {
         one.only("python")
         for one in (
             o.INTO,
-            # Kept counts remember numbers, and not what words stood for.
-            *(one for one in COLUMNS if one is not o.LABELS),
+            *COLUMNS,
             o.BATCH,
             _TABLE_SCALE,
             *TIME,

@@ -261,10 +261,10 @@ def _check_numbers_of_columns(request: Request, opened: Opened) -> None:
             "counts",
             problem="{where} has no header, so {argument} names columns by number, and does not "
             "tell their ratings",
-            hint="Name the lowest rating first, and state the scale, as in "
-            f"{{scale:1:{request.scale.m}}}",
+            hint="Name the lowest rating first, and state the scale, as in {stated}",
             code="unclear_scale",
             where=opened.words,
+            stated=Reference("scale", value=f"1:{request.scale.m}"),
         )
 
 

@@ -94,6 +94,7 @@ def add_counts(
     rating: Columns | None = None,
     *,
     batch: str | None = None,
+    labels: str | Mapping[str, float | None] | None = None,
     counts: Columns | None = None,
     scale: ScaleLike | None = None,
     time: str | None = None,
@@ -129,7 +130,7 @@ def add_counts(
     item, rating, counts, scale, time, window, nulls, off_scale
         As in :func:`rate`. Later batches are counted as the first one was, and refused if other
         settings are given.
-    max_dropped
+    labels, max_dropped
         As in :func:`rate`, for each of these batches.
     batch
         The name of the batch; a batch of a name that was added is not added again. A file is by
