@@ -104,7 +104,7 @@ def test_the_interval_is_for_the_people_at_hand() -> None:
 
 def test_status_and_sides() -> None:
     everybody = pa.table(
-        {"item": ["all", "none", "some"], "n": [9, 6, 40]}
+        {"item": ["every", "none", "some"], "n": [9, 6, 40]}
         | {"low": [4, 0, 3], "middle": [0, 0, 1], "high": [5, 0, 9]}
     )
     plans = uh.plan_table(
@@ -114,7 +114,7 @@ def test_status_and_sides() -> None:
     # Without ratings the estimate is the middle of the scale, which is the threshold.
     assert plans.shows.tolist() == ["above", None, "above"]
     rows: Any = plans.to_dict()["rows"]
-    assert [row["item"] for row in rows] == ["some", "all", "none"]
+    assert [row["item"] for row in rows] == ["some", "every", "none"]
     assert [row["priority"] for row in rows] == [1, None, None]
     assert ["unreachable" in row["notes"] for row in rows] == [False, False, True]
 
