@@ -313,9 +313,9 @@ def books() -> Floats:
     return shares
 
 
-def seen_of(p: Floats, g: Floats) -> NDArray[np.int64]:
-    """What would be seen of endless people, in whole numbers."""
-    return np.rint(p * g * 1e9).astype(np.int64)
+def seen_of(p: Floats, g: Floats, people: float = 1e9) -> NDArray[np.int64]:
+    """What would be seen of very many people on average, in whole numbers."""
+    return np.rint(p * g * people).astype(np.int64)
 
 
 @pytest.mark.parametrize("habit", ["drawn", "coat"])
@@ -356,7 +356,7 @@ def test_while_q_is_above_the_breakdown_no_book_is_ahead_wrongly(books: Floats) 
         g = rng.choice([0.35, 0.6, 1.0], (2, 5))
         for way in WAYS:
             g_b = g[0] if way == "shared" else g[1]
-            found: Comparison = compare(seen_of(a, g[0]), seen_of(b, g_b), 0.35)
+            found: Comparison = compare(seen_of(a, g[0], 1e6), seen_of(b, g_b, 1e6), 0.35)
             one: Difference = getattr(found, way)
             if one.breakdown_q is not None and one.breakdown_q < 0.35:
                 given_[way] += 1
