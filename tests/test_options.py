@@ -42,6 +42,7 @@ BODIES = {
     "sweep": {"counts", "at"},
     "compare": {"a", "b", "names"},
     "regret": set(),
+    "minimax": set(),
     "plan": {"counts"},
 }
 """The questions that are bodies in JSON, and their fields that are not options."""
@@ -56,7 +57,11 @@ QUERIES = {
     "/calibrate": ("calibrate",),
     "/calibrate/chart": ("calibrate", "chart"),
     "/plan": ("plan_table",),
-    **{f"/{question}/chart": ("chart",) for question in BODIES if question != "plan"},
+    **{
+        f"/{question}/chart": ("chart",)
+        for question in BODIES
+        if question not in ("minimax", "plan")
+    },
 }
 """The addresses with query parameters, and the questions that these belong to."""
 

@@ -57,7 +57,7 @@ ASSUMPTION = Option(
     name="assumption",
     kind="assumption",
     metavar="FILE",
-    help="Instead of {q}: what an audit found, in a file that the command calibrate wrote.",
+    help="Instead of {q}: estimated participation, the JSON that the command calibrate writes.",
 )
 
 # The population, the scale and the settings of an answer.
@@ -700,7 +700,7 @@ SEED = Option(
 )
 OPTIMUM = Option(
     name="table", kind="flag", default=False, help="Show the optimal aggregator as well."
-).only("command")
+).only("command", "rest")
 
 # The server and the paper.
 

@@ -46,8 +46,7 @@ RATED: Options = (
     o.Q,
     o.Q_COLUMN,
     o.Q_TABLE,
-    *ASSUMPTION[1:-1],
-    o.ASSUMPTION.only("python", "command"),
+    *ASSUMPTION[1:],
     _TABLE_N,
     *PEOPLE[1:],
     o.STRATA,
@@ -234,8 +233,7 @@ QUESTIONS: dict[str, Options] = {
         replace(one, surfaces=one.surfaces - {"command"})
         for one in (
             *GOAL,
-            *ASSUMPTION[:-1],
-            o.ASSUMPTION.only("python"),
+            *ASSUMPTION,
             _TABLE_N,
             _TABLE_SCALE,
             _LEVEL,
@@ -277,18 +275,11 @@ QUESTIONS: dict[str, Options] = {
         o.JSON,
     ),
     "minimax": (
-        *(
-            one.only("python", "command")
-            for one in (
-                replace(o.REGRET_N, help="Number of people, up to 200."),
-                replace(o.REGRET_Q, kind="number", help="Least participation."),
-                replace(o.RATINGS, help="Number of ratings, 1 to M. By default 2."),
-                o.SCALE,
-                replace(
-                    o.KIND, help="Kind of regret; excess requires two ratings, at most 50 people."
-                ),
-            )
-        ),
+        replace(o.REGRET_N, kind="whole", help="Number of people, up to 200."),
+        replace(o.REGRET_Q, kind="number", help="Least participation."),
+        replace(o.RATINGS, help="Number of ratings, 1 to M. By default 2."),
+        o.SCALE,
+        replace(o.KIND, help="Kind of regret; excess requires two ratings, at most 50 people."),
         o.OPTIMUM,
         o.JSON,
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from unheard.analysis.assumption_file import parse_participation_document
+from unheard.analysis.assumption_file import check_scale, read_participation_document
 from unheard.errors import OptionError
 from unheard.model.parsing import parse_options
 from unheard.model.question import Question, build_question
@@ -19,6 +19,7 @@ from unheard.web.api.forms import (
     CalibrateQuestion,
     CompareQuestion,
     EstimateQuestion,
+    MinimaxQuestion,
     PlanQuestion,
     RegretQuestion,
     SweepQuestion,
@@ -95,19 +96,15 @@ def build_arguments(given: Given) -> Given:
     """Turn what was asked into arguments of :func:`unheard.build_question`."""
     arguments = {name: value for name, value in given.items() if value is not None}
     if "assumption" in arguments:
-        assumption, scale = parse_participation_document(arguments["assumption"], "the document")
-        arguments["assumption"] = assumption
-        if "scale" in arguments and _scale(arguments["scale"]) != scale:
-            raise OptionError(
-                "scale",
-                problem="{argument} differs from the scale of {assumption}",
-                hint="Leave {argument} out",
-            )
-        arguments["scale"] = scale
+        assumption, scale = read_participation_document(arguments["assumption"])
+        check_scale(_read_scale(given.get("scale")), scale)
+        arguments |= {"assumption": assumption, "scale": scale}
     return arguments
 
 
-def _scale(given: str | list[float]) -> Scale:
+def _read_scale(given: str | list[float] | None) -> Scale | None:
+    if given is None:
+        return None
     return Scale.parse(given) if isinstance(given, str) else Scale(given)
 
 
@@ -152,18 +149,21 @@ def compare_chart(given: Given, how: Given) -> Answer:
 
 
 def _regrets(given: Given) -> list[dict[str, Any]]:
-    from unheard.game.regret_table import Regrets, RegretTable, check_methods, check_ratios
+    from unheard.game.regret_table import (
+        Regrets,
+        RegretTable,
+        check_methods,
+        check_people,
+        check_ratios,
+        choose_scale,
+    )
     from unheard.game.structures import Structure
     from unheard.present.regrets import list_documents
 
-    m, scale = given["m"], given["scale"]
-    if m is not None and scale is not None:
-        raise OptionError(
-            "m", problem="{argument} and {scale} cannot be combined", hint="Give one of them"
-        )
-    values = Scale.points(m or 5) if scale is None else _scale(scale)
+    values = choose_scale(given["m"], _read_scale(given["scale"]), 5)
+    n = check_people(math.inf if given["n"] is None else given["n"], "null")
     methods, qs = given["method"], given["q"]
-    table = RegretTable(_people(given["n"]), values, given["kind"], given["quiet"])
+    table = RegretTable(n, values, given["kind"], given["quiet"])
     methods = check_methods([methods] if isinstance(methods, str) else methods)
     qs = check_ratios(qs if isinstance(qs, list) else [qs])
     if given["p"] is not None or given["g"] is not None:
@@ -180,16 +180,6 @@ def _regrets(given: Given) -> list[dict[str, Any]]:
     return list_documents(Regrets(tuple(rows), values))
 
 
-def _people(n: float | None) -> float:
-    if n is None:
-        return math.inf
-    if not (float(n).is_integer() and n >= 1):
-        raise OptionError(
-            "n", problem="{argument} must be a whole number, 1 or more, or null", value=n
-        )
-    return int(n)
-
-
 def regret(given: Given) -> Answer:
     """Answer how wrong methods can be."""
     found = _regrets(given)
@@ -201,6 +191,17 @@ def regret_chart(given: Given, how: Given) -> Answer:
     from unheard.charts.draw import draw_regret
 
     return send_picture(draw_regret(_regrets(given)), how)
+
+
+def minimax(given: Given) -> Answer:
+    """Answer how small the worst case of an aggregator can be."""
+    from unheard.game.minimax import solve_minimax
+    from unheard.game.regret_table import choose_scale
+    from unheard.present.regrets import write_document
+
+    scale = choose_scale(given["m"], _read_scale(given["scale"]), 2)
+    game = solve_minimax(given["n"], given["q"], scale, given["kind"])
+    return as_json(write_document(game, table=given["table"]))
 
 
 def plan(given: Given) -> Answer:
@@ -241,6 +242,7 @@ _FORMS: dict[type[BaseModel], tuple[Callable[..., Answer], ...]] = {
     SweepQuestion: (sweep, sweep_chart),
     CompareQuestion: (compare, compare_chart),
     RegretQuestion: (regret, regret_chart),
+    MinimaxQuestion: (minimax,),
     PlanQuestion: (plan,),
     CalibrateQuestion: (calibrate, calibrate_chart),
 }
