@@ -213,8 +213,10 @@ def _refuse_file(name: str, reason: str) -> SourceError:
     )
 
 
-def _list_parts(document: dict[str, Any]) -> Any:
+def _list_parts(document: Any) -> Any:
     """Return the documents of segments or windows; None if there is only one of everybody."""
+    if not isinstance(document, dict):
+        return None
     return document.get("segments", document.get("windows"))
 
 
@@ -280,10 +282,10 @@ def _select_segment(segments: Any, segment: str, name: str) -> dict[str, Any]:
 def _parse_pool(stored: dict[str, Any] | None) -> Pool | None:
     if stored is None:
         return None
-    seen, silent = stored["seen"], stored["silent"]
+    without_n, with_n = stored["without_n"], stored["with_n"]
     return Pool(
-        RespondentPool(**_read_tuples(seen)),
-        None if silent is None else NonrespondentPool(**_read_tuples(silent)),
+        RespondentPool(**_read_tuples(without_n)),
+        None if with_n is None else NonrespondentPool(**_read_tuples(with_n)),
     )
 
 

@@ -92,9 +92,9 @@ class Audit(Participation):
 
         If the audit does not show how much items vary, this is the box itself.
         """
-        if self.pool is None or self.pool.silent is None:
+        if self.pool is None or self.pool.with_n is None:
             return self.g_lower, self.g_upper
-        away = critical_value(self.level) * self.pool.silent.spread
+        away = critical_value(self.level) * self.pool.with_n.spread
         lower, upper = expit(logit(self.g_lower) - away), expit(logit(self.g_upper) + away)
         return np.maximum(lower, LEAST_PARTICIPATION), np.asarray(upper)
 

@@ -90,7 +90,7 @@ PLANNED: Options = (
 _REGRET_QUIET = o.QUIET.help.partition(" By default")[0]
 
 
-def _shared(help: str) -> Option:
+def _shared_or_separate(help: str) -> Option:
     return replace(o.SHARED, default=None, off="separate", help=help)
 
 
@@ -181,7 +181,7 @@ QUESTIONS: dict[str, Options] = {
             help="Number of people of each item, non-respondents included.",
         ),
         *SETTINGS,
-        _shared(
+        _shared_or_separate(
             "Show one way alone: one participation shared by both items, or one of its own for "
             "each. By default both are shown."
         ).only("command"),
@@ -244,7 +244,7 @@ QUESTIONS: dict[str, Options] = {
     "report": (
         replace(o.OUTPUT, help="File to write the report to: .html."),
         o.TITLE,
-        _shared(
+        _shared_or_separate(
             "Rank items as rated by one crowd, whose participation distorts all items alike, or "
             "let each item have its own participation. By default one crowd, where that is "
             "possible."

@@ -521,7 +521,7 @@ def write_sql(
             hint="Leave {view} out, and say in the model's config that it is a view",
         )
     references = References()
-    named = references.add if dbt else _named
+    named = references.add if dbt else _parse_table_name
     for place, name in (("table", table), ("n_table", n_table), ("q_table", q_table)):
         if name is not None:
             check_table_name(place, name)
@@ -553,10 +553,10 @@ def write_sql(
         return f"{references.fill_in(head + text)}\n"
     if view is None:
         return f"{head}{text};\n"
-    return f"{head}CREATE VIEW {render(_named('view', view), dialect)} AS\n{text};\n"
+    return f"{head}CREATE VIEW {render(_parse_table_name('view', view), dialect)} AS\n{text};\n"
 
 
-def _named(argument: str, name: str) -> exp.Table:
+def _parse_table_name(argument: str, name: str) -> exp.Table:
     parts = name.split(".")
     if len(parts) > 3:
         raise OptionError(

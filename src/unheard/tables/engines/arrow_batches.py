@@ -77,7 +77,7 @@ def carry_out(
 
     empty = pa.RecordBatch.from_pylist([], rows.schema)
     schema = answer_batch(formula, empty, keys).schema
-    return _collected((answer_batch(formula, batch, keys) for batch in rows), schema, folder)
+    return _collect((answer_batch(formula, batch, keys) for batch in rows), schema, folder)
 
 
 def answer_batch(formula: Formula, batch: pa.RecordBatch, keys: Sequence[str]) -> pa.RecordBatch:
@@ -114,9 +114,7 @@ def _answers(formula: Formula, batch: pa.RecordBatch, keys: Sequence[str]) -> di
     return found
 
 
-def _collected(
-    batches: Iterable[pa.RecordBatch], schema: pa.Schema, folder: Path | None
-) -> pa.Table:
+def _collect(batches: Iterable[pa.RecordBatch], schema: pa.Schema, folder: Path | None) -> pa.Table:
     """Gather batches, in a file from where they get too many."""
     import pyarrow as pa
 

@@ -91,7 +91,7 @@ class SQLite(Database):
         """Return a result as batches of Arrow records."""
         cursor = self.execute(self.text(query))
         names = [column[0] for column in cursor.description]
-        return batches(*_typed(cursor, names))
+        return batches(*_find_types(cursor, names))
 
     def computes(self) -> bool:
         """Tell that it can: it runs in this process."""
@@ -178,7 +178,7 @@ def _kind(declared: str) -> Kind | None:
     return None
 
 
-def _typed(cursor: sqlite3.Cursor, names: list[str]) -> tuple[Iterator[list[Any]], pa.Schema]:
+def _find_types(cursor: sqlite3.Cursor, names: list[str]) -> tuple[Iterator[list[Any]], pa.Schema]:
     import pyarrow as pa
 
     first = cursor.fetchmany(_BATCH)

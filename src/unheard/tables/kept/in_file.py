@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from unheard.errors import SourceError
-from unheard.files import check_replaceable, follow_link, locked
+from unheard.files import check_replaceable, follow_link, lock_file
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.engines.duckdb import DuckDB, quote_name, quote_text
 from unheard.tables.kept.batches import Batch, State, Totals, check_kinds, kind_of, refuse_large
@@ -58,7 +58,7 @@ class CountsFile:
     ) -> tuple[list[Batch], Totals]:
         """Add the batches that are new, all of them or none; return them, and what is kept."""
         settings = CountSettings.of(request)
-        with locked(self.path, "into"):
+        with lock_file(self.path, "into"):
             state = self.read() or State(settings, {})
             state.settings.check_same(settings, self.words)
             new = state.choose_new(batches)

@@ -254,7 +254,7 @@ def _open_file(text: str, request: Request | None, where: Where) -> Opened:
     with engine.closed_on_error():
         path = str(_save_input(engine)) if text == "-" else text
         relation, findings = read_file(engine, path, words, Roles.of(request), reading)
-        return replace(_opened(engine, relation, words), findings=findings)
+        return replace(_describe_source(engine, relation, words), findings=findings)
 
 
 def _refuse_to_table(where: Where) -> None:
@@ -273,7 +273,7 @@ def _open_database(text: str, where: Where) -> Opened:
     with engine.closed_on_error():
         words = hide_passwords(database)
         relation, words = find_table(engine, words, table, where.query, where.to_table)
-        return _opened(engine, relation, words)
+        return _describe_source(engine, relation, words)
 
 
 def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened:
@@ -296,7 +296,7 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
     engine = Spark(session(where.spark_master))
     if where.table is not None:
         check_table_name("table", where.table)
-        return _opened(engine, engine.lookup("table", where.table), f"table {where.table}")
+        return _describe_source(engine, engine.lookup("table", where.table), f"table {where.table}")
     form = form_of(text)
     if form is None:
         raise SourceError(
@@ -306,11 +306,11 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
             path=text,
         )
     frame = engine.read(text, form, Roles.of(request).as_text)
-    opened = _opened(engine, engine.source(frame), text)
+    opened = _describe_source(engine, engine.source(frame), text)
     return replace(opened, back=lambda query: engine.arrow(query).read_all())
 
 
-def _opened(engine: Engine, relation: exp.Expr, words: str) -> Opened:
+def _describe_source(engine: Engine, relation: exp.Expr, words: str) -> Opened:
     return Opened(engine, relation, engine.columns(relation), words, engine.native)
 
 
@@ -367,14 +367,16 @@ def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:
         from unheard.tables.engines.spark import Spark
 
         spark = Spark(source.sparkSession)
-        return _opened(spark, spark.source(source), "the Spark frame")
+        return _describe_source(spark, spark.source(source), "the Spark frame")
     if implementation.is_duckdb():
         relation = Relation(source)
-        return _opened(relation, relation.source, "the DuckDB relation")
+        return _describe_source(relation, relation.source, "the DuckDB relation")
     engine = DuckDB(where.memory)
     with engine.closed_on_error():
         rows = _as_arrow(source, implementation, Roles.of(request).wanted)
-        opened = replace(_opened(engine, engine.register(rows), words), orders=_orders_of(rows))
+        opened = replace(
+            _describe_source(engine, engine.register(rows), words), orders=_orders_of(rows)
+        )
     return replace(opened, back=lambda query: _same_kind(source, implementation, engine, query))
 
 

@@ -108,7 +108,7 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     nodes = _by_kind(query)
     if adapt(nodes, dialect):
         nodes = _by_kind(query)
-    reserved = _reserved(dialect)
+    reserved = _reserved_words(dialect)
     for node in nodes.get(exp.Identifier, ()):
         name = node.name
         # A name in plain lower case means the same with and without quotes, or, where engines
@@ -175,7 +175,7 @@ def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:
 
 
 @cache
-def _reserved(dialect: str) -> frozenset[str]:
+def _reserved_words(dialect: str) -> frozenset[str]:
     """Words that mean something to an engine, and are quoted as names."""
     keywords = _spelling(dialect).tokenizer_class.KEYWORDS
     return frozenset(word for keyword in keywords for word in keyword.split())

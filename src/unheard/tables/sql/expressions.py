@@ -375,7 +375,7 @@ class RatingRows(Along):
         merged = [self.sheet.by_end(*both) for both in zip(low, high, strict=True)]
         return merged if self.order == "place" else merged[::-1]
 
-    def _computed(self, operation: str, *more: Operand) -> RatingRows:
+    def _compute(self, operation: str, *more: Operand) -> RatingRows:
         def elements() -> list[Operand]:
             raise TypeError("what is made of several rows has no elements")
 
@@ -389,7 +389,7 @@ class RatingRows(Along):
 
     def running_total(self) -> RatingRows:
         """Add up the first, the first two, ... and all."""
-        made = self._computed("running_total")
+        made = self._compute("running_total")
         made._summed = self
         return made
 
@@ -406,7 +406,7 @@ class RatingRows(Along):
                 back = self.order in ("rating desc", "place desc")
                 low, high = (_running_maximum(end, back) for end in ends)
                 return RatingRows(self.sheet, self.order, lambda: self._from_places(low, high))
-        return self._computed("running_maximum")
+        return self._compute("running_maximum")
 
     def extreme(self, largest: bool) -> Operand:
         """Find the largest or the smallest."""
@@ -420,7 +420,7 @@ class RatingRows(Along):
         if self.is_listed and not isinstance(first, Cell):
             elements = self._elements
             return RatingRows(self.sheet, self.order, lambda: [first, *elements()[:-1]])
-        return self._computed("shifted", first)
+        return self._compute("shifted", first)
 
     def neighbours(self, is_beyond: Callable[[Operand], Operand]) -> tuple[Operand, Operand]:
         """Find the two places that something lies between."""

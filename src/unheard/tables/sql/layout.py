@@ -96,7 +96,7 @@ def _is_low() -> exp.Expr:
     return exp.EQ(this=column(END), expression=exp.Literal.string(LOW))
 
 
-def _gathered(*elements: exp.Expr) -> exp.Expr:
+def _gather(*elements: exp.Expr) -> exp.Expr:
     """Pick what belongs to a row's rating; what most ratings share comes last."""
     texts = [element.sql() for element in elements]
     common = max(texts, key=texts.count)
@@ -133,7 +133,7 @@ _SQL: dict[str, Callable[..., exp.Expr]] = {
     "ln": lambda a: exp.Ln(this=a),
     "exp": lambda a: exp.Exp(this=a),
     "by_end": _by_end,
-    "gathered": _gathered,
+    "gathered": _gather,
     "floor": lambda a: exp.Floor(this=a),
     "where": _where,
     "missing": exp.null,

@@ -108,7 +108,7 @@ def _read_scale(given: str | list[float] | None) -> Scale | None:
     return Scale.parse(given) if isinstance(given, str) else Scale(given)
 
 
-def _swept(given: Given) -> Sweep:
+def _sweep_counts(given: Given) -> Sweep:
     from unheard.analysis.sweep import sweep
 
     return sweep(**build_arguments(given))
@@ -117,7 +117,7 @@ def _swept(given: Given) -> Sweep:
 def sweep(given: Given) -> Answer:
     """Answer about one histogram for many q."""
     given.pop("at", None)
-    return as_json(_swept(given).to_dict())
+    return as_json(_sweep_counts(given).to_dict())
 
 
 def sweep_chart(given: Given, how: Given) -> Answer:
@@ -125,10 +125,10 @@ def sweep_chart(given: Given, how: Given) -> Answer:
     from unheard.charts.draw import draw_sweep
 
     at = given.pop("at", None)
-    return send_picture(draw_sweep(_swept(given), at), how)
+    return send_picture(draw_sweep(_sweep_counts(given), at), how)
 
 
-def _compared(given: Given) -> Comparison:
+def _compare_items(given: Given) -> Comparison:
     from unheard.analysis.compare import compare
 
     first, second = given.pop("names")
@@ -138,14 +138,14 @@ def _compared(given: Given) -> Comparison:
 
 def compare(given: Given) -> Answer:
     """Answer about two histograms."""
-    return as_json(_compared(given).to_dict())
+    return as_json(_compare_items(given).to_dict())
 
 
 def compare_chart(given: Given, how: Given) -> Answer:
     """Draw two histograms against each other."""
     from unheard.charts.draw import draw_comparison
 
-    return send_picture(draw_comparison(_compared(given)), how)
+    return send_picture(draw_comparison(_compare_items(given)), how)
 
 
 def _regrets(given: Given) -> list[dict[str, Any]]:
@@ -212,7 +212,7 @@ def plan(given: Given) -> Answer:
     return as_json(plan_follow_up(counts, n, **build_arguments(given)).to_dict())
 
 
-def _audited(given: Given) -> Audit:
+def _find_participation(given: Given) -> Audit:
     from unheard.analysis.calibrate import calibrate as find_participation
 
     return find_participation(**given)
@@ -220,14 +220,14 @@ def _audited(given: Given) -> Audit:
 
 def calibrate(given: Given) -> Answer:
     """Answer who takes part, from the counts of an audit."""
-    return as_json(_audited(given).to_dict())
+    return as_json(_find_participation(given).to_dict())
 
 
 def calibrate_chart(given: Given, how: Given) -> Answer:
     """Draw who takes part."""
     from unheard.charts.draw import draw_calibration
 
-    return send_picture(draw_calibration(_audited(given)), how)
+    return send_picture(draw_calibration(_find_participation(given)), how)
 
 
 def _about(form: type[BaseModel], task: Callable[..., Answer]) -> Callable[..., Answer]:

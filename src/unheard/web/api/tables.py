@@ -258,7 +258,7 @@ def _order(
     from unheard.present.order_sentences import Findings
     from unheard.tables.pipeline import read_request
     from unheard.tables.request import add_order
-    from unheard.tables.top_k import check_who, find_standing
+    from unheard.tables.top_k import check_who, find_item_breakdown
 
     request = read_request(**_pick(values))
     claim = (values["k"], values["above"], values["below"])
@@ -268,7 +268,7 @@ def _order(
     if who is not None:
         check_who(request)
     with Upload(**upload, given=given).job(request) as (job, result):
-        stands = None if who is None else find_standing(job, who)
+        stands = None if who is None else find_item_breakdown(job, who)
         yield job, result, Findings(job, result, stands)
 
 
