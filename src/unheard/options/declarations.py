@@ -351,6 +351,14 @@ SORT = Option(
 
 # Where a table is read from, and where the result goes.
 
+BACKEND = Option(
+    name="backend",
+    kind="choice",
+    choices={"pandas": "pandas", "polars": "Polars", "pyarrow": "PyArrow"},
+    help="Kind of frame to return for a file or database. By default pandas if it is installed, "
+    "otherwise PyArrow.",
+    surfaces=frozenset(("python",)),
+)
 SHEET = Option(
     name="sheet",
     kind="text",

@@ -69,7 +69,7 @@ _TABLE: Options = (
     o.MAX_DROPPED,
     *READING,
 )
-_RESULT: Options = (o.SORT, o.OUTPUT, o.TO_TABLE, o.TOP, o.JSON)
+_RESULT: Options = (o.SORT, o.BACKEND, o.OUTPUT, o.TO_TABLE, o.TOP, o.JSON)
 _NAMED: Options = (o.SOURCE, *(one.only("command") for one in (*COLUMNS, *PEOPLE[1:], *ROWS)))
 _NAMED_READING: Options = tuple(one.only("command") for one in READING)
 

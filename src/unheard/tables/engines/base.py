@@ -66,10 +66,6 @@ class Engine(ABC):
         """Fetch a small result."""
 
     @abstractmethod
-    def native(self, query: exp.Expr) -> Any:
-        """Return a result as the kind of frame that this engine's users hold."""
-
-    @abstractmethod
     def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
 
@@ -208,10 +204,6 @@ class Database(Engine):
         cursor = self.execute(self.text(query))
         names = [column[0] for column in cursor.description or []]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-    def native(self, query: exp.Expr) -> Any:
-        """Return a result as an Arrow table."""
-        return self.arrow(query).read_all()
 
 
 def split_name(name: str) -> list[str]:
