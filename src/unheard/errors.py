@@ -29,6 +29,8 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import Protocol, TypeAlias
 
+FAULT = "This is a bug in unheard, not in your input. Please report it."
+
 
 class UnheardError(Exception):
     """Base of every error raised on purpose."""
