@@ -116,8 +116,8 @@ def test_rank_ranges_say_whether_they_allow_for_sampling_error(run: Any, stays: 
     done = run("rate", stays, *RATE)
     assert re.search(r"  rank range\b.*\n.*  with error\b", done.out)
     assert (
-        "Rank range with error: the rank range allowing for sampling error, for all items together "
-        "with 95% confidence." in done.text
+        "Rank range with error: every rank that the assumption and sampling error allow, with 95% "
+        "confidence for all items together." in done.text
     )
     done = run("rate", stays, *RATE, "--level", "none")
     assert re.search(r"  rank\b.*\n.*  range\b", done.out)

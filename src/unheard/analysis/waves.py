@@ -107,7 +107,7 @@ class Waves(Participation):
         return self.covariance
 
     def find_item_box(self) -> tuple[Floats, Floats]:
-        """Return bounds for one item like those at hand: the box, widened by how items vary."""
+        """Return bounds for one item like these: the box, widened by how much items vary."""
         away = critical_value(self.level) * self.item_spread
         lower, upper = expit(logit(self.g_lower) - away), expit(logit(self.g_upper) + away)
         return np.maximum(lower, LEAST_PARTICIPATION), np.asarray(upper)

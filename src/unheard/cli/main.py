@@ -129,7 +129,7 @@ def main() -> None:
 
 
 def _end_by(number: int) -> None:
-    """End as the signal ends whoever does not listen to it."""
+    """End as the signal ends a process that does not handle it."""
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)
 

@@ -208,7 +208,7 @@ def _check_repeats(words: Sequence[str]) -> None:
     for word in words:
         if fold(word) in seen or not fold(word):
             raise _refuse(
-                "{argument} must name each word once, and {word} stands there twice"
+                "{argument} must name each word once, and {word} appears twice"
                 if fold(word)
                 else "{argument} has a word without letters",
                 word,
@@ -308,7 +308,7 @@ class Reading:
 
 
 def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[Reading]:
-    """Return the ways to read words as ratings: one, several between which nobody can tell, none.
+    """Return the ways to read words as ratings: none, one, or several equally plausible ones.
 
     Parameters
     ----------

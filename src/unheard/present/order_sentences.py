@@ -133,7 +133,7 @@ class Findings:
         return sentences
 
     def standing(self, who: TopKBreakdown) -> str:
-        """Say how firmly one item stands in the top k."""
+        """Say at which q one item is certain to be in the top k."""
         name, never = name_of(who.item), self.never()
         top = "first" if who.k == 1 else f"in the top {who.k:,}"
         if who.breakdown_q is None:
@@ -165,7 +165,7 @@ class Findings:
         mark
             What marks the verdicts that sampling error leaves undecided, if anything does.
         """
-        ranks = "Rank range: every rank the item can have, depending on the non-respondents."
+        ranks = "Rank range: every rank that the assumption allows."
         meanings = [f"{ranks} Items of different tiers cannot change places." if tiers else ranks]
         if self.total > 1 and not self.request.compared_within:
             meanings.append(ONE_CROWD if self.request.shared else OWN_CROWDS)

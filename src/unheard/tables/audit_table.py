@@ -131,7 +131,7 @@ def read_audit(
     paired
         Whether the truth is about the same people, so that it includes the respondents.
     where, watch
-        Where the table is, and what is told of long work.
+        Where the table is, and what receives the progress.
     note
         Told what was done to rows that could not be used as they were.
     **rows

@@ -770,7 +770,7 @@ def _describe_totals(request: Request, opened: Opened, given: Prepared) -> list[
     """
     engine, kinds = opened.engine, opened.kinds
     if not engine.keeps:
-        return []  # what is told is not worth counting everything again
+        return []  # such a message is not worth counting everything again
     names = []
     for name in request.item:
         if kinds.get(name) == "text":

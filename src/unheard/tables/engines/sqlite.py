@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _BATCH = 10_000
 _PATIENCE = 60.0
-"""Seconds to wait while somebody writes; who writes all the time leaves few gaps."""
+"""Seconds to wait while another program writes; one that never stops leaves few gaps."""
 
 _MAGIC = b"SQLite format 3\0"
 
@@ -94,7 +94,7 @@ class SQLite(Database):
         return batches(*_find_types(cursor, names))
 
     def computes(self) -> bool:
-        """Tell that it can: it runs in this process."""
+        """Return that it can: it runs in this process."""
         return True
 
     def upload(self, name: str, table_: pa.Table) -> exp.Expr:

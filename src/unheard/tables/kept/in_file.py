@@ -25,7 +25,7 @@ _KEY = "unheard_counts"
 
 
 class CountsFile:
-    """Counts kept in a file; whoever adds to it waits for whoever is adding already."""
+    """Counts kept in a file; processes that add to it wait for each other."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.words = path, str(path)
@@ -47,7 +47,7 @@ class CountsFile:
         if found is None:
             raise SourceError(
                 "into",
-                problem="{path} exists, and holds no kept counts",
+                problem="{path} exists but holds no kept counts",
                 hint="Name another file",
                 path=self.words,
             )
@@ -75,7 +75,7 @@ class CountsFile:
         return new, Totals(items, rows or 0, ratings or 0, len(state.batches) + len(new))
 
     def _merge(self, engine: DuckDB, request: Request, batches: Sequence[Batch]) -> None:
-        """Put what is kept and what is new together, in a table of the engine."""
+        """Merge what is kept and what is new, in a table of the engine."""
         parts: list[exp.Expr] = []
         if self.path.exists():
             parts.append(read_file(engine, self.words, self.words, Roles(), Reading())[0])
@@ -127,7 +127,7 @@ def read_state(path: Path) -> State | None:
     try:
         metadata = read_metadata(path).metadata or {}
     except (pa.ArrowInvalid, OSError):
-        return None  # whoever reads its rows says better what is wrong
+        return None  # the error of whatever reads its rows is clearer
     text = metadata.get(_KEY.encode())
     if text is None:
         return None

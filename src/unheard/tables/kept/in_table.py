@@ -37,7 +37,7 @@ DEFAULT_TABLE = "counts"
 
 
 class CountsTable:
-    """Counts kept in a table; whoever adds to it waits for whoever is adding already.
+    """Counts kept in a table; processes that add to it wait for each other.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class CountsTable:
         if found is None:
             raise SourceError(
                 "into",
-                problem="{table} exists, and holds no kept counts",
+                problem="{table} exists but holds no kept counts",
                 hint="Name another table",
                 table=self.words,
             )
@@ -211,7 +211,7 @@ def _is_there(path: Path) -> bool:
 
 @contextmanager
 def _create_database(path: Path, named: str) -> Iterator[None]:
-    """Make an empty database if there is none; if nothing is written to it, it goes again."""
+    """Create an empty database if there is none; remove it again if nothing is written to it."""
     if _is_there(path):
         yield
         return

@@ -125,7 +125,7 @@ def _open_archive(path: str, words: str) -> Iterator[zipfile.ZipFile]:
 
 def _say_damage(error: Exception) -> str:
     text = str(error).rstrip(".")
-    return "it is cut off, or something else" if text == "File is not a zip file" else text
+    return "it is truncated, or not a zip file" if text == "File is not a zip file" else text
 
 
 def _holds_table(archive: zipfile.ZipFile, one: zipfile.ZipInfo) -> bool:

@@ -57,9 +57,9 @@ def write_count_query(
     packed
         Whether to use the fast way if it applies.
     lean
-        Whether to leave out, if the fast way applies, what only rows that were not counted make a
-        difference to: ``N_ROWS`` is then the number of ratings, and the caller compares its sum
-        with the number of rows.
+        Whether to leave out, if the fast way applies, what depends only on rows that
+        were not counted: ``N_ROWS`` is then the number of ratings, and the caller compares its
+        sum with the number of rows.
     named
         Whether to leave out the rows that do not say what was rated, or when, if there are windows;
         otherwise they are counted, so that they can be refused.
@@ -127,7 +127,7 @@ _RECENCY, _PLACE, _SETTLED = reserve("recency"), reserve("place"), reserve("sett
 
 
 def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
-    """Return the rows to count: of several ratings by one person the latest, if so asked.
+    """Return the rows to count: if asked for, only the latest of several ratings by one person.
 
     Ratings that are equally late are one if they are the same. If they differ, or one without a
     time is among several, it is unknown which is the latest: then all are kept, and
@@ -313,7 +313,7 @@ def _sum_weights(request: Request, kinds: dict[str, Kind]) -> list[exp.Expr]:
 
 
 def bad_weight(name: str) -> exp.Expr:
-    """Condition that a column holds no weight: nothing, no positive number, one beyond reason."""
+    """Condition that a column holds no valid weight: null, not positive, or too large."""
     value = column(name)
     huge = exp.GT(this=value.copy(), expression=number(LARGEST_COUNT))
     return exp.or_(value.copy().is_(exp.null()), value.copy() <= 0, huge)
@@ -334,7 +334,7 @@ def _merge_counts(request: Request) -> list[exp.Expr]:
 
 
 def bad_count(name: str) -> exp.Expr:
-    """Condition that a column holds no count: nothing, a negative number, a fraction, no number."""
+    """Condition that a column holds no valid count: null, negative, a fraction, or not a number."""
     value = column(name)
     fraction = exp.NEQ(this=value.copy(), expression=exp.Floor(this=value.copy()))
     # What is not a number is larger than any number, in every engine that knows such a thing.
@@ -430,7 +430,7 @@ def _by_value(
 
 
 def _list_kept_columns(request: Request) -> list[tuple[str, type[exp.AggFunc]]]:
-    """Columns besides the counts, and how they are put together once more."""
+    """Columns besides the counts, and how they are aggregated once more."""
     kept: list[tuple[str, type[exp.AggFunc]]] = []
     for aggregate in _per_item(request):
         name = aggregate.alias
@@ -502,7 +502,7 @@ def _unfold(
 
 
 def _bucket(time: str, window: Window) -> exp.Expr:
-    """Number the steps of time; of what is no day of the calendar, there is none."""
+    """Number the steps of time; null for what is not a day of the calendar."""
     day = exp.cast(column(time), "date")
     origin = exp.cast(exp.Literal.string(window.step.origin.isoformat()), "date")
     if window.step.unit == "day":

@@ -111,7 +111,7 @@ def _add_ranks(
         ),
         distinct=False,
     )
-    words = "All ends of intervals, sorted once, tell the possible ranks."
+    words = "All ends of intervals, sorted once, give the possible ranks."
     latest = steps.add(f"{prefix}ends", ends, words)
     downwards = (exp.Ordered(this=column(_PLACE), desc=True), exp.Ordered(this=column(_IS_LOWER)))
     lower = exp.case().when(column(_IS_LOWER).eq(1), _ONE)
