@@ -214,6 +214,9 @@ def test_minimax_takes_its_options() -> None:
         (uh.compare, {"a": [1, 2], "b": [2, 1], "quite": "low"}, r"Did you mean quiet\?"),
         (uh.plan_follow_up, {"counts": [1, 2], "n": 9, "widht": 1}, r"Did you mean width\?"),
         (uh.add_counts, {"source": [], "into": "a", "bach": "b"}, r"Did you mean batch\?"),
+        (uh.build_question, {"counts": [1, 2], "coverz": "mean"}, r"Did you mean covers\?"),
+        (uh.calibrate, {"observed": [1, 2], "pared": False}, r"Did you mean paired\?"),
+        (uh.tally, {"ratings": [1, 2], "null": "drop"}, r"Did you mean nulls\?"),
         (uh.plan_table, {"source": [], "item": "a", "n_colum": "b"}, r"Did you mean n_column\?"),
     ],
 )

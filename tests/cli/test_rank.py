@@ -110,7 +110,9 @@ def test_sentences(run: Any, stays: Path) -> None:
     assert "Allowing for it, surely: Alder. Possibly: Cedar, Birch, Dune." in done.text
     assert "In the top 2 by average, but undecided: Cedar." in done.text
     assert "With error: every rank that the assumption and sampling error allow, with" in done.text
-    assert "with 95% confidence for all items together; * marks what it leaves undecided." in done.text
+    assert (
+        "with 95% confidence for all items together; * marks what it leaves undecided." in done.text
+    )
     assert "0.6 times as often" in done.text
 
 

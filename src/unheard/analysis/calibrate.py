@@ -36,6 +36,7 @@ from unheard.formulas.pooling import Pool
 from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.question import require_level
 from unheard.model.scale import Scale
+from unheard.options.unknown import suggests_names
 from unheard.text import write_exactly
 
 FEWEST_ITEMS = 5
@@ -99,6 +100,7 @@ class Audit(Participation):
         return np.maximum(lower, LEAST_PARTICIPATION), np.asarray(upper)
 
 
+@suggests_names
 def calibrate(
     observed: CountsLike,
     truth: CountsLike,

@@ -36,6 +36,7 @@ from unheard.formulas.operations import Floats
 from unheard.model.labelled_counts import PlainOrLabelled, read_counts
 from unheard.model.question import require_level
 from unheard.model.scale import Scale
+from unheard.options.unknown import suggests_names
 
 MODEL_LEVEL = 0.05
 """Significance level of the test of the model."""
@@ -113,6 +114,7 @@ class Waves(Participation):
         return np.maximum(lower, LEAST_PARTICIPATION), np.asarray(upper)
 
 
+@suggests_names
 def calibrate_from_waves(
     counts: PlainOrLabelled,
     *,

@@ -38,6 +38,14 @@ class Scale:
     values: tuple[float, ...]
 
     def __init__(self, values: Iterable[float]) -> None:
+        given: object = values
+        if isinstance(given, str):
+            raise ScaleError(
+                "scale",
+                problem="{argument} must be numbers here",
+                value=given,
+                hint="Use Scale.parse for text",
+            )
         numbers = tuple(_read_number(value, index) for index, value in enumerate(values))
         if len(numbers) < 2:
             raise ScaleError(
