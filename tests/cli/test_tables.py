@@ -295,7 +295,9 @@ def test_to_table(run: Any, tmp_path: Path, kind: str, url: bool) -> None:
     assert (done.code, done.out) == (0, "")
     assert "5 rows written to Rated now" in done.err
     rows = table_of(path, "Rated now")
-    assert list(rows[0]) == COLUMNS
+    assert list(rows[0]) == [*COLUMNS, "method", "q", "level", "assumption"]
+    assert [rows[0][name] for name in ("method", "q", "level")] == ["paa", 0.3, 0.95]
+    assert rows[0]["assumption"].startswith("Whatever their rating, people respond")
     same_rows(rows)
     again = run("rate", source, "--table", "stays", *RATE, "--to-table", "Rated now")
     assert again.code == 2
