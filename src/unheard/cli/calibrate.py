@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def calibrate(values: Values, words: tuple[str, ...]) -> None:
     """Estimate participation from an audit, or from reminders.
 
-    TABLE is read as by unheard rate. An audit knows the truth: everybody was asked and some of them
-    responded, ratings of people drawn at random, or a census of some items. Without an audit,
+    TABLE is read as by unheard rate. An audit includes ratings of people who did not respond: of
+    all of them, of people drawn at random, or of everybody who knows some items. Without an audit,
     learn from who responded to which reminder (--wave), or take a suggestion from the response
     rates of many items (--across-items).
 

@@ -75,7 +75,11 @@ def demo(values: Values) -> None:
 
 def _command() -> str:
     """Return what the reader has to type to reach this command."""
-    return "unheard" if shutil.which("unheard") else os.path.relpath(sys.argv[0])
+    if shutil.which("unheard"):
+        return "unheard"
+    if sys.argv[0].endswith("__main__.py"):
+        return f"{os.path.basename(sys.executable)} -m unheard"
+    return os.path.relpath(sys.argv[0])
 
 
 def _show_table(console: Console) -> None:

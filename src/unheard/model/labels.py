@@ -22,7 +22,7 @@ AUTO = "auto"
 """Accepts the reading that is recognised."""
 
 _MOST_UNREAD = 30
-"""Words that are not recognised and shown."""
+"""Number of unrecognised words to show."""
 
 _DEFAULT = Scale.points(5)
 

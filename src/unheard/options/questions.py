@@ -242,7 +242,7 @@ QUESTIONS: dict[str, Options] = {
         )
     ),
     "report": (
-        replace(o.OUTPUT, help="File to write the report to: .html."),
+        replace(o.OUTPUT, help="File to write the report to; its name ends in .html."),
         o.TITLE,
         _shared_or_separate(
             "Rank items as rated by one crowd, whose participation distorts all items alike, or "

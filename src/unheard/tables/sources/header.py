@@ -14,7 +14,7 @@ from unheard.text import write_exactly
 Cell: TypeAlias = str | float | bool | date | datetime | time | timedelta | None
 
 LOOKED_AT = 60
-"""So many rows from the top are looked at."""
+"""Number of rows from the top that are searched."""
 
 _COMPARED = 20
 _NUMBER = re.compile(r"\s*[+-]?\d+([.,]\d+)?\s*%?\s*")

@@ -32,7 +32,7 @@ _MOST_RATINGS = 21
 """A column with more different values than this is not taken for ratings."""
 
 _COUNTED = 200_000
-"""Up to so many rows, different values are counted one by one."""
+"""Number of rows up to which different values are counted exactly."""
 
 _RARE = 0.02
 """Values at the ends as rare as this may be slips, and do not make a scale longer."""

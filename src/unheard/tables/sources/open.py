@@ -1,4 +1,4 @@
-"""Whatever holds the ratings, turned into an engine and a table in it."""
+"""Sources of ratings, opened: each becomes an engine and a table in it."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Where:
         return Reading.read(self.sheet, self.encoding, self.header, self.most)
 
     def refuse_reading(self, what: str) -> None:
-        """Raise if something is said about reading a file, and there is none."""
+        """Raise if options for reading files are given for a source that is not a file."""
         for name in ("sheet", "encoding", "header"):
             if getattr(self, name) is not None:
                 raise OptionError(
@@ -144,7 +144,7 @@ class Where:
 
 
 def open_source(source: Any, request: Request | None, where: Where) -> Opened:
-    """Open whatever holds the ratings; without a request, to see what is in it."""
+    """Open a source of ratings; without a request, to see what is in it."""
     if where.engine is not None and where.engine not in ENGINES:
         raise OptionError(
             "engine",
@@ -318,7 +318,7 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
 
 
 def _describe_file(engine: Engine, relation: exp.Expr, words: str, where: Where) -> Opened:
-    """Describe what came in as no frame, so that there is none whose kind a result could have."""
+    """Describe a source that is not a frame; results are frames of the kind that was asked for."""
     backend = choose_backend(where.backend)
 
     def convert(query: exp.Expr) -> Any:

@@ -200,7 +200,7 @@ def _count_over(within: list[str], what: exp.Expr, *order: exp.Ordered) -> exp.W
 def _along(
     within: Iterable[str], what: exp.Expr, *order: exp.Expr, **frame: exp.Expr
 ) -> exp.Window:
-    """Work something out along the rows that agree in some columns."""
+    """Compute something along the rows that agree in some columns."""
     listed = exp.Order(expressions=[one.copy() for one in order])
     return exp.Window(this=what, partition_by=[*map(column, within)], order=listed, **frame)
 

@@ -364,7 +364,7 @@ class _StatedN:
     everywhere: exp.Expr | None = None
 
     def correct(self, bad_n: str, seen: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
-        """Return n without what cannot be right, and 1 where that made a difference."""
+        """Return n without impossible values, and 1 where there was one."""
         low, high = self.smallest, self.largest
         right = [
             exp.EQ(this=low.copy(), expression=high.copy()),
