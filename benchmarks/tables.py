@@ -126,7 +126,11 @@ def _task(task: dict[str, Any]) -> dict[str, float]:
         import unheard as uh
 
         def work() -> object:
-            return uh.rate(path, "item", "rating", q=0.3, scale=f"1:{m}", sort=False, **task)
+            # The peer makes an Arrow table, too.
+            scale = f"1:{m}"
+            return uh.rate(
+                path, "item", "rating", q=0.3, scale=scale, sort=False, backend="pyarrow", **task
+            )
 
     best = seconds(work, repeats)
     return {

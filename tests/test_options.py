@@ -42,6 +42,7 @@ BODIES = {
     "sweep": {"counts", "at"},
     "compare": {"a", "b", "names"},
     "regret": set(),
+    "minimax": set(),
     "plan": {"counts"},
 }
 """The questions that are bodies in JSON, and their fields that are not options."""
@@ -56,7 +57,11 @@ QUERIES = {
     "/calibrate": ("calibrate",),
     "/calibrate/chart": ("calibrate", "chart"),
     "/plan": ("plan_table",),
-    **{f"/{question}/chart": ("chart",) for question in BODIES if question != "plan"},
+    **{
+        f"/{question}/chart": ("chart",)
+        for question in BODIES
+        if question not in ("minimax", "plan")
+    },
 }
 """The addresses with query parameters, and the questions that these belong to."""
 
@@ -209,6 +214,9 @@ def test_minimax_takes_its_options() -> None:
         (uh.compare, {"a": [1, 2], "b": [2, 1], "quite": "low"}, r"Did you mean quiet\?"),
         (uh.plan_follow_up, {"counts": [1, 2], "n": 9, "widht": 1}, r"Did you mean width\?"),
         (uh.add_counts, {"source": [], "into": "a", "bach": "b"}, r"Did you mean batch\?"),
+        (uh.build_question, {"counts": [1, 2], "coverz": "mean"}, r"Did you mean covers\?"),
+        (uh.calibrate, {"observed": [1, 2], "pared": False}, r"Did you mean paired\?"),
+        (uh.tally, {"ratings": [1, 2], "null": "drop"}, r"Did you mean nulls\?"),
         (uh.plan_table, {"source": [], "item": "a", "n_colum": "b"}, r"Did you mean n_column\?"),
     ],
 )

@@ -1,7 +1,7 @@
 """The tree of the package in ARCHITECTURE.md, from the first lines of the docstrings.
 
     python -m tools.architecture            # the tree is up to date
-    python -m tools.architecture --update   # write it anew
+    python -m tools.architecture --update   # rewrite it
 
 The layers come highest first, in the order of the contract in pyproject.toml.
 """
@@ -58,7 +58,7 @@ def rank(package: Path) -> tuple[int, str]:
 
 
 def main() -> None:
-    """Compare the tree in the page with the package, or write it anew."""
+    """Compare the tree in the page with the package, or rewrite it."""
     text = PAGE.read_text(encoding="utf-8")
     now = _TREE.sub(lambda _: tree(), text, count=1)
     if "--update" in sys.argv[1:]:

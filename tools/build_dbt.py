@@ -1,7 +1,7 @@
 """The generated macros of the dbt package: the closed forms as SQL, the scale still open.
 
     python -m tools.build_dbt            # the macros are up to date
-    python -m tools.build_dbt --update   # write them anew
+    python -m tools.build_dbt --update   # rewrite them
 
 ``dbt/macros/rate.sql`` checks its arguments, counts, and spreads the counts over a row for each
 rating; the macros written here make results of them. What runs there is what every other engine
@@ -270,7 +270,7 @@ def find_stale() -> list[str]:
 
 
 def main() -> None:
-    """Compare the generated macros with the formulas, or write them anew."""
+    """Compare the generated macros with the formulas, or rewrite them."""
     if "--update" in sys.argv[1:]:
         FOLDER.mkdir(parents=True, exist_ok=True)
         files = write_files()
@@ -280,7 +280,7 @@ def main() -> None:
         for name, text in files.items():
             (FOLDER / name).write_text(text, encoding="utf-8")
     elif stale := find_stale():
-        sys.exit(f"Stale in dbt: {', '.join(stale)}; `make docs-update` writes them anew.")
+        sys.exit(f"Stale in dbt: {', '.join(stale)}; `make docs-update` rewrites them.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Run the examples of the documentation: check what they show, or write it anew.
+"""Run the examples of the documentation: check what they show, or rewrite it.
 
     python -m tools.doc_examples            # every example of README.md and docs/ is up to date
     python -m tools.doc_examples --update   # rewrite the outputs in place
@@ -220,7 +220,7 @@ def words_of(svg: str) -> list[str]:
 
 
 def main() -> None:
-    """Check the pages named on the command line, or all, or write them anew."""
+    """Check the pages named on the command line, or all, or rewrite them."""
     parser = argparse.ArgumentParser(description="Check the examples of the documentation.")
     parser.add_argument("pages", nargs="*", type=Path, help="by default all")
     parser.add_argument("--update", action="store_true", help="rewrite the outputs in place")

@@ -58,7 +58,7 @@ LEFT JOIN uh_counts ON {{ unheard.match_items(asked.item, 'uh_listed', 'uh_count
 {%- endif %}
 ),
 uh_scale AS (
-/* Everything is seen from both ends of the scale. */
+/* Both ends of the scale, a row for each. */
 {%- for end in unheard.ends()[asked.formula] %}
   {%- set outer = loop %}
   {%- for place in range(1, size + 1) %}

@@ -29,6 +29,8 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import Protocol, TypeAlias
 
+FAULT = "This is a bug in unheard, not in your input. Please report it."
+
 
 class UnheardError(Exception):
     """Base of every error raised on purpose."""
@@ -98,7 +100,7 @@ class InputError(UnheardError, ValueError):
     index
         Which element of the argument is at fault.
     examples
-        Values that would do; the hint then ends in "such as 0.3 or reviews". An argument with a
+        Values that are accepted; the hint then ends in "such as 0.3 or reviews". An argument with a
         value is written as the users of a surface would give it.
     code
         A name for programs to go by; by default that of the kind of error.
@@ -164,7 +166,7 @@ class InputError(UnheardError, ValueError):
         return parts
 
     def _fill(self, template: str) -> Iterator[Part]:
-        """Replace what stands in braces by data and references."""
+        """Replace names in braces by data and references."""
         for text, name, detail, _ in Formatter().parse(template):
             if text:
                 yield text

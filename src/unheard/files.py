@@ -42,7 +42,7 @@ def beside(path: Path, argument: str = "output") -> Iterator[Path]:
     partial = target.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}.part")
     try:
         _remove_leftovers(target)
-        with _created(partial) as descriptor:
+        with _create_file(partial) as descriptor:
             if target.exists():
                 # Before there is anything to read in it.
                 partial.chmod(stat.S_IMODE(target.stat().st_mode))
@@ -74,7 +74,7 @@ def refuse_to_write(path: Path, reason: str, argument: str = "output") -> Option
 
 
 @contextmanager
-def locked(path: Path, argument: str = "output") -> Iterator[None]:
+def lock_file(path: Path, argument: str = "output") -> Iterator[None]:
     """Wait until no other process has a file locked, and lock it; the lock ends with the process.
 
     It is held on a file of its own, since the one that is locked may be replaced.
@@ -121,7 +121,7 @@ def check_replaceable(path: Path, argument: str = "output") -> None:
 
 
 @contextmanager
-def _created(path: Path) -> Iterator[int]:
+def _create_file(path: Path) -> Iterator[int]:
     """Create a file and, where others may still write to it then, hold it."""
     if sys.platform == "win32":
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)

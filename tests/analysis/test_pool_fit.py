@@ -60,8 +60,8 @@ def test_the_closed_form_is_the_best_linear_prediction() -> None:
     observed, truth = world(np.random.default_rng(3), 60)
     pool = fit_pool(observed, truth, VALUES, paired=True)
     assert pool is not None
-    assert pool.silent is not None
-    fitted = pool.silent
+    assert pool.with_n is not None
+    fitted = pool.with_n
     modes = np.array(fitted.modes).T
     # Undo the change of coordinates, and solve the normal equations with plain algebra.
     back = np.linalg.inv(modes).T

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -286,3 +286,17 @@ def test_with_sampling_error_few_runs_have_a_wrong_claim(
             runs += 1
     assert said >= least_said * runs
     assert wrong <= 0.05 * runs + 3 * np.sqrt(0.05 * 0.95 * runs)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        uh.rank_shared,
+        lambda counts: uh.find_top_k_breakdown(counts, 0, 1),
+        lambda counts: uh.find_shared_top_k_breakdown(counts, 0, 1),
+        lambda counts: uh.find_shared_breakdown(counts, [0], [1]),
+    ],
+)
+def test_counts_are_no_question(ask: Callable[[Any], object]) -> None:
+    with pytest.raises(uh.OptionError, match="must be a Question; got list"):
+        ask([[1, 2], [2, 1]])

@@ -327,7 +327,7 @@ def test_files_that_cannot_be(
         "short": good | {"g": good["g"][1:]},
         "large": good | {"g": [3, *good["g"][1:]]},
         "text": good | {"g": "many"},
-        "pool": good | {"pool": {"seen": {}, "silent": None}},
+        "pool": good | {"pool": {"without_n": {}, "with_n": None}},
         "odd": {"segments": [1]},
         "none": {"segments": {"a": None}},
     }.items():

@@ -201,6 +201,17 @@ def test_bad_input_ends_with_2_and_one_clear_message(
     assert "Traceback" not in done.err
 
 
+def test_messages_are_as_wide_as_the_terminal(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("estimate", *COUNTS, "--q", "1.3")
+    unbroken = run(*words).err
+    assert unbroken.count("\n") == 1
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = run(*words).err.splitlines()
+    assert max(map(len, lines)) <= 40 < len(unbroken)
+    assert " ".join(lines) == unbroken.rstrip("\n")
+
+
 def test_demo_and_version_and_help(run: Any) -> None:
     out = run("demo").out
     assert "Hotel A" in out

@@ -109,8 +109,10 @@ def test_sentences(run: Any, stays: Path) -> None:
     assert "Surely in the top 2, ignoring sampling error: Alder. Possibly: Cedar," in done.text
     assert "Allowing for it, surely: Alder. Possibly: Cedar, Birch, Dune." in done.text
     assert "In the top 2 by average, but undecided: Cedar." in done.text
-    assert "With error: the rank range allowing for sampling error, for all items" in done.text
-    assert "together with 95% confidence; * marks what it leaves undecided." in done.text
+    assert "With error: every rank that the assumption and sampling error allow, with" in done.text
+    assert (
+        "with 95% confidence for all items together; * marks what it leaves undecided." in done.text
+    )
     assert "0.6 times as often" in done.text
 
 
@@ -230,9 +232,9 @@ def test_json(run: Any, stays: Path) -> None:
     }
     assert list(found["rows"][0]) == COLUMNS
     # The page shows these sentences, under its own heading and without asterisks.
-    (said,) = (one for one in found["meanings"] if "sampling error, for all items" in one)
+    (said,) = (one for one in found["meanings"] if "sampling error allow" in one)
     assert said.startswith("Rank range with sampling error: ")
-    assert said.endswith(" with 95% confidence.")
+    assert said.endswith(" with 95% confidence for all items together.")
     same_rows(found["rows"])
     assert json.loads(run(stays, *RANK, "--json").out)["who"] is None
 

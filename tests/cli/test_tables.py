@@ -116,8 +116,8 @@ def test_rank_ranges_say_whether_they_allow_for_sampling_error(run: Any, stays: 
     done = run("rate", stays, *RATE)
     assert re.search(r"  rank range\b.*\n.*  with error\b", done.out)
     assert (
-        "Rank range with error: the rank range allowing for sampling error, for all items together "
-        "with 95% confidence." in done.text
+        "Rank range with error: every rank that the assumption and sampling error allow, with 95% "
+        "confidence for all items together." in done.text
     )
     done = run("rate", stays, *RATE, "--level", "none")
     assert re.search(r"  rank\b.*\n.*  range\b", done.out)
@@ -295,7 +295,9 @@ def test_to_table(run: Any, tmp_path: Path, kind: str, url: bool) -> None:
     assert (done.code, done.out) == (0, "")
     assert "5 rows written to Rated now" in done.err
     rows = table_of(path, "Rated now")
-    assert list(rows[0]) == COLUMNS
+    assert list(rows[0]) == [*COLUMNS, "method", "q", "level", "assumption"]
+    assert [rows[0][name] for name in ("method", "q", "level")] == ["paa", 0.3, 0.95]
+    assert rows[0]["assumption"].startswith("Whatever their rating, people respond")
     same_rows(rows)
     again = run("rate", source, "--table", "stays", *RATE, "--to-table", "Rated now")
     assert again.code == 2

@@ -193,7 +193,7 @@ def test_frames_of_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch) 
         uh.OptionError, match="backend must be one of pandas, polars, pyarrow; got 'spark'"
     ):
         result.to_frame("spark")  # type: ignore[call-overload]
-    monkeypatch.setattr("unheard.present.results.find_spec", lambda name: name == "pyarrow" or None)
+    monkeypatch.setattr("unheard.model.results.find_spec", lambda name: name == "pyarrow" or None)
     assert isinstance(result.to_frame(), pa.Table)
     with pytest.raises(uh.OptionError, match="not installed; got 'polars'"):
         result.to_frame("polars")

@@ -62,7 +62,7 @@ def words(name: str, *examples: str, read: bool) -> Column:
     [
         ([text("hotel", 5), STARS], "stars", None),
         ([text("hotel", 5)], None, "No column looks like ratings"),
-        ([words("1", "A", "B", read=True), whole("2", ROWS)], "1", "Nothing says for sure"),
+        ([words("1", "A", "B", read=True), whole("2", ROWS)], "1", "The ratings are probably in"),
         ([words("1", "A", "B", read=True), whole("2", 4)], "2", None),
         ([words("course", "A", "B", read=True), words("answer", "meh", read=False)],
          "answer", "words in 'answer' are not recognised"),

@@ -272,10 +272,10 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(uh.OptionError, match="its batches might be added twice"):
         uh.add_counts(into, other, batch="second")
     pq.write_table(table, other)
-    with pytest.raises(uh.SourceError, match=r"other\.parquet exists, and holds no kept counts"):
+    with pytest.raises(uh.SourceError, match=r"other\.parquet exists but holds no kept counts"):
         uh.add_counts(table, other, **RATED, batch="first")
     database = in_sqlite(tmp_path / "stays.db", counts=STAYS)
-    with pytest.raises(uh.SourceError, match=r"stays\.db#counts exists, and holds no kept counts"):
+    with pytest.raises(uh.SourceError, match=r"stays\.db#counts exists but holds no kept counts"):
         uh.add_counts(table, database, **RATED, batch="first")
     assert into.read_bytes() == before
 

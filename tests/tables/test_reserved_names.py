@@ -29,7 +29,7 @@ from unheard.tables.sources import inspection
 from unheard.tables.sources.open import Where, open_source
 from unheard.tables.sql import dialects
 from unheard.tables.sql.reserved_names import PREFIX, is_reserved, plain
-from unheard.tables.top_k import find_standing
+from unheard.tables.top_k import find_item_breakdown
 
 ONCE_WRONG = [
     *("place", "passed", "lowers", "is_lower", "opened", "p_0_0", "p_0_n", "c_0_1", "sum_0"),
@@ -127,7 +127,7 @@ def look_at_it() -> None:
 def look_at_the_order() -> None:
     request = add_order(read_request(item="hotel", rating="stars", q=0.3), k=2)
     job = prepare(STAYS, request, Where())
-    find_standing(job, "4")
+    find_item_breakdown(job, "4")
     gather_report_data(job, source="stays", command=None, title=None)
     job.close()
 

@@ -20,7 +20,7 @@ from unheard.tables.pipeline import prepare, read_request
 from unheard.tables.request import Request, add_order
 from unheard.tables.shared_ranks import CrowdRanks
 from unheard.tables.sources.open import Where
-from unheard.tables.top_k import find_standing
+from unheard.tables.top_k import find_item_breakdown
 
 COUNTS = {
     "Alder": [3, 10, 40, 200, 900],
@@ -103,7 +103,7 @@ def test_an_item_that_is_left_out_is_compared_with_nobody() -> None:
     try:
         assert job.crowd is not None
         assert job.crowd.names == [name for name in NAMES if name != "Dune"]
-        assert find_standing(job, "Alder").breakdown_q is not None
+        assert find_item_breakdown(job, "Alder").breakdown_q is not None
     finally:
         job.close()
 
@@ -112,8 +112,8 @@ def test_who_is_asked_of_the_crowd() -> None:
     job = prepare(TABLE, request(), Where())
     try:
         # One rating may be anybody's, so that sampling error leaves the first place open.
-        assert find_standing(job, "Alder").breakdown_q is None
-        assert find_standing(job, "Dune").ci_breakdown_q is None
+        assert find_item_breakdown(job, "Alder").breakdown_q is None
+        assert find_item_breakdown(job, "Dune").ci_breakdown_q is None
     finally:
         job.close()
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -32,6 +34,7 @@ from tests.tables.stays import (
     refused,
     stays,
 )
+from unheard.model.results import Backend
 from unheard.tables.sources.databases import connect
 from unheard.tables.sources.encodings import Survey
 
@@ -396,6 +399,33 @@ def test_engine_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     path = tmp_path / "stays.csv"
     path.write_bytes(as_csv(STAYS))
     refused(path, r"unheard\[spark\]", uh.MissingLibraryError, engine="spark")
+
+
+def test_files_give_the_frame_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    path = tmp_path / "stays.csv"
+    path.write_bytes(as_csv(STAYS))
+    kinds: list[tuple[Backend | None, type]] = [
+        (None, pd.DataFrame),
+        ("pandas", pd.DataFrame),
+        ("polars", pl.DataFrame),
+        ("pyarrow", pa.Table),
+    ]
+    first = uh.rate(path, "hotel", "stars", q=0.3)["hotel"][0]
+    for backend, kind in kinds:
+        rated = uh.rate(path, "hotel", "stars", q=0.3, backend=backend)
+        ranked = uh.rank(path, "hotel", "stars", q=0.3, backend=backend)
+        counted = uh.count_ratings(path, "hotel", "stars", backend=backend)
+        assert [type(one) for one in (rated, ranked, counted)] == [kind] * 3
+        assert str(rated["hotel"][0]) == first
+    monkeypatch.setattr("unheard.model.results.find_spec", lambda name: None)
+    assert isinstance(uh.count_ratings(path, "hotel", "stars"), pa.Table)
+    refused(path, "not installed; got 'polars'", uh.OptionError, backend="polars")
+    refused(path, "backend must be one of", uh.OptionError, backend="dask")
+    words = "backend does not apply to a frame, whose own kind comes back"
+    refused(STAYS, words, uh.OptionError, backend="pyarrow")
 
 
 def test_a_stated_encoding_must_fit(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_columns_have_names_that_say_what_they_are(asked: dict[str, Any]) -> Non
     names = {re.sub(r"_\d+$", "", name) for name in re.findall(r"\bAS (uh_\w+)", text)}
     assert names >= {"uh_bound", "uh_above", "uh_below", "uh_sd", "uh_excess", "uh_t1"}
     assert not [name for name in names if re.fullmatch(r"uh_(x|part|column)", name)]
-    steps = re.findall(r"/\* The confidence limit is sought: step (\d) of 5\. \*/", text)
+    steps = re.findall(r"/\* Search for the confidence limit: step (\d) of 5\. \*/", text)
     assert steps == ["1", "2", "3", "4", "5"]
     # What has no name of its own is called after what it is part of; that should be the exception.
     parts = {name for name in names if name.endswith("_part")}

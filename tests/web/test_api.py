@@ -117,6 +117,14 @@ def test_regret_is_the_document_of_the_command(server: Served, command: Typed) -
     assert endless["regret"] == pytest.approx((4 * (1 - 0.5**0.5) / (1 + 0.5**0.5)) ** 2)
 
 
+def test_minimax_is_the_document_of_the_command(server: Served, command: Typed) -> None:
+    asked: dict[str, Any] = {"n": 4, "q": 0.9, "m": 3, "table": True}
+    shown = command("minimax", *words("--n 4 --q 0.9 --m 3 --table --json"))
+    assert server.question("/minimax", asked).document == json.loads(shown.out)
+    bad = problem(server.question("/minimax", asked | {"n": 4.5}), 422)
+    assert bad["detail"] == "n must be a whole number; got 4.5."
+
+
 def test_calibrate_from_counts_and_from_a_table(server: Served, command: Typed) -> None:
     counted = server.question(
         "/calibrate", {"observed": [12, 30, 49, 25], "truth": [400, 330, 230, 60]}
@@ -187,6 +195,34 @@ def test_an_audit_is_an_assumption(server: Served) -> None:
     assert found.document["estimates"][0]["estimate"] == pytest.approx(expected.estimate)
     bad = problem(server.question("/estimate", {"counts": [3, 9], "assumption": {"g": 1}}), 422)
     assert bad["argument"] == "assumption"
+
+
+def test_an_audit_is_an_assumption_for_tables(server: Served) -> None:
+    audit = uh.calibrate([9, 20, 30, 40, 50], [60, 70, 75, 70, 60])
+    text = json.dumps(audit.to_dict())
+    layout = {"item": "hotel", "rating": "stars"}
+    found = server.table("/rate", STAYS, assumption=text, **layout).document
+    stays = pa.Table.from_pylist([*csv.DictReader(io.StringIO(STAYS.decode()))])
+    expected = uh.rate(stays, "hotel", "stars", assumption=audit.assumption).to_pylist()
+    assert [row["lower"] for row in found] == [row["lower"] for row in expected]
+    page = server.table("/report", STAYS, assumption=text, **layout).text
+    assert "--assumption audit.json" in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"scale": "1:4"}, "scale differs from the scale of assumption, 1 to 5."),
+        ({"assumption": "{"}, "The document is not the result of a calibration (it is not JSON"),
+        ({"assumption": '{"segments": {"a": {}, "b": {}}}'}, "has several segments: a, b."),
+    ],
+)
+def test_assumptions_for_tables_that_cannot_be_read(
+    server: Served, asked: dict[str, str], words: str
+) -> None:
+    text = json.dumps(uh.calibrate([9, 20, 30, 40, 50], [60, 70, 75, 70, 60]).to_dict())
+    given = {"item": "hotel", "rating": "stars", "assumption": text} | asked
+    assert words in problem(server.table("/rate", STAYS, **given), 422)["detail"]
 
 
 def as_parquet(table: pa.Table) -> bytes:

@@ -96,7 +96,7 @@ uh_rated AS (
 SELECT * FROM uh_computed
 ),
 uh_ends AS (
-/* All ends of intervals, sorted once, tell the possible ranks. */
+/* All ends of intervals, sorted once, give the possible ranks. */
 SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
@@ -682,7 +682,7 @@ uh_rated AS (
 SELECT * FROM uh_computed
 ),
 uh_ends AS (
-/* All ends of intervals, sorted once, tell the possible ranks. */
+/* All ends of intervals, sorted once, give the possible ranks. */
 SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),

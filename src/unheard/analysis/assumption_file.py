@@ -20,6 +20,9 @@ from unheard.formulas.pooling import NonrespondentPool, Pool, RespondentPool
 from unheard.model.assumption import Assumption, Learned
 from unheard.model.scale import Scale
 
+DOCUMENT = "the document"
+"""What messages call a document that is not in a file."""
+
 
 def build_participation_document(found: Participation) -> dict[str, Any]:
     """Return the JSON document of estimated participation, which is also what its file contains."""
@@ -135,18 +138,40 @@ def read_assumption(path: str | Path) -> Assumption:
 def read_assumption_and_scale(path: str | Path) -> tuple[Assumption, Scale]:
     """Read estimated participation from a file, as an assumption with its scale."""
     name, _, segment = str(path).partition("#")
-    document = _read_document(name)
-    parts = document.get("segments", document.get("windows"))
+    document = parse_document(_read_text(name), name)
+    parts = _list_parts(document)
     if segment or parts is not None:
         document = _select_segment(parts or {}, segment, name)
-    return parse_participation_document(document, name)
+    return read_participation_document(document, name)
 
 
-def parse_participation_document(document: dict[str, Any], name: str) -> tuple[Assumption, Scale]:
+def check_scale(given: Scale | None, audited: Scale) -> None:
+    """Raise if a scale was given that is not the one of estimated participation."""
+    if given is not None and given != audited:
+        raise OptionError(
+            "scale",
+            problem="{argument} differs from the scale of {assumption}, {audited}",
+            hint="Leave {argument} out",
+            audited=audited.describe(),
+        )
+
+
+def read_participation_document(
+    document: dict[str, Any], name: str = DOCUMENT
+) -> tuple[Assumption, Scale]:
     """Return the assumption in the document of estimated participation, and its scale.
 
     ``name`` is what messages call the document.
     """
+    parts = _list_parts(document)
+    if isinstance(parts, dict):
+        raise SourceError(
+            "assumption",
+            problem="{file} has several segments: {known}",
+            hint="Send one of them",
+            file=name,
+            known=", ".join(list(parts)[:12]),
+        )
     try:
         made = _build_assumption(document)
         return replace(made, learned=_read_learned(document)), Scale(document["scale"])
@@ -188,9 +213,16 @@ def _refuse_file(name: str, reason: str) -> SourceError:
     )
 
 
-def _read_document(name: str) -> dict[str, Any]:
+def _list_parts(document: Any) -> Any:
+    """Return the documents of segments or windows; None if there is only one of everybody."""
+    if not isinstance(document, dict):
+        return None
+    return document.get("segments", document.get("windows"))
+
+
+def _read_text(name: str) -> str | bytes:
     try:
-        document = json.loads(Path(name).read_text(encoding="utf-8"))
+        return Path(name).read_bytes()
     except OSError as error:
         raise SourceError(
             "assumption",
@@ -199,7 +231,13 @@ def _read_document(name: str) -> dict[str, Any]:
             file=name,
             reason=error.strerror,
         ) from None
-    except ValueError as error:
+
+
+def parse_document(text: str | bytes, name: str = DOCUMENT) -> dict[str, Any]:
+    """Return the JSON object in a text; ``name`` is what messages call it."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise _refuse_file(name, f"it is not JSON: {error}") from None
     if not isinstance(document, dict):
         raise _refuse_file(name, "it is not a JSON object")
@@ -244,10 +282,10 @@ def _select_segment(segments: Any, segment: str, name: str) -> dict[str, Any]:
 def _parse_pool(stored: dict[str, Any] | None) -> Pool | None:
     if stored is None:
         return None
-    seen, silent = stored["seen"], stored["silent"]
+    without_n, with_n = stored["without_n"], stored["with_n"]
     return Pool(
-        RespondentPool(**_read_tuples(seen)),
-        None if silent is None else NonrespondentPool(**_read_tuples(silent)),
+        RespondentPool(**_read_tuples(without_n)),
+        None if with_n is None else NonrespondentPool(**_read_tuples(with_n)),
     )
 
 

@@ -36,6 +36,7 @@ from unheard.formulas.pooling import Pool
 from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.question import require_level
 from unheard.model.scale import Scale
+from unheard.options.unknown import suggests_names
 from unheard.text import write_exactly
 
 FEWEST_ITEMS = 5
@@ -92,13 +93,14 @@ class Audit(Participation):
 
         If the audit does not show how much items vary, this is the box itself.
         """
-        if self.pool is None or self.pool.silent is None:
+        if self.pool is None or self.pool.with_n is None:
             return self.g_lower, self.g_upper
-        away = critical_value(self.level) * self.pool.silent.spread
+        away = critical_value(self.level) * self.pool.with_n.spread
         lower, upper = expit(logit(self.g_lower) - away), expit(logit(self.g_upper) + away)
         return np.maximum(lower, LEAST_PARTICIPATION), np.asarray(upper)
 
 
+@suggests_names
 def calibrate(
     observed: CountsLike,
     truth: CountsLike,

@@ -174,12 +174,7 @@ def _read_one(name: str, counts: CountsLike, scale: Scale | None) -> Histograms:
     except CountsError as error:
         raise error.about(name) from None
     if not one.single:
-        raise CountsError(
-            name,
-            problem="{argument} must be one histogram",
-            value=Given(f"an array of shape {one.cells.shape}"),
-            hint="Select one row",
-        )
+        raise one.refuse_several(name, "Select one row")
     return one
 
 

@@ -216,5 +216,5 @@ def _describe_drift(found: Drift) -> list[str]:
             "after."
         )
     if found.step == 0:
-        sentences.append("Otherwise it does not move by more than chance.")
+        sentences.append("Otherwise it varies no more than chance allows.")
     return sentences

@@ -308,12 +308,7 @@ def require_one_histogram(question: Question) -> Question:
     """Raise unless the question is about one histogram, of one person or more."""
     counts = question.counts
     if not counts.single:
-        raise CountsError(
-            "counts",
-            problem="{argument} must be one histogram",
-            value=Given(f"{counts.rows} histograms"),
-            hint="Plan one follow-up at a time, or use plan_table",
-        )
+        raise counts.refuse_several("counts", "Plan one follow-up at a time, or use plan_table")
     assert counts.n is not None  # build_question_with_n requires it
     if counts.n[0] < 1:
         raise PopulationError(
@@ -329,11 +324,7 @@ def _read_follow_up(counts: CountsLike, scale: Scale) -> Floats:
     except CountsError as error:
         raise error.about("follow_up") from None
     if not responses.single:
-        raise CountsError(
-            "follow_up",
-            problem="{argument} must be one histogram",
-            value=Given(f"{responses.rows} histograms"),
-        )
+        raise responses.refuse_several("follow_up", "Combine one follow-up at a time")
     if not responses.cells.any():
         raise CountsError(
             "follow_up",

@@ -127,7 +127,7 @@ class Participation(Result):
         return None
 
     def find_item_box(self) -> tuple[Floats, Floats]:
-        """Return bounds for one item like those at hand: the box, widened by how much items vary.
+        """Return bounds for one item like these: the box, widened by how much items vary.
 
         If the data do not show how much items vary, this is the box itself.
         """

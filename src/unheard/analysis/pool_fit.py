@@ -51,11 +51,17 @@ def fit_pool(observed: Floats, truth: Floats, values: Floats, *, paired: bool) -
         return None
 
     def fit_nonrespondents(o: Floats, t: Floats) -> NonrespondentPool:
-        return _fit_silent(o, t, values)
+        return _fit_with_n(o, t, values)
 
     means = truth @ values / truth.sum(axis=1)
     seen = _fit_with_validation(
-        _fit_seen, _predict_without_n, _standardize_errors_without_n, observed, truth, values, means
+        _fit_without_n,
+        _predict_without_n,
+        _standardize_errors_without_n,
+        observed,
+        truth,
+        values,
+        means,
     )
     rated = observed[observed.sum(axis=1) > 0]
     unlike = measure_unlikeness_without_n(list(rated.T), values.tolist(), seen, NUMPY)
@@ -149,7 +155,7 @@ def _standardize_errors_with_n(
     return np.asarray(np.divide(away, np.sqrt(square), out=np.zeros(len(n)), where=square > 0))
 
 
-def _fit_seen(observed: Floats, truth: Floats) -> RespondentPool:
+def _fit_without_n(observed: Floats, truth: Floats) -> RespondentPool:
     responded, audited = observed.sum(axis=0), truth.sum(axis=0)
     # Half a person more on both sides keeps the ratio finite and positive, whatever the counts.
     stands = (audited + 0.5) / (responded + 0.5)
@@ -159,7 +165,7 @@ def _fit_seen(observed: Floats, truth: Floats) -> RespondentPool:
     )
 
 
-def _fit_silent(observed: Floats, truth: Floats, values: Floats) -> NonrespondentPool:
+def _fit_with_n(observed: Floats, truth: Floats, values: Floats) -> NonrespondentPool:
     rng = np.random.default_rng(0)
     p = rng.dirichlet(fit_dirichlet(truth), _DRAWS)
     log_odds, spread = fit_participation(observed, truth)

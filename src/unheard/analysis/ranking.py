@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from unheard.analysis.breakdown import find_largest_failing_q, find_largest_q, find_smallest_q
 from unheard.errors import Given, OptionError
 from unheard.formulas.operations import Floats
-from unheard.model.question import Question, require_level
+from unheard.model.question import Question, check_question, require_level
 from unheard.model.results import Result
 
 Whole = NDArray[np.int64]
@@ -173,6 +173,7 @@ def find_top_k_breakdown(
     >>> round(find_top_k_breakdown(hotels, 0, 1, sampling_error=True), 3)
     0.762
     """
+    check_question(question)
     items = question.counts.rows
     check_k(k, items)
     if not 0 <= item < items:

@@ -29,7 +29,7 @@ from unheard.analysis.shared_tests import (
 )
 from unheard.errors import Given, OptionError
 from unheard.formulas.operations import Floats
-from unheard.model.question import Question
+from unheard.model.question import Question, check_question
 
 _GRID = 40
 """Number of q, from 1 down, at which a claim with sampling error is tested."""
@@ -68,6 +68,7 @@ def find_shared_breakdown(
     >>> find_shared_breakdown(hotels, 0, 1, sampling_error=True).round(2)
     array([0.11])
     """
+    check_question(question)
     items = question.counts.rows
     first, second = (
         _read_item_numbers("above", above, items),
@@ -208,6 +209,7 @@ def find_shared_top_k_breakdown(
     >>> [round(find_shared_top_k_breakdown(hotels, item, k), 3) for item, k in ((0, 1), (1, 3))]
     [0.052, 0.0]
     """
+    check_question(question)
     items = question.counts.rows
     check_k(k, items)
     (row,) = _read_item_numbers("item", item, items)

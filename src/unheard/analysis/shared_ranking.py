@@ -29,7 +29,7 @@ from unheard.analysis.shared_tests import (
 )
 from unheard.errors import Given, OptionError
 from unheard.formulas.operations import Floats
-from unheard.model.question import Question
+from unheard.model.question import Question, check_question
 
 MOST_LISTED = 5000
 """Largest number of items whose settled pairs are listed."""
@@ -102,6 +102,7 @@ def rank_shared(
     >>> rank_shared(hotels, sampling_error=True).settled
     0
     """
+    check_question(question)
     items = question.counts.rows
     if k is not None:
         check_k(k, items)

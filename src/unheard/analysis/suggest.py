@@ -33,6 +33,7 @@ from unheard.model.assumption import Assumption
 from unheard.model.histograms import CountsLike, Histograms
 from unheard.model.question import require_level
 from unheard.model.scale import Scale
+from unheard.options.unknown import suggests_names
 
 FEWEST_ITEMS = 30
 """Fewer items with at least two ratings do not determine a slope."""
@@ -130,6 +131,7 @@ class Suggestion(Participation):
         return replace(Assumption.bounded(self.q_lower, self.quiet), learned=self.learned)
 
 
+@suggests_names
 def suggest_participation(
     counts: CountsLike,
     n: ArrayLike,

@@ -14,7 +14,7 @@ from unheard.analysis.breakdown import (
     find_breakdown_by_row,
     find_largest_q,
 )
-from unheard.errors import AssumptionError, CountsError, Given, OptionError
+from unheard.errors import AssumptionError, OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.arguments import SensitivityOptions
 from unheard.model.histograms import CountsLike
@@ -139,12 +139,7 @@ def _read_grid(q: Sequence[float | str] | float | str | None) -> Sequence[float]
 def sweep_question(question: Question, q: Sequence[float], claim: Claim | None = None) -> Sweep:
     """Answer a question about one histogram for many q, and find the breakdown q of a claim."""
     if question.counts.rows != 1:
-        raise CountsError(
-            "counts",
-            problem="{argument} must be one histogram",
-            value=Given(f"{question.counts.rows} histograms"),
-            hint="Sweep one at a time",
-        )
+        raise question.counts.refuse_several("counts", "Sweep one at a time")
     if not np.size(q):
         raise OptionError(
             "q", problem="{argument} has no values", hint="Give some, or leave {argument} out"

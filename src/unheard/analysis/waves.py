@@ -36,6 +36,7 @@ from unheard.formulas.operations import Floats
 from unheard.model.labelled_counts import PlainOrLabelled, read_counts
 from unheard.model.question import require_level
 from unheard.model.scale import Scale
+from unheard.options.unknown import suggests_names
 
 MODEL_LEVEL = 0.05
 """Significance level of the test of the model."""
@@ -107,12 +108,13 @@ class Waves(Participation):
         return self.covariance
 
     def find_item_box(self) -> tuple[Floats, Floats]:
-        """Return bounds for one item like those at hand: the box, widened by how items vary."""
+        """Return bounds for one item like these: the box, widened by how much items vary."""
         away = critical_value(self.level) * self.item_spread
         lower, upper = expit(logit(self.g_lower) - away), expit(logit(self.g_upper) + away)
         return np.maximum(lower, LEAST_PARTICIPATION), np.asarray(upper)
 
 
+@suggests_names
 def calibrate_from_waves(
     counts: PlainOrLabelled,
     *,

@@ -12,6 +12,7 @@ import click
 from rich.text import Text
 
 from unheard.cli.console import make_console, make_page, show_lines, show_result
+from unheard.cli.messages import show_message
 from unheard.cli.options import Values, refuse_options, takes_options
 from unheard.cli.tables import read_where
 from unheard.errors import OptionError
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 def calibrate(values: Values, words: tuple[str, ...]) -> None:
     """Estimate participation from an audit, or from reminders.
 
-    TABLE is read as by unheard rate. An audit knows the truth: everybody was asked and some of them
-    responded, ratings of people drawn at random, or a census of some items. Without an audit,
+    TABLE is read as by unheard rate. An audit includes ratings of people who did not respond: of
+    all of them, of people drawn at random, or of everybody who knows some items. Without an audit,
     learn from who responded to which reminder (--wave), or take a suggestion from the response
     rates of many items (--across-items).
 
@@ -69,7 +70,7 @@ def _calibrate(words: tuple[str, ...], values: Values) -> None:
     tool = Tool(
         read_where(values),
         lambda words, at: show_progress(words, at.fraction),
-        lambda words: click.echo(f"Note: {words}", err=True),
+        lambda words: show_message(f"Note: {words}"),
     )
     with show_progress("calibrating", lambda: None):
         found = calibrate_table(words[0], values, tool)

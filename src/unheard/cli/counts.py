@@ -6,6 +6,7 @@ import click
 from click.core import ParameterSource
 
 from unheard.cli.console import show
+from unheard.cli.messages import show_message
 from unheard.cli.options import Values, takes_options
 from unheard.cli.rate import answer
 from unheard.cli.table_result import Shown
@@ -72,4 +73,4 @@ def _add(source: str, values: Values) -> None:
     )
     show(found, values["json"])
     for words in found.messages:
-        click.echo(f"Note: {words}", err=True)
+        show_message(f"Note: {words}")

@@ -60,8 +60,9 @@ def demo(values: Values) -> None:
     _show_claims(console)
     _show_rated(console)
     console.print(
-        "\nThe averages of A and B are both 3.80, but the silence behind A can hide far\n"
-        "more than that behind B. Knowing how many guests there were can narrow both.\n\n"
+        "\nThe averages of A and B are both 3.80, but non-respondents can change the\n"
+        "mean of A far more than that of B. Knowing how many guests there were can\n"
+        "narrow both.\n\n"
         f"Now yours:  {_command()} estimate 40 5 15 35 105 --q 0.3\n"
         f"            {_command()} sweep 40 5 15 35 105 --above 3.5\n"
         f"            {_command()} rate FILE.csv --item hotel --rating stars --q 0.3\n"
@@ -74,7 +75,11 @@ def demo(values: Values) -> None:
 
 def _command() -> str:
     """Return what the reader has to type to reach this command."""
-    return "unheard" if shutil.which("unheard") else os.path.relpath(sys.argv[0])
+    if shutil.which("unheard"):
+        return "unheard"
+    if sys.argv[0].endswith("__main__.py"):
+        return f"{os.path.basename(sys.executable)} -m unheard"
+    return os.path.relpath(sys.argv[0])
 
 
 def _show_table(console: Console) -> None:

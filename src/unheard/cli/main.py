@@ -18,6 +18,7 @@ from unheard.cli.compare import compare
 from unheard.cli.counts import counts
 from unheard.cli.demo import demo
 from unheard.cli.estimate import estimate
+from unheard.cli.messages import show_message
 from unheard.cli.minimax import minimax
 from unheard.cli.options import RefusedInput
 from unheard.cli.paper import paper
@@ -28,7 +29,7 @@ from unheard.cli.regret import regret
 from unheard.cli.report import report
 from unheard.cli.serve import serve
 from unheard.cli.sweep import sweep
-from unheard.errors import MissingLibraryError, QueryError, hide_passwords
+from unheard.errors import FAULT, MissingLibraryError, QueryError, hide_passwords
 from unheard.options.questions import GROUPS
 from unheard.options.unknown import suggest
 from unheard.text import printable
@@ -128,7 +129,7 @@ def main() -> None:
 
 
 def _end_by(number: int) -> None:
-    """End as the signal ends whoever does not listen to it."""
+    """End as the signal ends a process that does not handle it."""
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)
 
@@ -136,18 +137,18 @@ def _end_by(number: int) -> None:
 def _show_usage_error(error: click.ClickException) -> None:
     """Show what is wrong with the words of the command, without passwords; ours have none."""
     if isinstance(error, RefusedInput):
-        error.show()
+        show_message(f"Error: {error.format_message()}")
         return
     shown = io.StringIO()
     error.show(shown)
-    click.echo(hide_passwords(shown.getvalue()), err=True, nl=False)
+    show_message(hide_passwords(shown.getvalue()).removesuffix("\n"))
 
 
 def _run() -> int:
     try:
         cli.main(prog_name="unheard", standalone_mode=False)
     except (MissingLibraryError, QueryError) as error:
-        click.echo(f"Error: {printable(str(error))}", err=True)
+        show_message(f"Error: {printable(str(error))}")
         return BAD_INPUT
     except click.exceptions.NoArgsIsHelpError as error:
         # Asking for nothing is answered by the help, not by an error.
@@ -164,10 +165,10 @@ def _run() -> int:
         sys.stdout = None
         return DONE
     except OSError as error:
-        click.echo(f"Error: The output cannot be written: {error.strerror}.", err=True)
+        show_message(f"Error: The output cannot be written: {error.strerror}.")
         return OUR_FAILURE
     except Exception:
         click.echo(hide_passwords(traceback.format_exc()), err=True, nl=False)
-        click.echo("This is a fault of unheard, not of your input. Please report it.", err=True)
+        show_message(FAULT)
         return OUR_FAILURE
     return DONE

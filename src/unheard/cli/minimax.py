@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import click
 
 from unheard.cli.options import Values, takes_options
-from unheard.cli.regret import read_people, read_scale
-from unheard.errors import OptionError
 
 
 @click.command()
@@ -24,19 +20,12 @@ def minimax(values: Values) -> None:
     """
     from unheard.cli.console import print_json, show_result
     from unheard.game.minimax import solve_minimax
+    from unheard.game.regret_table import choose_scale
     from unheard.present.regrets import write_document
 
-    scale = read_scale(values, 2)
-    game = solve_minimax(_read_n(values["n"]), values["q"], scale, values["kind"])
+    scale = choose_scale(values["m"], values["scale"], 2)
+    game = solve_minimax(values["n"], values["q"], scale, values["kind"])
     if values["json"]:
         print_json(write_document(game, table=values["table"]))
     else:
         show_result(game, table=values["table"])
-
-
-def _read_n(n: float) -> int:
-    if n == math.inf:
-        raise OptionError(
-            "n", problem="{argument} must be finite", hint="Use a number of people up to 200"
-        )
-    return int(read_people(n))

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import click
 
-from unheard.errors import CountsError, InputError, OptionError
+from unheard.errors import CountsError, InputError
 from unheard.model.parsing import parse_number, parse_options
 from unheard.options.option import Option
 from unheard.options.questions import options_of
@@ -79,21 +79,15 @@ def _complete(choices: Iterable[str]) -> Callable[[Any, Any, str], list[str]]:
 
 
 def _read_assumption(values: Values) -> Values:
-    """Read the file of an audit, which brings its scale along."""
-    file, scale = values.get("assumption"), values.get("scale")
+    """Read the file with estimated participation, which brings its scale along."""
+    file = values.get("assumption")
     if file is None:
         return values
-    from unheard.analysis.assumption_file import read_assumption_and_scale
+    from unheard.analysis.assumption_file import check_scale, read_assumption_and_scale
 
-    assumption, audited = read_assumption_and_scale(file)
-    if scale is not None and scale != audited:
-        raise OptionError(
-            "scale",
-            problem="{argument} differs from the scale of {assumption}, {audited}",
-            hint="Leave {scale} out",
-            audited=audited.describe(),
-        )
-    return values | {"assumption": assumption, "scale": audited}
+    assumption, scale = read_assumption_and_scale(file)
+    check_scale(values.get("scale"), scale)
+    return values | {"assumption": assumption, "scale": scale}
 
 
 def pick(values: Values, names: Iterable[str]) -> Values:

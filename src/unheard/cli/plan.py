@@ -29,7 +29,7 @@ def plan(values: Values, words: tuple[str, ...]) -> None:
 
     TABLE is read as by unheard rate. The plan then says how many people of each item to ask and
     which items to call first: those that need the fewest calls. Its confidence intervals are for
-    exactly the people at hand; --covers mean plans for the population behind them.
+    exactly these people; --covers mean plans for the population they come from.
 
     \b
     Examples:

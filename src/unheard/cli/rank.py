@@ -54,12 +54,12 @@ class ShownOrder(Shown):
         self, job: Job, result: Any, sort: str | None, top: int, who: str | None = None
     ) -> None:
         from unheard.present.order_sentences import Findings
-        from unheard.tables.top_k import find_standing
+        from unheard.tables.top_k import find_item_breakdown
 
         super().__init__(job, result, sort, top)
         assert self.request.order is not None  # the command asks for it
         self.order = self.request.order
-        self.who = None if who is None else find_standing(job, who)
+        self.who = None if who is None else find_item_breakdown(job, who)
         self.findings = Findings(job, result, self.who)
 
     def as_json(self) -> None:
@@ -78,7 +78,7 @@ class ShownOrder(Shown):
             click.echo(self.findings.standing(self.who), err=True)
 
     def _columns(self) -> Columns:
-        order, noise = self.order, self.request.ranks_allow_for_error
+        order, with_error = self.order, self.request.ranks_allow_for_error
         columns = [
             *self._names(),
             ("average", True, lambda row: self._number(row["average"])),
@@ -87,7 +87,7 @@ class ShownOrder(Shown):
             ("bounds", False, lambda row: self._range(row, "lower", "upper")),
             ("rank\nrange", False, ranks_text),
         ]
-        if noise:
+        if with_error:
             columns.append(("with\nerror", False, lambda row: ranks_text(row, "ci_")))
         columns.append(("tier", True, lambda row: _whole(row["tier"])))
         if order.k is not None:

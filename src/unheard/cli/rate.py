@@ -42,7 +42,7 @@ def rate(values: Values, source: str) -> None:
 def answer(source: str, values: Values, request: Request, make: Callable[..., Shown]) -> None:
     """Run a request, and write, print or show its result as the options say."""
     from unheard.cli.progress import show_progress
-    from unheard.tables.output.write import check_target, write
+    from unheard.tables.output.write import add_settings, check_target, write
     from unheard.tables.pipeline import counts_query, prepare
     from unheard.tables.sources.files import files_of
     from unheard.tables.sql.sort import sort_column
@@ -60,13 +60,14 @@ def answer(source: str, values: Values, request: Request, make: Callable[..., Sh
         with show_progress("rating", engine.fraction):
             result = engine.keep("result", query)
         shown = make(job, result, sort, values["top"])
+        settings = {} if counts_only else _list_settings(job)
         if target is not None:
             with show_progress("writing", engine.fraction):
-                settings = {} if counts_only else _list_settings(job)
                 write(engine, shown.everything(), target, notes=not counts_only, settings=settings)
         if values["to_table"] is not None:
             with show_progress("writing", engine.fraction):
-                engine.create(values["to_table"], shown.everything())
+                rows = add_settings(shown.everything(), settings, request.result_keys)
+                engine.create(values["to_table"], rows)
         if values["json"]:
             shown.as_json()
         elif target is not None or values["to_table"] is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,6 @@ import click
 
 from unheard.cli.options import Values, takes_options
 from unheard.errors import OptionError
-from unheard.model.scale import Scale
 
 if TYPE_CHECKING:
     from unheard.game.regret_table import Regret
@@ -30,13 +28,21 @@ def regret(values: Values) -> None:
       unheard regret --n 500 --m 2 --q 0.5 --method paa --p 0.6,0.4 --g 0.5,1 --draws 10000
     """
     from unheard.cli.console import print_json, show
-    from unheard.game.regret_table import Regrets, RegretTable, check_methods, check_ratios
+    from unheard.game.regret_table import (
+        Regrets,
+        RegretTable,
+        check_methods,
+        check_people,
+        check_ratios,
+        choose_scale,
+    )
     from unheard.present.regrets import list_documents
 
-    scale = read_scale(values, 5)
+    scale = choose_scale(values["m"], values["scale"], 5)
     methods, qs = values["method"], check_ratios(values["q"])
     check_methods(methods)
-    table = RegretTable(read_people(values["n"]), scale, values["kind"], values["quiet"])
+    n = check_people(values["n"], "inf")
+    table = RegretTable(n, scale, values["kind"], values["quiet"])
     draws, seed = values["draws"], values["seed"]
     if values["p"] is not None or values["g"] is not None:
         rows = table.evaluate_structure(
@@ -59,27 +65,6 @@ def _structure(p: list[float] | None, g: list[float] | None) -> Structure:
     if p is None or g is None:
         raise OptionError("p", problem="{p} and {g} require each other", hint="Give both, or none")
     return Structure(p, g)
-
-
-def read_scale(values: Values, m: int) -> Scale:
-    """Read the scale from ``--scale``, or from the number of ratings ``--m``."""
-    if values["scale"] is None:
-        return Scale.points(values["m"] or m)
-    if values["m"] is not None:
-        raise OptionError(
-            "m", problem="{argument} and {scale} cannot be combined", hint="Give one of them"
-        )
-    scale: Scale = values["scale"]
-    return scale
-
-
-def read_people(n: float) -> float:
-    """Read the number of people, of whom there may be infinitely many."""
-    if not (n >= 1 and (n == math.inf or float(n).is_integer())):
-        raise OptionError(
-            "n", problem="{argument} must be a whole number, 1 or more, or inf", value=n
-        )
-    return n if n == math.inf else int(n)
 
 
 def _with_progress(rows: Iterator[Regret], total: int) -> list[Regret]:

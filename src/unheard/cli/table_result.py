@@ -84,7 +84,7 @@ class Shown:
             return
         what = "rows" if self.request.compared_within or not self.sort else "items"
         size = f"{plural(self.job.found.counted, 'rating')}, {plural(self.total, what[:-1])}"
-        console.print(Text(f"{size}, scale {self._scale()}{self._sorted()}", "bold"))
+        console.print(Text(f"{size}, scale {self._scale()}{self._describe_order()}", "bold"))
         columns = self._columns()
         console.print()
         page = make_page(console)
@@ -115,7 +115,7 @@ class Shown:
         show_lines(lines, console)
         return dropped
 
-    def _sorted(self) -> str:
+    def _describe_order(self) -> str:
         """Say by what the rows are sorted."""
         names = {None: "", "item": "", "ci_lower": "lower confidence limit", "lower": "lower bound"}
         name = names.get(self.sort, self.sort)

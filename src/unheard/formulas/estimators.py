@@ -90,21 +90,21 @@ def pooled(given: Situation) -> Column:
 def _predict_mean(given: Situation) -> tuple[Column, Column]:
     assert given.pool is not None  # the method requires an audit of several items
     if given.n is None:
-        return predict_mean_without_n(given.counts, given.values, given.pool.seen, given.ops)
-    assert given.pool.silent is not None  # a relative audit is refused where n is known
-    return predict_mean_with_n(given.counts, given.values, given.n, given.pool.silent, given.ops)
+        return predict_mean_without_n(given.counts, given.values, given.pool.without_n, given.ops)
+    assert given.pool.with_n is not None  # a relative audit is refused where n is known
+    return predict_mean_with_n(given.counts, given.values, given.n, given.pool.with_n, given.ops)
 
 
 def pooled_limits(given: Situation, level: float, people: bool) -> tuple[Column, Column]:
     """Limits that contain the means of the stated share of items like those audited."""
     assert given.pool is not None
     estimate, square = _predict_mean(given)
-    errors = given.pool.seen.errors
-    if given.n is not None and given.pool.silent is not None:
-        errors = given.pool.silent.errors
+    errors = given.pool.without_n.errors
+    if given.n is not None and given.pool.with_n is not None:
+        errors = given.pool.with_n.errors
         if not people:
             # The mean of the population is a little further away than that of these people.
-            square = square + given.ops.divide(given.pool.silent.people, given.n)
+            square = square + given.ops.divide(given.pool.with_n.people, given.n)
     away = error_quantile(errors, level) * given.ops.sqrt(square)
     low, high = given.values[0], given.values[-1]
     return given.ops.greatest(estimate - away, low), given.ops.least(estimate + away, high)

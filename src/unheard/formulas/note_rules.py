@@ -71,14 +71,14 @@ def _is_unlike_audited(items: Items, setting: Setting, ops: Operations) -> Colum
     pool = setting.pool
     assert pool is not None  # the method requires an audit of several items
     if items.n is None:
-        unlike = measure_unlikeness_without_n(items.counts, setting.values, pool.seen, ops)
-        return unlike > pool.seen.farthest
-    assert pool.silent is not None  # a relative audit is refused where n is known
-    unlike = measure_unlikeness_with_n(items.counts, setting.values, items.n, pool.silent, ops)
-    farthest: Column = pool.silent.farthest
+        unlike = measure_unlikeness_without_n(items.counts, setting.values, pool.without_n, ops)
+        return unlike > pool.without_n.farthest
+    assert pool.with_n is not None  # a relative audit is refused where n is known
+    unlike = measure_unlikeness_with_n(items.counts, setting.values, items.n, pool.with_n, ops)
+    farthest: Column = pool.with_n.farthest
     if items.n_known is not None:
         is_known = items.n_known > 0.0
-        without = measure_unlikeness_without_n(items.counts, setting.values, pool.seen, ops)
+        without = measure_unlikeness_without_n(items.counts, setting.values, pool.without_n, ops)
         unlike = ops.where(is_known, unlike, without)
-        farthest = ops.where(is_known, farthest, pool.seen.farthest)
+        farthest = ops.where(is_known, farthest, pool.without_n.farthest)
     return unlike > farthest

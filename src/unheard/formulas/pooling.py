@@ -101,14 +101,14 @@ class Pool:
 
     Attributes
     ----------
-    seen
+    without_n
         Used if n is unknown.
-    silent
+    with_n
         Used if n is known; None if the audit was not of the same people.
     """
 
-    seen: RespondentPool
-    silent: NonrespondentPool | None
+    without_n: RespondentPool
+    with_n: NonrespondentPool | None
 
 
 def error_quantile(errors: Sequence[float], level: float) -> float:

@@ -195,6 +195,29 @@ class RegretTable:
         return Regret(method, self.kind, n, self.scale.m, q, value, p, g, bound, how)
 
 
+def choose_scale(m: int | None, scale: Scale | None, default: int) -> Scale:
+    """Return the scale that was given, or 1 to ``m``, by default to ``default``."""
+    if scale is None:
+        return Scale.points(m or default)
+    if m is not None:
+        raise OptionError(
+            "m", problem="{argument} and {scale} cannot be combined", hint="Give one of them"
+        )
+    return scale
+
+
+def check_people(n: float, infinite: str) -> float:
+    """Return the number of people, or raise; ``infinite`` is how infinitely many are written."""
+    if not (n >= 1 and (n == math.inf or float(n).is_integer())):
+        raise OptionError(
+            "n",
+            problem="{argument} must be a whole number, 1 or more, or {infinite}",
+            value=n,
+            infinite=infinite,
+        )
+    return n if n == math.inf else int(n)
+
+
 def check_methods(methods: Sequence[str]) -> list[str]:
     """Return the names of methods, or raise unless all of them exist."""
     for name in methods:

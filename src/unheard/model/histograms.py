@@ -173,6 +173,17 @@ class Histograms:
         weights = None if self.weights is None else self.weights.take(rows)
         return Histograms(self.cells[rows], self.scale, n, effective, weights, single=False)
 
+    def refuse_several(self, argument: str, hint: str) -> CountsError:
+        """Return the error of functions that take one histogram, which this is not."""
+        several = (
+            f"{self.rows} histograms"
+            if self.rows != 1
+            else f"an array of shape (1, {self.scale.m})"
+        )
+        return CountsError(
+            argument, problem="{argument} must be one histogram", value=Given(several), hint=hint
+        )
+
     @property
     def size(self) -> Floats | None:
         """Effective sample size per item of survey-weighted counts; None for plain ones."""

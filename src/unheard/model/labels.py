@@ -22,7 +22,7 @@ AUTO = "auto"
 """Accepts the reading that is recognised."""
 
 _MOST_UNREAD = 30
-"""Words that are not recognised and shown."""
+"""Number of unrecognised words to show."""
 
 _DEFAULT = Scale.points(5)
 
@@ -124,7 +124,7 @@ def parse_labels(text: str) -> str | list[str] | dict[str, str]:
     pairs = [part.rpartition("=") for part in parts]
     alone = [value for label, mark, value in pairs if not mark]
     if alone:
-        raise _malformed("{argument} states a value for some words, and none for {alone}", alone[0])
+        raise _refuse("{argument} states a value for some words, and none for {alone}", alone[0])
     _check_repeats([label.strip() for label, _, _ in pairs])
     return {label.strip(): value.strip() for label, _, value in pairs}
 
@@ -140,14 +140,14 @@ def read_labels(given: object, scale: Scale | None) -> LabelMap | str | None:
     if isinstance(given, Mapping):
         return _read_pairs(given, scale)
     if not isinstance(given, Iterable):
-        raise _malformed("{argument} must be words, or words with values", type(given).__name__)
+        raise _refuse("{argument} must be words, or words with values", type(given).__name__)
     return _read_list([str(word) for word in given], scale)
 
 
 def _read_list(words: Sequence[str], scale: Scale | None) -> LabelMap:
     _check_repeats(words)
     if len(words) < 2:
-        raise _malformed("{argument} must name at least two words", ",".join(words))
+        raise _refuse("{argument} must name at least two words", ",".join(words))
     scale = scale or Scale.points(len(words))
     if scale.m != len(words):
         raise OptionError(
@@ -207,8 +207,8 @@ def _check_repeats(words: Sequence[str]) -> None:
     seen = set[str]()
     for word in words:
         if fold(word) in seen or not fold(word):
-            raise _malformed(
-                "{argument} must name each word once, and {word} stands there twice"
+            raise _refuse(
+                "{argument} must name each word once, and {word} appears twice"
                 if fold(word)
                 else "{argument} has a word without letters",
                 word,
@@ -216,7 +216,7 @@ def _check_repeats(words: Sequence[str]) -> None:
         seen.add(fold(word))
 
 
-def _malformed(problem: str, word: object) -> OptionError:
+def _refuse(problem: str, word: object) -> OptionError:
     return OptionError(
         "labels",
         problem=problem,
@@ -308,7 +308,7 @@ class Reading:
 
 
 def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[Reading]:
-    """Return the ways to read words as ratings: one, several between which nobody can tell, none.
+    """Return the ways to read words as ratings: none, one, or several equally plausible ones.
 
     Parameters
     ----------

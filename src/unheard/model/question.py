@@ -41,6 +41,7 @@ from unheard.model.results import Estimate, Estimates
 from unheard.model.scale import Scale, ScaleLike
 from unheard.model.studies import STUDIES, read_named_q
 from unheard.options.choices import Method
+from unheard.options.unknown import suggests_names
 
 Tree = TypeVar("Tree")
 """Columns: one, or named tuples and mappings of them."""
@@ -267,6 +268,7 @@ def build_setting(
     )
 
 
+@suggests_names
 def build_question(
     counts: CountsLike,
     q: ArrayLike | None = None,
@@ -402,13 +404,24 @@ def build_assumption(
         if not isinstance(inner, Assumption):
             raise AssumptionError(
                 "assumption",
-                problem="{argument} must be an Assumption or an Audit",
+                problem="{argument} must be an Assumption or estimated participation",
                 value=Given(type(assumption).__name__),
                 hint="Pass what calibrate or read_assumption returns; read_assumption reads a file",
             )
         return inner
     assert g is not None  # exactly one is given
     return Assumption.known(g)
+
+
+def check_question(question: object) -> None:
+    """Raise unless a question is one, and not the counts that it is about."""
+    if not isinstance(question, Question):
+        raise OptionError(
+            "question",
+            problem="{argument} must be a Question",
+            value=Given(type(question).__name__),
+            hint="Build it with unheard.build_question, which takes the counts and q",
+        )
 
 
 def _build_bounded(q: ArrayLike, quiet: str | None) -> Assumption:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast, overload
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unheard.errors import OptionError
 from unheard.later import fetch
 from unheard.options.choices import Method
+from unheard.options.unknown import check_choice
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +30,22 @@ if TYPE_CHECKING:
 
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 """A library of data frames."""
+
+
+def choose_backend(backend: Backend | None) -> Backend:
+    """Return the library of the frames to make: by default pandas if installed, else PyArrow."""
+    if backend is None:
+        return "pandas" if find_spec("pandas") else "pyarrow"
+    check_choice("backend", backend, get_args(Backend), OptionError)
+    if find_spec(backend) is None:
+        raise OptionError(
+            "backend",
+            problem="{argument} names a library that is not installed",
+            value=backend,
+            hint="Install it, or use pyarrow",
+        )
+    return backend
+
 
 Numbers: TypeAlias = float | NDArray[np.float64]
 """A number for one histogram, an array for many."""
@@ -87,7 +106,7 @@ class Presenter(Protocol):
     def tabulate(self, result: Result) -> list[dict[str, object]]:
         """Return tidy rows."""
 
-    def build_frame(self, rows: list[dict[str, object]], backend: str | None) -> pa.Table:
+    def build_frame(self, rows: list[dict[str, object]], backend: Backend | None) -> pa.Table:
         """Turn rows into a data frame."""
 
 

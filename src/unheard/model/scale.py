@@ -38,6 +38,14 @@ class Scale:
     values: tuple[float, ...]
 
     def __init__(self, values: Iterable[float]) -> None:
+        given: object = values
+        if isinstance(given, str):
+            raise ScaleError(
+                "scale",
+                problem="{argument} must be numbers here",
+                value=given,
+                hint="Use Scale.parse for text",
+            )
         numbers = tuple(_read_number(value, index) for index, value in enumerate(values))
         if len(numbers) < 2:
             raise ScaleError(
@@ -72,16 +80,16 @@ class Scale:
         if len(parts) == 2:
             parts.append(1.0)
         if len(parts) != 3:
-            raise _malformed("{argument} must be first:last or first:last:step", text)
+            raise _refuse("{argument} must be first:last or first:last:step", text)
         first, last, step = parts
         if step <= 0 or last <= first:
-            raise _malformed("{argument} must ascend", text)
+            raise _refuse("{argument} must ascend", text)
         steps = (last - first) / step
         if steps > _MOST_VALUES:
             raise _too_many(text, f"{steps + 1:,.6g}")
         count = round(steps)
         if abs(steps - count) > 1e-9 * max(1.0, steps):
-            raise _malformed("{argument} must reach its last value in whole steps", text)
+            raise _refuse("{argument} must reach its last value in whole steps", text)
         if count >= _MOST_VALUES:
             raise _too_many(text, f"{count + 1:,}")
         # Decimal steps such as 0.1 accumulate rounding errors; 12 digits are what was meant.
@@ -169,7 +177,7 @@ def _check_ascending(before: float, here: float, index: int) -> None:
         )
 
 
-def _malformed(problem: str, text: str) -> ScaleError:
+def _refuse(problem: str, text: str) -> ScaleError:
     return ScaleError("scale", problem=problem, value=text, hint=_HINT, examples=_EXAMPLES)
 
 

@@ -132,7 +132,7 @@ class Doubt:
         return (
             f"None of the {self.ratings:,} ratings is {ends}, so the scale may be "
             f"{Scale.parse(self.likely).describe()}: if it is, use {{scale:{self.likely}}}. "
-            f"{assumed.describe()} was assumed, which {{scale:{low}:{high}}} confirms."
+            f"{assumed.describe()} was assumed; {{scale:{low}:{high}}} confirms that."
         )
 
 

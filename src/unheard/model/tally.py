@@ -14,10 +14,12 @@ from unheard.model.histograms import Histograms
 from unheard.model.labelled_counts import DEFAULT_SCALE, list_values
 from unheard.model.scale import Scale, ScaleLike
 from unheard.model.scale_guess import guess_scale
+from unheard.options.unknown import suggests_names
 
 _MOST_SHOWN = 5
 
 
+@suggests_names
 def tally(
     ratings: ArrayLike | Iterable[float | str | None],
     scale: ScaleLike | None = None,

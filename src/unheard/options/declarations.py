@@ -57,7 +57,7 @@ ASSUMPTION = Option(
     name="assumption",
     kind="assumption",
     metavar="FILE",
-    help="Instead of {q}: what an audit found, in a file that the command calibrate wrote.",
+    help="Instead of {q}: estimated participation, the JSON that the command calibrate writes.",
 )
 
 # The population, the scale and the settings of an answer.
@@ -351,6 +351,14 @@ SORT = Option(
 
 # Where a table is read from, and where the result goes.
 
+BACKEND = Option(
+    name="backend",
+    kind="choice",
+    choices={"pandas": "pandas", "polars": "Polars", "pyarrow": "PyArrow"},
+    help="Kind of frame to return for a file or database. By default pandas if it is installed, "
+    "otherwise PyArrow.",
+    surfaces=frozenset(("python",)),
+)
 SHEET = Option(
     name="sheet",
     kind="text",
@@ -700,7 +708,7 @@ SEED = Option(
 )
 OPTIMUM = Option(
     name="table", kind="flag", default=False, help="Show the optimal aggregator as well."
-).only("command")
+).only("command", "rest")
 
 # The server and the paper.
 

@@ -46,8 +46,7 @@ RATED: Options = (
     o.Q,
     o.Q_COLUMN,
     o.Q_TABLE,
-    *ASSUMPTION[1:-1],
-    o.ASSUMPTION.only("python", "command"),
+    *ASSUMPTION[1:],
     _TABLE_N,
     *PEOPLE[1:],
     o.STRATA,
@@ -70,7 +69,7 @@ _TABLE: Options = (
     o.MAX_DROPPED,
     *READING,
 )
-_RESULT: Options = (o.SORT, o.OUTPUT, o.TO_TABLE, o.TOP, o.JSON)
+_RESULT: Options = (o.SORT, o.BACKEND, o.OUTPUT, o.TO_TABLE, o.TOP, o.JSON)
 _NAMED: Options = (o.SOURCE, *(one.only("command") for one in (*COLUMNS, *PEOPLE[1:], *ROWS)))
 _NAMED_READING: Options = tuple(one.only("command") for one in READING)
 
@@ -91,7 +90,7 @@ PLANNED: Options = (
 _REGRET_QUIET = o.QUIET.help.partition(" By default")[0]
 
 
-def _shared(help: str) -> Option:
+def _shared_or_separate(help: str) -> Option:
     return replace(o.SHARED, default=None, off="separate", help=help)
 
 
@@ -182,7 +181,7 @@ QUESTIONS: dict[str, Options] = {
             help="Number of people of each item, non-respondents included.",
         ),
         *SETTINGS,
-        _shared(
+        _shared_or_separate(
             "Show one way alone: one participation shared by both items, or one of its own for "
             "each. By default both are shown."
         ).only("command"),
@@ -234,8 +233,7 @@ QUESTIONS: dict[str, Options] = {
         replace(one, surfaces=one.surfaces - {"command"})
         for one in (
             *GOAL,
-            *ASSUMPTION[:-1],
-            o.ASSUMPTION.only("python"),
+            *ASSUMPTION,
             _TABLE_N,
             _TABLE_SCALE,
             _LEVEL,
@@ -244,9 +242,9 @@ QUESTIONS: dict[str, Options] = {
         )
     ),
     "report": (
-        replace(o.OUTPUT, help="File to write the report to: .html."),
+        replace(o.OUTPUT, help="File to write the report to; its name ends in .html."),
         o.TITLE,
-        _shared(
+        _shared_or_separate(
             "Rank items as rated by one crowd, whose participation distorts all items alike, or "
             "let each item have its own participation. By default one crowd, where that is "
             "possible."
@@ -277,18 +275,11 @@ QUESTIONS: dict[str, Options] = {
         o.JSON,
     ),
     "minimax": (
-        *(
-            one.only("python", "command")
-            for one in (
-                replace(o.REGRET_N, help="Number of people, up to 200."),
-                replace(o.REGRET_Q, kind="number", help="Least participation."),
-                replace(o.RATINGS, help="Number of ratings, 1 to M. By default 2."),
-                o.SCALE,
-                replace(
-                    o.KIND, help="Kind of regret; excess requires two ratings, at most 50 people."
-                ),
-            )
-        ),
+        replace(o.REGRET_N, kind="whole", help="Number of people, up to 200."),
+        replace(o.REGRET_Q, kind="number", help="Least participation."),
+        replace(o.RATINGS, help="Number of ratings, 1 to M. By default 2."),
+        o.SCALE,
+        replace(o.KIND, help="Kind of regret; excess requires two ratings, at most 50 people."),
         o.OPTIMUM,
         o.JSON,
     ),

@@ -120,7 +120,7 @@ def make(fast: bool, step: Step) -> Exhibit:
         where="Section 5, figures of the heat maps and values",
         claim="With ratings 1 and 2 both are more conservative (nearer to 3/2) than the average. "
         "PAA grows more conservative as q falls, BEA as q grows. Where n_1 = n_2 all give 3/2.",
-        found=_found(bea, paa),
+        found=_summarize(bea, paa),
         verdict="agrees",
         tables=tables,
         pictures={
@@ -141,7 +141,7 @@ def make(fast: bool, step: Step) -> Exhibit:
     )
 
 
-def _found(bea: Rows, paa: Rows) -> str:
+def _summarize(bea: Rows, paa: Rows) -> str:
     beyond = {
         name: sum(row["beyond the average"] for row in rows)
         for name, rows in (("bea", bea), ("paa", paa))

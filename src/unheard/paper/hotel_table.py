@@ -339,7 +339,7 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
     smallest, largest = extremes[:2]
     searched = _tabulate_searches(search.found, {"smallest": smallest, "largest": largest})
     tables = {"ranges": rows, "searches": searched, "objective": _tabulate_objective(search)}
-    found = f"{_implied(rows, extremes)} {_cause(largest, search, searched)}"
+    found = f"{_describe_implied(rows, extremes)} {_cause(largest, search, searched)}"
     file = None if data is None else data / "hotel.csv"
     if file is not None and file.exists():
         tables["table"] = build_table(*read_counts(file))
@@ -390,7 +390,7 @@ def _tabulate_objective(search: Search) -> Rows:
     ]
 
 
-def _implied(rows: Rows, extremes: list[Extreme]) -> str:
+def _describe_implied(rows: Rows, extremes: list[Extreme]) -> str:
     """Describe what the published figures allow."""
     paa, bea = ([row for row in rows if row["name"].startswith(x)] for x in ("paa", "bea"))
     low, high = min(row["low"] for row in bea), max(row["high"] for row in bea)

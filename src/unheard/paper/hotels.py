@@ -86,7 +86,7 @@ def make(fast: bool, step: Step) -> Exhibit:
         claim="Two hotels have the same average. A's ratings are polarised, B's are around 4. A's "
         "displayed rating may be inflated, since guests with neutral opinions may have skipped "
         "reviewing; B's reflects the truth better.",
-        found=_found(histograms, answers),
+        found=_summarize(histograms, answers),
         verdict="agrees",
         tables={"ratings": histograms, "estimates": answers},
         pictures={
@@ -109,7 +109,7 @@ def make(fast: bool, step: Step) -> Exhibit:
     )
 
 
-def _found(histograms: Rows, answers: Rows) -> str:
+def _summarize(histograms: Rows, answers: Rows) -> str:
     participation = [row["participation"] for row in histograms]
     at = {(row["hotel"], row["method"]): row for row in answers}
     said = ""

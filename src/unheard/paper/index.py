@@ -76,7 +76,7 @@ def _badge(entry: Entry) -> str:
 
 def _section(entry: Entry, folder: Path) -> str:
     pictures = "".join(
-        f"<figure>{_inlined(folder / f'{stem}.svg')}"
+        f"<figure>{_inline(folder / f'{stem}.svg')}"
         f"<figcaption>{escape(caption)}</figcaption></figure>"
         for stem, caption in entry.captions.items()
     )
@@ -91,7 +91,7 @@ def _section(entry: Entry, folder: Path) -> str:
     )
 
 
-def _inlined(file: Path) -> str:
+def _inline(file: Path) -> str:
     """Return the SVG of a file without its XML header."""
     text = file.read_text(encoding="utf-8")
     return text[text.index("<svg") :]

@@ -152,7 +152,7 @@ def make(fast: bool, step: Step) -> Exhibit:
         where="Appendix B, figure “linear”",
         claim="For m = 2, q = 0.5 and p = (0.67, 0.33) the regret of BEA and PAA for n from 20 to "
         "100 is approximately k/n + b. Both worst cases are proportional to (m−1)² as n grows.",
-        found=_found(rows, fitted),
+        found=_summarize(rows, fitted),
         verdict="agrees",
         tables={"regret": rows, "fits": fitted},
         pictures={
@@ -181,7 +181,7 @@ def _curves(fitted: Rows) -> Rows:
     return [*flat, *bent]
 
 
-def _found(rows: Rows, fitted: Rows) -> str:
+def _summarize(rows: Rows, fitted: Rows) -> str:
     off = max(row["largest relative error"] for row in fitted)
     corner = all(row["g_1"] == Q and row["g_2"] == 1 for row in rows if row["case"] == FIXED)
     of = {(row["case"], row["method"]): row for row in fitted}

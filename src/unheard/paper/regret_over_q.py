@@ -165,7 +165,7 @@ def make(fast: bool, step: Step) -> Exhibit:
         claim="BEA almost matches the lower bound for a wide range of q. For large q (from around "
         "0.82 for n = 10 and 0.91 for n = 20) it deviates from it and even exceeds the regret of "
         "the simple average; the worst structure becomes p = (b, 0, …, 0, 1−b), g = (q, …, q).",
-        found=_found(proved, rows, turns),
+        found=_summarize(proved, rows, turns),
         verdict="corrected",
         tables={"regret": rows, "proofs": proved, "thresholds": turns},
         pictures={
@@ -234,7 +234,7 @@ def _zoom(proved: Rows) -> Chart:
     )
 
 
-def _found(proved: Rows, rows: Rows, turns: Rows) -> str:
+def _summarize(proved: Rows, rows: Rows, turns: Rows) -> str:
     where = " and ".join(f"{t['bea leaves lower bound']:.4f} for n = {t['n']}" for t in turns)
     optimal = " and ".join(f"{_last_optimal(proved, turn['n']):g}" for turn in turns)
     pairs = " and ".join(f"{turn['bea passes average against pairs']:.3f}" for turn in turns)

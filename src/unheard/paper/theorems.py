@@ -402,14 +402,14 @@ def make(fast: bool, step: Step) -> Exhibit:
         claim="BEA is the best response to the two structures behind the lower bound. As n grows "
         "PAA is optimal, with a regret of ((m-1)(1-q)/(2(1+q)))², and with n people it is within "
         "O(m² sqrt(ln n/n)) of the optimum.",
-        found=_found(table, rows),
+        found=_summarize(table, rows),
         verdict="agrees" if all(row["holds"] for row in table) else "corrected",
         tables={"checks": table, "decay": rows},
         pictures={"decay": _picture(rows)},
     )
 
 
-def _found(table: Rows, rows: Rows) -> str:
+def _summarize(table: Rows, rows: Rows) -> str:
     failed = [row["where"] for row in table if not row["holds"]]
     last = {row["q"]: row for row in rows}
     rates, squares = (

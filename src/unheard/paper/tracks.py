@@ -134,10 +134,12 @@ def score_methods(tracks: Tracks, splits: int) -> Rows:
         chosen, answers = estimate_after_audit(tracks, seed)
         for name, answer in answers.items():
             found.setdefault(name, []).append(score_method(answer, tracks, tracks.scored & ~chosen))
-    return sorted(_averaged(found), key=lambda row: float(row["rmse"]))
+    return sorted(_average_over_draws(found), key=lambda row: float(row["rmse"]))
 
 
-def _averaged(found: dict[str, list[dict[str, float]]]) -> Iterator[dict[str, float | str]]:
+def _average_over_draws(
+    found: dict[str, list[dict[str, float]]],
+) -> Iterator[dict[str, float | str]]:
     for name, many in found.items():
         errors = [one["rmse"] for one in many]
         yield {
@@ -162,7 +164,7 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
         title=_TITLE,
         where=_WHERE,
         claim=_CLAIM,
-        found=_found(tracks, rows),
+        found=_summarize(tracks, rows),
         verdict="ours",
         tables={"methods": rows, "tracks": some},
         pictures={
@@ -185,7 +187,7 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
     )  # fmt: skip
 
 
-def _found(tracks: Tracks, rows: Rows) -> str:
+def _summarize(tracks: Tracks, rows: Rows) -> str:
     best = rows[0]
     plain, paa, low, bea = (
         next(row for row in rows if row["method"].startswith(name))

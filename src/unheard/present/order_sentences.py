@@ -22,7 +22,7 @@ from unheard.tables.shared_ranks import MOST_LISTED, CrowdRanks
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.reserved_names import MANY
 from unheard.tables.sql.sort import sort_column, sort_rows
-from unheard.tables.top_k import Standing
+from unheard.tables.top_k import TopKBreakdown
 from unheard.text import name_of, plural, rating_text
 
 _NAMED = 5
@@ -42,7 +42,7 @@ class Findings:
         How firmly one item stands, if that was asked.
     """
 
-    def __init__(self, job: Job, result: exp.Expr, who: Standing | None = None) -> None:
+    def __init__(self, job: Job, result: exp.Expr, who: TopKBreakdown | None = None) -> None:
         self.job, self.request, self.engine = job, job.request, job.opened.engine
         self.result, self.who = result, who
         self.total = self.count(exp.true())
@@ -78,7 +78,7 @@ class Findings:
 
     def sentences(self) -> list[str]:
         """Return what is settled."""
-        found = [self._settled()]
+        found = [self._count_settled_ranks()]
         if self.total > 1 and not self.request.compared_within:
             found.append(self._pairs())
             if self.request.shared:
@@ -93,7 +93,7 @@ class Findings:
             found.append(self.standing(self.who))
         return found
 
-    def _settled(self) -> str:
+    def _count_settled_ranks(self) -> str:
         if not self.total:
             return "The table has no rows."
         if self.total == 1:
@@ -115,31 +115,31 @@ class Findings:
             return column(f"{prefix}top").eq(exp.Literal.string(name))
 
         sentences = [
-            f"Surely {top}, ignoring sampling error: {self.listed(verdict('surely'))}. "
-            f"Possibly: {self.listed(verdict('possibly'))}."
+            f"Surely {top}, ignoring sampling error: {self._list_items(verdict('surely'))}. "
+            f"Possibly: {self._list_items(verdict('possibly'))}."
         ]
         if self.request.ranks_allow_for_error:
             sentences.append(
-                f"Allowing for it, surely: {self.listed(verdict('surely', 'ci_'))}. "
-                f"Possibly: {self.listed(verdict('possibly', 'ci_'))}."
+                f"Allowing for it, surely: {self._list_items(verdict('surely', 'ci_'))}. "
+                f"Possibly: {self._list_items(verdict('possibly', 'ci_'))}."
             )
         open_ = exp.and_(column("average_rank") <= k, exp.not_(verdict("surely")))
         if self.count(open_):
             sentences.append(
-                f"{top[0].upper()}{top[1:]} by average, but undecided: {self.listed(open_)}."
+                f"{top[0].upper()}{top[1:]} by average, but undecided: {self._list_items(open_)}."
             )
         else:
             sentences.append(f"The {best} by average is settled, ignoring sampling error.")
         return sentences
 
-    def standing(self, who: Standing) -> str:
-        """Say how firmly one item stands in the top k."""
+    def standing(self, who: TopKBreakdown) -> str:
+        """Say at which q one item is certain to be in the top k."""
         name, never = name_of(who.item), self.never()
         top = "first" if who.k == 1 else f"in the top {who.k:,}"
         if who.breakdown_q is None:
             return f"It is undecided whether {name} is {top}: that holds {never}."
         words = f"{name} is surely {top} {q_text(who.breakdown_q, never)}"
-        if who.noise:
+        if who.allows_for_error:
             words += f"; allowing for sampling error, {q_text(who.ci_breakdown_q, never)}"
         return f"{words}."
 
@@ -165,7 +165,7 @@ class Findings:
         mark
             What marks the verdicts that sampling error leaves undecided, if anything does.
         """
-        ranks = "Rank range: every rank the item can have, depending on the non-respondents."
+        ranks = "Rank range: every rank that the assumption allows."
         meanings = [f"{ranks} Items of different tiers cannot change places." if tiers else ranks]
         if self.total > 1 and not self.request.compared_within:
             meanings.append(ONE_CROWD if self.request.shared else OWN_CROWDS)
@@ -191,7 +191,7 @@ class Findings:
         query = exp.select(many).from_(self.result.copy()).where(condition)
         return int(self.engine.rows(query)[0][MANY])
 
-    def listed(self, condition: exp.Condition) -> str:
+    def _list_items(self, condition: exp.Condition) -> str:
         """Name the first few items for which a condition holds, best first."""
         many = self.count(condition)
         by = sort_column(self.request, None)
@@ -257,7 +257,7 @@ def _claim_of_pair(ranks: CrowdRanks, above: int, below: int) -> str:
     words = f"{' is above '.join(names)} {q_text(plain, '')}"
     if ranks.with_error is None:
         return words
-    noisy = float(find_shared_breakdown(ranks.question, [above], [below], sampling_error=True)[0])
-    if np.isnan(noisy):
+    firm = float(find_shared_breakdown(ranks.question, [above], [below], sampling_error=True)[0])
+    if np.isnan(firm):
         return f"{words}; with sampling error this is open at every q"
-    return f"{words}; with sampling error, {q_text(noisy, '')}"
+    return f"{words}; with sampling error, {q_text(firm, '')}"

@@ -65,8 +65,8 @@ def ranks_text(row: Mapping[str, Any], prefix: str = "") -> str:
 def error_ranks_text(heading: str, level: float) -> str:
     """Say what the rank range under a heading is, if it allows for sampling error."""
     return (
-        f"{heading}: the rank range allowing for sampling error, for all items together with "
-        f"{percent_text(level)} confidence"
+        f"{heading}: every rank that the assumption and sampling error allow, with "
+        f"{percent_text(level)} confidence for all items together"
     )
 
 
@@ -91,7 +91,7 @@ LOOSENED = (
     "probability."
 )
 ONE_CROWD = (
-    "One crowd: people with the same opinion respond equally often, whichever item it is about, so "
+    "One crowd: people with the same opinion respond equally often about every item, so "
     "nonresponse distorts all items alike."
 )
 OWN_CROWDS = (

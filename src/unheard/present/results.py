@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import find_spec
-from typing import Any, get_args
+from typing import Any
 
 from rich.text import Text
 
-from unheard.errors import OptionError
-from unheard.model.results import Backend, Result
-from unheard.options.unknown import check_choice
+from unheard.model.results import Backend, Result, choose_backend
 from unheard.present.layout import Page
 
 _MODULES = {
@@ -85,18 +82,9 @@ def tabulate(result: Result) -> list[dict[str, Any]]:
     return rows
 
 
-def build_frame(rows: list[dict[str, Any]], backend: str | None) -> Any:
-    """Turn rows into a data frame of a library; by default pandas if it is there, else PyArrow."""
-    if backend is None:
-        backend = "pandas" if find_spec("pandas") else "pyarrow"
-    check_choice("backend", backend, get_args(Backend), OptionError)
-    if find_spec(backend) is None:
-        raise OptionError(
-            "backend",
-            problem="{argument} names a library that is not installed",
-            value=backend,
-            hint="Install it, or use pyarrow",
-        )
+def build_frame(rows: list[dict[str, Any]], backend: Backend | None) -> Any:
+    """Turn rows into a data frame of a library; by default pandas if installed, else PyArrow."""
+    backend = choose_backend(backend)
     if backend == "pyarrow":
         import pyarrow as pa
 

@@ -131,7 +131,7 @@ def read_audit(
     paired
         Whether the truth is about the same people, so that it includes the respondents.
     where, watch
-        Where the table is, and what is told of long work.
+        Where the table is, and what receives the progress.
     note
         Told what was done to rows that could not be used as they were.
     **rows
@@ -208,7 +208,8 @@ def _split(
         segment = tuple(map(str, key[:width]))
         parts = tuple(map(str, key[width : width + len(layout.item)]))
         sides = both.setdefault(
-            (segment, parts), {"observed": np.zeros(m), "truth": np.zeros(m), "silent": np.zeros(m)}
+            (segment, parts),
+            {"observed": np.zeros(m), "truth": np.zeros(m), "unobserved": np.zeros(m)},
         )
         if layout.observed:
             sides["observed"] += row[:m]
@@ -219,7 +220,7 @@ def _split(
     for (segment, parts), sides in sorted(both.items(), key=lambda pair: pair[0]):
         name, item = ",".join(segment), ",".join(parts)
         if layout.answered is not None:
-            sides["truth"] = sides["observed"] + sides["silent"]
+            sides["truth"] = sides["observed"] + sides["unobserved"]
         _check_item(item, sides, paired)
         group = found.setdefault(name, Audited(segment))
         if group.segment != segment:
@@ -256,7 +257,7 @@ def _read_side(layout: Layout, value: Any) -> str:
             hint="Write 1 or yes for people who responded, and 0 or no for those who did not",
             column=repr(layout.answered),
         )
-    return "observed" if word in _YES else "silent"
+    return "observed" if word in _YES else "unobserved"
 
 
 def _check_item(item: str, sides: Mapping[str, Floats], paired: bool) -> None:

@@ -97,7 +97,7 @@ def calibrate_table(source: Any, values: Mapping[str, Any], tool: Tool) -> Calib
     values
         The options of ``unheard calibrate``, by name.
     tool
-        Where the table is, and who is told of long work.
+        Where the table is, and what receives the progress.
     """
     learns = bool(values.get("wave") or values.get("reminder") or values.get("across_items"))
     segment = _read_segment(values)

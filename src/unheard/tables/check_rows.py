@@ -480,7 +480,7 @@ def _advise_on_scale(
 
 
 def _list_off_scale(values: Mapping[object, int]) -> str:
-    """List values: every word, since nobody can say what one stands for that is not shown."""
+    """List values: every word, since the reader must say what each stands for."""
     words = sum(not _is_number(value) for value in values)
     return list_values(values, max(VALUES, min(words, MOST_WORDS_SHOWN)))
 

@@ -70,7 +70,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Tool:
-    """Where a table is, and who is told of long work and of rows that could not be used."""
+    """Where a table is, and what receives the progress and the notes on unusable rows."""
 
     where: Where = field(default_factory=Where)
     watch: Watch | None = None
@@ -349,7 +349,7 @@ def _check_reminders(asked: Asked) -> None:
     if asked.wave is not None and asked.wave in taken:
         raise ColumnError(
             "wave",
-            problem="{argument} names a column that holds something else",
+            problem="{argument} names a column that does not hold request numbers",
             value=asked.wave,
             hint="Name the column with the number of the request that a response followed",
         )

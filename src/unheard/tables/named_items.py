@@ -44,7 +44,7 @@ def check_plain(request: Request, argument: str) -> None:
 
 def fetch(job: Job) -> tuple[list[str], Question]:
     """Return the names of all items, and the question about their counts."""
-    return counts_of(job.opened.engine, job.people, job.request)[1:]
+    return fetch_counts(job.opened.engine, job.people, job.request)[1:]
 
 
 def fetch_named(job: Job, names: Sequence[str], argument: str) -> Question:
@@ -57,7 +57,7 @@ def fetch_named(job: Job, names: Sequence[str], argument: str) -> Question:
     return question_of(table.take(pa.array(rows)), job.request)
 
 
-def counts_of(
+def fetch_counts(
     engine: Engine, together: exp.Query, request: Request
 ) -> tuple[pa.Table, list[str], Question]:
     """Return the counts of the items that are not left out, their names, and the question."""

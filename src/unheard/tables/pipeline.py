@@ -646,7 +646,7 @@ def _ranks(
     Too many items for one participation are ranked with separate ones: then the request says so.
     """
     engine, messages = opened.engine, list[str]()
-    compared, groups = _compared(request, engine, together, found)
+    compared, groups = _add_shared_ranks(request, engine, together, found)
     if request.order is not None and request.order.k is not None and compared:
         check_k(request.order.k, compared)
     if request.shared and compared:
@@ -683,19 +683,19 @@ def items_query(request: Request, together: exp.Query) -> exp.Select:
     keys = [column(name) for name in request.result_keys]
     items = exp.select(*keys).from_(together.subquery(reserve("given"))).group_by(*keys)
     if request.min_ratings:
-        items = items.having(_seen(request) >= request.min_ratings)
+        items = items.having(_sum_ratings(request) >= request.min_ratings)
     return items
 
 
-def _seen(request: Request) -> exp.Expr:
+def _sum_ratings(request: Request) -> exp.Expr:
     return exp.Sum(this=total([column(name) for name in request.count_columns]))
 
 
 def _left_out(request: Request, engine: Engine, together: exp.Query) -> tuple[int, int]:
     """Count the items with too few ratings, and these ratings."""
     few = items_query(replace(request, min_ratings=0), together)
-    few = few.having(_seen(request) < request.min_ratings)
-    few = few.select(exp.alias_(_seen(request), SEEN))
+    few = few.having(_sum_ratings(request) < request.min_ratings)
+    few = few.select(exp.alias_(_sum_ratings(request), SEEN))
     both = {
         MANY: exp.Count(this=exp.Star()),
         SEEN: exp.Coalesce(this=exp.Sum(this=column(SEEN)), expressions=[exp.Literal.number(0)]),
@@ -705,7 +705,7 @@ def _left_out(request: Request, engine: Engine, together: exp.Query) -> tuple[in
     return int(found[MANY]), int(found[SEEN])
 
 
-def _compared(
+def _add_shared_ranks(
     request: Request, engine: Engine, together: exp.Query, found: check_rows.Tally
 ) -> tuple[int, int]:
     """Count the items that are compared with each other, at the most, and the groups of these."""
@@ -770,7 +770,7 @@ def _describe_totals(request: Request, opened: Opened, given: Prepared) -> list[
     """
     engine, kinds = opened.engine, opened.kinds
     if not engine.keeps:
-        return []  # what is told is not worth counting everything again
+        return []  # such a message is not worth counting everything again
     names = []
     for name in request.item:
         if kinds.get(name) == "text":

@@ -17,7 +17,7 @@ from unheard.model.arguments import Columns, PlannedTableOptions, ReadingOptions
 from unheard.model.question import Question, require_level
 from unheard.options.unknown import check_options
 from unheard.tables.kept.recall import recall_options
-from unheard.tables.named_items import counts_of
+from unheard.tables.named_items import fetch_counts
 from unheard.tables.pipeline import Job, in_order, prepare, read_request
 from unheard.tables.progress import Watch, WorkProgress
 from unheard.tables.public_functions import warn_of
@@ -136,7 +136,7 @@ class PlanTask:
         """Read the counts of all items, and the columns that name them."""
         request = job.request
         people = in_order(job.people.copy(), request)
-        table, _, question = counts_of(job.opened.engine, people, request)
+        table, _, question = fetch_counts(job.opened.engine, people, request)
         if not len(table):
             raise DataError(
                 "min_ratings", problem="No item has enough ratings", hint="Lower {argument}",

@@ -1,4 +1,4 @@
-"""How far long work is, for whoever shows it."""
+"""Progress of long work, reported to a callback."""
 
 from __future__ import annotations
 

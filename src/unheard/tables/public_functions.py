@@ -27,6 +27,7 @@ from unheard.model.arguments import (
     TableOptions,
 )
 from unheard.model.assumption import Assumption
+from unheard.model.results import Backend
 from unheard.model.scale import ScaleLike
 from unheard.options.choices import (
     BadN,
@@ -64,6 +65,8 @@ from unheard.tables.sql.reserved_names import BALANCE, N, reserve
 from unheard.tables.sql.sort import sort_column, sort_rows
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
     from narwhals.typing import IntoFrame
 
@@ -86,7 +89,16 @@ def rate(
     item: Columns | None = None,
     rating: Columns | None = None,
     **options: Unpack[RateOptions],
-) -> pa.Table: ...
+) -> pd.DataFrame | pa.Table: ...
+@overload
+def rate(
+    source: Path,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    *,
+    backend: Backend | None,
+    **options: Unpack[RateOptions],
+) -> pd.DataFrame | pl.DataFrame | pa.Table: ...
 @overload
 def rate(
     source: FrameT,
@@ -141,7 +153,8 @@ def rate(
     ranks: bool = True,
     shared: bool = False,
     sort: str | bool | None = None,
-) -> FrameT | pa.Table:
+    backend: Backend | None = None,
+) -> FrameT | pd.DataFrame | pl.DataFrame | pa.Table:
     """Rate every item of a table.
 
     Parameters
@@ -242,13 +255,16 @@ def rate(
         The column to sort by, or ``"item"``. By default the best come first, by ``ci_lower``, so
         that one good review does not win (by ``lower`` with ``level=None``), ties by ``estimate``.
         False: in any order, which is a little faster.
+    backend
+        The kind of frame to return for a file or database: ``"pandas"``, ``"polars"`` or
+        ``"pyarrow"``; by default pandas if it is installed, otherwise PyArrow.
 
     Returns
     -------
     frame
-        Of the same kind as ``source``; an Arrow table for files and databases. Columns: those of
-        the item, ``n_ratings``, ``n``, ``average``, ``estimate``, ``lower``, ``upper``,
-        ``ci_lower``, ``ci_upper``, ``best_rank``, ``worst_rank``, ``ci_best_rank``,
+        Of the same kind as ``source``; for files and databases, of the kind that ``backend`` names.
+        Columns: those of the item, ``n_ratings``, ``n``, ``average``, ``estimate``, ``lower``,
+        ``upper``, ``ci_lower``, ``ci_upper``, ``best_rank``, ``worst_rank``, ``ci_best_rank``,
         ``ci_worst_rank`` (rank ranges that allow for sampling error in all items at once),
         ``notes`` (names separated by spaces).
 
@@ -263,7 +279,7 @@ def rate(
     [3.69, 3.95]
     """
     given = dict(locals())
-    where = Where(**{name: given[name] for name in _READING})
+    where = Where(**{name: given[name] for name in _READING}, backend=backend)
     options = {name: given[name] for name in REQUEST_OPTIONS if name in given}
     request = read_request(**recall_options(source, where, options))
     return _fetch(source, request, where, _sort_rows(request, sort))
@@ -275,7 +291,16 @@ def rank(
     item: Columns | None = None,
     rating: Columns | None = None,
     **options: Unpack[RankOptions],
-) -> pa.Table: ...
+) -> pd.DataFrame | pa.Table: ...
+@overload
+def rank(
+    source: Path,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    *,
+    backend: Backend | None,
+    **options: Unpack[RankOptions],
+) -> pd.DataFrame | pl.DataFrame | pa.Table: ...
 @overload
 def rank(
     source: FrameT,
@@ -294,13 +319,14 @@ def rank(
     sampling_error: bool = True,
     shared: bool = False,
     sort: str | bool | None = None,
+    backend: Backend | None = None,
     **options: Unpack[TableOptions],
-) -> FrameT | pa.Table:
+) -> FrameT | pd.DataFrame | pl.DataFrame | pa.Table:
     """Find out what is settled about the order of the items of a table.
 
     Parameters
     ----------
-    source, item, rating, sort
+    source, item, rating, sort, backend
         As in :func:`rate`.
     k
         Say which items are among the k best.
@@ -338,6 +364,7 @@ def rank(
     check_options(rank, options, TableOptions)
     request, where = split_options(source, item, rating, shared=shared, **options)
     request = add_order(request, k, above, below, sampling_error, options.get("method"))
+    where = replace(where, backend=backend)
     return _fetch(source, request, where, _sort_rows(request, sort))
 
 
@@ -352,7 +379,7 @@ def split_options(
 
 def _fetch(
     source: FrameT | Path, request: Request, where: Where, query: Callable[[Job], exp.Query]
-) -> FrameT | pa.Table:
+) -> FrameT | pd.DataFrame | pl.DataFrame | pa.Table:
     """Run a request and return what a query of the job gives, as the kind of frame that came in."""
     job = prepare(source, request, where)
     try:
@@ -391,7 +418,16 @@ def count_ratings(
     item: Columns | None = None,
     rating: Columns | None = None,
     **options: Unpack[CountOptions],
-) -> pa.Table: ...
+) -> pd.DataFrame | pa.Table: ...
+@overload
+def count_ratings(
+    source: Path,
+    item: Columns | None = None,
+    rating: Columns | None = None,
+    *,
+    backend: Backend | None,
+    **options: Unpack[CountOptions],
+) -> pd.DataFrame | pl.DataFrame | pa.Table: ...
 @overload
 def count_ratings(
     source: FrameT,
@@ -424,7 +460,8 @@ def count_ratings(
     engine: Engine | None = None,
     spark_master: str | None = None,
     memory: str | None = None,
-) -> FrameT | pa.Table:
+    backend: Backend | None = None,
+) -> FrameT | pd.DataFrame | pl.DataFrame | pa.Table:
     """Count the ratings of every item: what must be kept of a table to rate it later.
 
     Counts add up: put those of several days one under the other and hand them to :func:`rate` with
@@ -436,13 +473,13 @@ def count_ratings(
         As in :func:`rate`.
     nulls, off_scale, duplicates, max_dropped
         As in :func:`rate`.
-    sheet, encoding, header, engine, table, query, memory, spark_master
+    sheet, encoding, header, engine, table, query, memory, spark_master, backend
         As in :func:`rate`.
 
     Returns
     -------
     frame
-        Of the same kind as ``source``: the columns of the item, one column ``count_...`` for each
+        As :func:`rate` returns it: the columns of the item, one column ``count_...`` for each
         value of the scale, and ``n_rows`` and ``n_null``, the rows read and those without a rating.
 
     Examples
@@ -454,7 +491,7 @@ def count_ratings(
 'n_rows': 2, 'n_null': 0}
     """
     given = dict(locals())
-    where = Where(**{name: given[name] for name in _READING})
+    where = Where(**{name: given[name] for name in _READING}, backend=backend)
     options = {name: given[name] for name in REQUEST_OPTIONS if name in given}
     options = recall_options(source, where, options) | {"q": 1.0, "level": None, "ranks": False}
     request = read_request(**options, only_counts=True)
@@ -521,7 +558,7 @@ def write_sql(
             hint="Leave {view} out, and say in the model's config that it is a view",
         )
     references = References()
-    named = references.add if dbt else _named
+    named = references.add if dbt else _parse_table_name
     for place, name in (("table", table), ("n_table", n_table), ("q_table", q_table)):
         if name is not None:
             check_table_name(place, name)
@@ -553,10 +590,10 @@ def write_sql(
         return f"{references.fill_in(head + text)}\n"
     if view is None:
         return f"{head}{text};\n"
-    return f"{head}CREATE VIEW {render(_named('view', view), dialect)} AS\n{text};\n"
+    return f"{head}CREATE VIEW {render(_parse_table_name('view', view), dialect)} AS\n{text};\n"
 
 
-def _named(argument: str, name: str) -> exp.Table:
+def _parse_table_name(argument: str, name: str) -> exp.Table:
     parts = name.split(".")
     if len(parts) > 3:
         raise OptionError(

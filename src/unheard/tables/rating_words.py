@@ -117,7 +117,7 @@ def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> Read
         raise _ask(request, opened, readings)
     raise DataError(
         "labels",
-        problem="The values of {columns} in {table} are no words that are recognised: {words}",
+        problem="The values of {columns} in {table} are not recognised words: {words}",
         hint="Say what each stands for, lowest rating first, as in {labels:Poor,Fair,Good}",
         columns=_columns(request),
         table=opened.words,

@@ -190,9 +190,9 @@ class Request:
     by_experience
         Whether to add a column that tells a rater's first rating from later ones.
     ranks
-        Whether to work out best and worst possible ranks.
+        Whether to compute the best and worst possible rank.
     sampling_error
-        Whether to work out ranks that allow for sampling error as well.
+        Whether to compute ranks that allow for sampling error as well.
     shared
         Whether ranks are those of items with one participation, the same for all.
     min_ratings

@@ -15,7 +15,7 @@ from unheard.errors import OptionError
 from unheard.formulas.operations import Floats
 from unheard.model.question import Question
 from unheard.tables.engines.base import Engine
-from unheard.tables.named_items import counts_of
+from unheard.tables.named_items import fetch_counts
 from unheard.tables.progress import Work
 from unheard.tables.request import Request
 
@@ -91,9 +91,10 @@ def shared_ranks(
     together
         The query for the counts, with n beside them.
     work
-        How much is done at the most, and whom to tell; twice from 0 to 1 if there is noise.
+        How much is done at the most, and whom to tell; twice from 0 to 1 if sampling error
+        is allowed for.
     """
-    table, names, question = counts_of(engine, together, request)
+    table, names, question = fetch_counts(engine, together, request)
     pairs = len(names) <= MOST_LISTED
     if pairs:
         # Engines give rows in any order, and which of two equal pairs is named must not depend.

@@ -50,7 +50,7 @@ def rank_spread_items(
     Parameters
     ----------
     engine
-        It keeps what it has computed, as its queries are worked out again wherever they are read.
+        It keeps what it has computed, as its queries are computed again wherever they are read.
     request, given
         What is asked, and the counts.
     level

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Standing:
+class TopKBreakdown:
     """Down to which q an item is in the top k for certain.
 
     Attributes
@@ -30,7 +30,7 @@ class Standing:
     breakdown_q, ci_breakdown_q
         It is there for certain at every larger q that the response rates allow, ignoring sampling
         error and allowing for it; 0 if at every q, None if at none.
-    noise
+    allows_for_error
         Whether sampling error was allowed for at all.
     """
 
@@ -38,7 +38,7 @@ class Standing:
     k: int
     breakdown_q: float | None
     ci_breakdown_q: float | None
-    noise: bool
+    allows_for_error: bool
 
 
 def check_who(request: Request) -> int:
@@ -54,7 +54,7 @@ def check_who(request: Request) -> int:
     return request.order.k
 
 
-def find_standing(job: Job, who: str) -> Standing:
+def find_item_breakdown(job: Job, who: str) -> TopKBreakdown:
     """Find the breakdown q of "this item is in the top k".
 
     Parameters
@@ -71,11 +71,11 @@ def find_standing(job: Job, who: str) -> Standing:
     found = [
         None if np.isnan(q) else q
         for q in (
-            breakdown(question, index, k, sampling_error=noise)
-            for noise in ((False, True) if request.ranks_allow_for_error else (False,))
+            breakdown(question, index, k, sampling_error=error)
+            for error in ((False, True) if request.ranks_allow_for_error else (False,))
         )
     ]
-    return Standing(
+    return TopKBreakdown(
         who,
         k,
         found[0],

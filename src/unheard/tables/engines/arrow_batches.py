@@ -1,7 +1,7 @@
-"""Formulas carried out on a query's rows by NumPy, for engines that run in this process.
+"""Formulas evaluated on a query's rows by NumPy, for engines that run in this process.
 
 A database needs the closed forms as SQL. DuckDB is here already: its rows come as Arrow batches
-without a copy, and NumPy works the formulas out faster than a query for them is planned.
+without a copy, and NumPy evaluates the formulas faster than the database plans a query for them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Block(NumpyOperations):
         return self._columns[name]
 
     def missing(self) -> float:
-        """Return what stands for no value."""
+        """Return the value that stands for null."""
         return np.nan
 
     def ratings(self, columns: Sequence[Column]) -> Sequence[Column]:
@@ -60,7 +60,7 @@ class Block(NumpyOperations):
 def carry_out(
     formula: Formula, rows: pa.RecordBatchReader, keys: Sequence[str], folder: Path | None = None
 ) -> pa.Table:
-    """Carry a formula out on all rows.
+    """Evaluate a formula on all rows.
 
     Parameters
     ----------
@@ -71,17 +71,17 @@ def carry_out(
     keys
         Columns that are handed on.
     folder
-        Where results are put that are too many for memory; None holds them all.
+        Where results go that do not fit into memory; None keeps them all in memory.
     """
     import pyarrow as pa
 
     empty = pa.RecordBatch.from_pylist([], rows.schema)
     schema = answer_batch(formula, empty, keys).schema
-    return _collected((answer_batch(formula, batch, keys) for batch in rows), schema, folder)
+    return _collect((answer_batch(formula, batch, keys) for batch in rows), schema, folder)
 
 
 def answer_batch(formula: Formula, batch: pa.RecordBatch, keys: Sequence[str]) -> pa.RecordBatch:
-    """Carry a formula out on some rows."""
+    """Evaluate a formula on some rows."""
     import pyarrow as pa
 
     found = _answers(formula, batch, keys)
@@ -92,12 +92,12 @@ def answer_batch(formula: Formula, batch: pa.RecordBatch, keys: Sequence[str]) -
 
 
 def names_of(formula: Formula, columns: Iterable[str]) -> list[str]:
-    """List what a formula makes of a table with such columns."""
+    """List the columns that a formula makes from a table with these columns."""
     return list(formula(Block({name: np.empty(0) for name in columns})))
 
 
 def _answers(formula: Formula, batch: pa.RecordBatch, keys: Sequence[str]) -> dict[str, Floats]:
-    """Work a batch out, a block of rows at a time."""
+    """Evaluate a batch, a block of rows at a time."""
     columns = {
         name: batch.column(name).to_numpy(zero_copy_only=False)
         for name in batch.schema.names
@@ -114,10 +114,8 @@ def _answers(formula: Formula, batch: pa.RecordBatch, keys: Sequence[str]) -> di
     return found
 
 
-def _collected(
-    batches: Iterable[pa.RecordBatch], schema: pa.Schema, folder: Path | None
-) -> pa.Table:
-    """Gather batches, in a file from where they get too many."""
+def _collect(batches: Iterable[pa.RecordBatch], schema: pa.Schema, folder: Path | None) -> pa.Table:
+    """Gather batches, in a file once there are too many for memory."""
     import pyarrow as pa
 
     held: list[pa.RecordBatch] = []

@@ -42,7 +42,7 @@ class Engine(ABC):
     keeps
         Whether it can store a result, so that it need not be computed again.
     repeats_steps
-        Whether it works a step of a query out again wherever that step is read.
+        Whether it computes a step of a query again wherever that step is read.
     times_are_text
         Whether columns of dates and times may hold any text, or numbers.
     counts_rows_for_nothing
@@ -66,10 +66,6 @@ class Engine(ABC):
         """Fetch a small result."""
 
     @abstractmethod
-    def native(self, query: exp.Expr) -> Any:
-        """Return a result as the kind of frame that this engine's users hold."""
-
-    @abstractmethod
     def arrow(self, query: exp.Expr) -> pa.RecordBatchReader:
         """Return a result as batches of Arrow records."""
 
@@ -78,13 +74,13 @@ class Engine(ABC):
         return query.subquery(reserve(name))
 
     def computes(self) -> bool:
-        """Whether it can have formulas carried out by NumPy, instead of in SQL."""
+        """Whether NumPy can evaluate formulas for it, instead of SQL."""
         return False
 
     def compute(
         self, query: exp.Query, keys: Sequence[str], formula: Formula
     ) -> tuple[exp.Expr, list[str]]:
-        """Carry a formula out on a query's rows; return the table of results, and their names."""
+        """Evaluate a formula on a query's rows; return the table of results, and their names."""
         results = carry_out(formula, self.arrow(query), keys, self.folder)
         return self.upload("answers", results), results.column_names[len(keys) :]
 
@@ -124,7 +120,7 @@ class Engine(ABC):
         )
 
     def fraction(self) -> float | None:
-        """How much of the running query is done, if the engine tells."""
+        """How much of the running query is done, if the engine says."""
         return None
 
     def text(self, query: exp.Expr) -> str:
@@ -132,11 +128,11 @@ class Engine(ABC):
         return render(query, self.dialect)
 
     def close(self) -> None:  # noqa: B027 (most engines hold nothing)
-        """Give back what the engine holds."""
+        """Release what the engine holds."""
 
     @contextmanager
     def closed_on_error(self) -> Iterator[None]:
-        """Close the engine if what is done with it meanwhile fails."""
+        """Close the engine if the block fails."""
         try:
             yield
         except BaseException:
@@ -147,8 +143,8 @@ class Engine(ABC):
 class Database(Engine):
     """An engine behind a connection that runs statements one by one.
 
-    Everything that one run reads is read in one state of the database, whoever writes meanwhile,
-    if the database has transactions.
+    A run reads one state of the database, even if others write to it meanwhile, if the database has
+    transactions.
     """
 
     keeps = True
@@ -178,7 +174,7 @@ class Database(Engine):
 
     @abstractmethod
     def begin_writing(self) -> None:
-        """Begin a transaction that no other of ours writes beside; nobody sees it before its end.
+        """Begin a transaction, alone among ours; nobody sees what it writes before its end.
 
         Closing the engine undoes it.
         """
@@ -200,7 +196,7 @@ class Database(Engine):
         return table(stored)
 
     def from_query(self, sql: str) -> exp.Expr:
-        """Read from a query in the user's own words: one, and nothing but a query."""
+        """Read from a query that the user wrote, which must be a single SELECT."""
         return self.view(sql)
 
     def rows(self, query: exp.Expr) -> list[dict[str, Any]]:
@@ -208,10 +204,6 @@ class Database(Engine):
         cursor = self.execute(self.text(query))
         names = [column[0] for column in cursor.description or []]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-    def native(self, query: exp.Expr) -> Any:
-        """Return a result as an Arrow table."""
-        return self.arrow(query).read_all()
 
 
 def split_name(name: str) -> list[str]:
@@ -273,7 +265,7 @@ def read_server_url(url: str, options: Set[str]) -> ServerURL:
 
 
 def as_subquery(sql: str, dialect: str) -> exp.Subquery:
-    """Put a query in the user's own words behind FROM, as it is."""
+    """Put a query that the user wrote behind FROM, unchanged."""
     asked = exp.Var(this=f"\n{_without_end(sql, dialect)}\n")
     return exp.Subquery(this=asked, alias=exp.TableAlias(this=identifier(reserve("asked"))))
 
@@ -290,7 +282,7 @@ def _without_end(sql: str, dialect: str) -> str:
 
 
 CHECK_URL = "Check host, port, user, password and name"
-"""What to do if a server does not let us in."""
+"""What to do if a server refuses the connection."""
 
 
 def fresh(name: str) -> str:
@@ -375,7 +367,7 @@ RESULT_TYPES = {
 RESULT_TYPES |= dict.fromkeys(
     ("average", "estimate", "lower", "upper", "ci_lower", "ci_upper", "breakdown_q"), "float64"
 )
-"""Arrow types of the columns that are ours, for engines whose drivers do not tell."""
+"""Arrow types of our own columns, for engines whose drivers do not say."""
 
 
 def schema_of(names: list[str], first: list[Any]) -> pa.Schema:

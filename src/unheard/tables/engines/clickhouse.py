@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _HOUR = 3600
 
 _READ_ONLY = {"readonly": 2}
-"""Temporary tables may still be made and filled."""
+"""Settings of a session that may read, and make temporary tables."""
 
 _WRAPPED = re.compile(r"\A(LowCardinality\(|Nullable\()+")
 
@@ -65,9 +65,9 @@ class ClickHouse(Database):
     """A ClickHouse database; everything but the result stays there.
 
     A run is one session that may read and nothing else, except that counts and results are kept in
-    its temporary tables. Formulas are carried out here, because ClickHouse takes seconds to plan
-    them. For a user who may not create temporary tables, everything is computed there, and anew
-    whenever it is needed. ClickHouse has no transactions: each query reads the state that it finds.
+    its temporary tables. Formulas are evaluated here, as ClickHouse takes seconds to plan them.
+    For a user who may not create temporary tables, everything is computed there, each time it is
+    needed. ClickHouse has no transactions: each query reads the state that it finds.
     """
 
     name = "ClickHouse"
@@ -113,7 +113,7 @@ class ClickHouse(Database):
         return True
 
     def computes(self) -> bool:
-        """Whether results can be brought back, so that NumPy may carry the formulas out."""
+        """Whether results can be brought back, so that NumPy may evaluate the formulas."""
         return self.keeps
 
     def _make(self, name: str, contents: str) -> str:
@@ -156,7 +156,7 @@ class ClickHouse(Database):
         return {row["name"]: _WRAPPED.sub("", row["type"]) for row in found}
 
     def _read(self, relation: exp.Expr) -> exp.Expr:
-        """Read columns as what they mean, where they would come out as something else."""
+        """Convert columns that would come out as something other than what they mean."""
         taken: list[exp.Expr] = []
         for name, declared in self._describe(relation).items():
             read: exp.Expr = column(name)
@@ -201,7 +201,7 @@ class ClickHouse(Database):
         return self._read(super().lookup(place, name))
 
     def from_query(self, sql: str) -> exp.Expr:
-        """Read from a query in the user's own words: one, and nothing but a query."""
+        """Read from a query that the user wrote, which must be a single SELECT."""
         return self._read(as_subquery(sql, self.dialect))
 
     def tables(self) -> list[str]:

@@ -52,7 +52,7 @@ def is_duckdb(head: bytes) -> bool:
 class DuckDB(Database):
     """A private DuckDB that reads files, frames and databases, and spills to disk.
 
-    While it has a database open nobody else, of this process or another, can write to that.
+    While it has a database open, nothing else in this process or another can write to it.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class DuckDB(Database):
 
     @property
     def folder(self) -> Path:
-        """A private folder that goes when the engine is closed."""
+        """A private folder that is removed when the engine is closed."""
         return Path(self._folder.name)
 
     def execute(self, sql: str) -> duckdb.DuckDBPyConnection:
@@ -129,17 +129,17 @@ class DuckDB(Database):
             return self.connection.sql(sql).to_arrow_reader()
 
     def computes(self) -> bool:
-        """Tell that it can: it runs in this process."""
+        """Return that it can: it runs in this process."""
         return True
 
     def upload(self, name: str, table_: pa.Table) -> exp.Expr:
-        """Let DuckDB read an Arrow table where it is."""
+        """Let DuckDB read an Arrow table without copying it."""
         stored = fresh(name)
         self.connection.register(stored, table_)
         return table(stored)
 
     def from_query(self, sql: str) -> exp.Expr:
-        """Read from a query in the user's own words: one, and nothing but a query."""
+        """Read from a query that the user wrote, which must be a single SELECT."""
         with _wrap_errors(self, sql):
             found = [statement.type for statement in self.connection.extract_statements(sql)]
         if found != [duckdb.StatementType.SELECT]:
@@ -178,7 +178,7 @@ class DuckDB(Database):
     # Where rows come from.
 
     def register(self, frame: object) -> exp.Expr:
-        """Let DuckDB read Arrow data where they are."""
+        """Let DuckDB read Arrow data without copying them."""
         stored = fresh("source")
         self.connection.register(stored, frame)
         self.counts_rows_for_nothing = True

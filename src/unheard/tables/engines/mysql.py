@@ -47,7 +47,7 @@ class MySQL(Database):
     """A MySQL or MariaDB database; everything but the result stays there.
 
     A run is one read-only transaction with a consistent snapshot. The server makes no tables in
-    it, so results are computed anew whenever they are needed, and nothing can be written.
+    it, so results are computed each time they are needed, and nothing can be written.
     """
 
     name = "MySQL"
@@ -105,7 +105,7 @@ class MySQL(Database):
         return query.subquery(reserve(name))
 
     def from_query(self, sql: str) -> exp.Expr:
-        """Read from a query in the user's own words: one, and nothing but a query.
+        """Read from a query that the user wrote, which must be a single SELECT.
 
         The driver sends one statement at a time, and what stands behind FROM is a query.
         """

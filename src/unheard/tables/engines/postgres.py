@@ -36,7 +36,7 @@ _KINDS: dict[str, Kind] = {
 }
 
 _NO_RIGHT = "42501"
-"""The code of an error of who lacks a privilege."""
+"""The code of the error that a privilege is missing."""
 
 _BEGIN = "begin isolation level repeatable read"
 _READ_ONLY = "savepoint reading; set transaction read only"
@@ -52,7 +52,7 @@ class Postgres(Database):
     A run is one transaction that sees one state of the database. Whatever reads the user's rows is
     read-only; the server then makes no tables, so those that hold our results are made in between.
     Where it makes none at all (a standby, a session that is read-only, a role that has no right to
-    temporary tables) results are computed anew whenever they are needed.
+    temporary tables), results are computed each time they are needed.
     """
 
     name = "PostgreSQL"
@@ -104,7 +104,7 @@ class Postgres(Database):
         self.execute(sql if self._writes else f"release savepoint reading; {sql}; {_READ_ONLY}")
 
     def begin_writing(self) -> None:
-        """Begin a transaction once no other of ours is under way, in the state that it left."""
+        """Begin a transaction once no other of ours is running; it sees what that one wrote."""
         self._writes = True
         # What is seen is settled by the first look, which the wait for a lock would be.
         self.execute("rollback; begin isolation level read committed")
@@ -138,7 +138,7 @@ class Postgres(Database):
         return table(stored)
 
     def from_query(self, sql: str) -> exp.Expr:
-        """Read from a query in the user's own words: one, and nothing but a query."""
+        """Read from a query that the user wrote, which must be a single SELECT."""
         relation = as_subquery(sql, self.dialect)
         look = self.text(exp.select("*").from_(relation.copy()).limit(0))
         try:
@@ -258,7 +258,7 @@ class Postgres(Database):
 
 
 def _as_declared(schema: pa.Schema, types: list[Any]) -> pa.Schema:
-    """Take the driver's word for columns that came out empty or narrower than they are."""
+    """Use the types that the driver reports for columns that came out empty or too narrow."""
     import pyarrow as pa
 
     known = {

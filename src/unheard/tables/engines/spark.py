@@ -97,7 +97,7 @@ def _tell_version(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
 
 
 class Spark(Engine):
-    """A Spark session; nothing comes to the driver but what is asked for."""
+    """A Spark session; only results that are asked for come to the driver."""
 
     name = "Spark"
     dialect = "spark"
@@ -143,13 +143,13 @@ class Spark(Engine):
         return self.source(kept)
 
     def computes(self) -> bool:
-        """Whether the executors have this version of the package; otherwise SQL does the work."""
+        """Whether the executors have this version of the package; if not, SQL does the work."""
         return _installed_on_executors(self.spark)
 
     def compute(
         self, query: exp.Query, keys: Sequence[str], formula: Formula
     ) -> tuple[exp.Expr, list[str]]:
-        """Let the executors carry a formula out on a query's rows, where the rows are."""
+        """Let the executors evaluate a formula on a query's rows, where the rows are."""
         from pyspark.sql.types import DoubleType, StructField, StructType
 
         frame = self.sql(query)

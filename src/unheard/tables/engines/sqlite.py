@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _BATCH = 10_000
 _PATIENCE = 60.0
-"""Seconds to wait while somebody writes; who writes all the time leaves few gaps."""
+"""Seconds to wait while another program writes; one that never stops leaves few gaps."""
 
 _MAGIC = b"SQLite format 3\0"
 
@@ -91,10 +91,10 @@ class SQLite(Database):
         """Return a result as batches of Arrow records."""
         cursor = self.execute(self.text(query))
         names = [column[0] for column in cursor.description]
-        return batches(*_typed(cursor, names))
+        return batches(*_find_types(cursor, names))
 
     def computes(self) -> bool:
-        """Tell that it can: it runs in this process."""
+        """Return that it can: it runs in this process."""
         return True
 
     def upload(self, name: str, table_: pa.Table) -> exp.Expr:
@@ -178,7 +178,7 @@ def _kind(declared: str) -> Kind | None:
     return None
 
 
-def _typed(cursor: sqlite3.Cursor, names: list[str]) -> tuple[Iterator[list[Any]], pa.Schema]:
+def _find_types(cursor: sqlite3.Cursor, names: list[str]) -> tuple[Iterator[list[Any]], pa.Schema]:
     import pyarrow as pa
 
     first = cursor.fetchmany(_BATCH)

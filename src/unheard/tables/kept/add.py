@@ -125,8 +125,8 @@ def add_counts(
     into
         Where the counts are kept: a Parquet file, or a table of a database, such as
         ``"counts.duckdb"``, ``"hotels.sqlite#kept"`` or ``"postgresql://me@host/db#kept"``; the
-        table is called ``counts`` unless another name stands behind ``#``. It is made when the
-        first batch is added.
+        table is called ``counts`` unless another name follows ``#``. It is created when the first
+        batch is added.
     item, rating, counts, scale, time, window, nulls, off_scale
         As in :func:`rate`. Later batches are counted as the first one was, and refused if other
         settings are given.
@@ -215,7 +215,7 @@ def add_batches(
 
 
 def open_target(into: FilePath) -> Target:
-    """Return what keeps counts under a name; behind # there may be that of a table."""
+    """Return what keeps counts under a name, which may end in # and the name of a table."""
     text = os.fspath(into)
     if text.lower().endswith(ENDINGS):
         return CountsFile(Path(text))
@@ -232,7 +232,7 @@ def open_target(into: FilePath) -> Target:
 
 
 def _refuse_kept(source: Any, where: Where, options: Mapping[str, Any], target: Target) -> None:
-    """Refuse counts that are kept themselves: what was added to both would be counted twice."""
+    """Refuse a source that is itself kept counts: batches added to both would be counted twice."""
     same = isinstance(target, CountsFile) and target.path.exists()
     if same and any(target.path.samefile(file) for file in files_of(source)):  # type: ignore[union-attr]
         raise OptionError(

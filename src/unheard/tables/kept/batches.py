@@ -45,7 +45,7 @@ class Source:
     name
         What messages call it.
     stamp
-        What changes when its file is written to.
+        A value that changes when its file is written to.
     """
 
     batch: str

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from unheard.errors import SourceError
-from unheard.files import check_replaceable, follow_link, locked
+from unheard.files import check_replaceable, follow_link, lock_file
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.engines.duckdb import DuckDB, quote_name, quote_text
 from unheard.tables.kept.batches import Batch, State, Totals, check_kinds, kind_of, refuse_large
@@ -25,7 +25,7 @@ _KEY = "unheard_counts"
 
 
 class CountsFile:
-    """Counts kept in a file; whoever adds to it waits for whoever is adding already."""
+    """Counts kept in a file; processes that add to it wait for each other."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.words = path, str(path)
@@ -47,7 +47,7 @@ class CountsFile:
         if found is None:
             raise SourceError(
                 "into",
-                problem="{path} exists, and holds no kept counts",
+                problem="{path} exists but holds no kept counts",
                 hint="Name another file",
                 path=self.words,
             )
@@ -58,7 +58,7 @@ class CountsFile:
     ) -> tuple[list[Batch], Totals]:
         """Add the batches that are new, all of them or none; return them, and what is kept."""
         settings = CountSettings.of(request)
-        with locked(self.path, "into"):
+        with lock_file(self.path, "into"):
             state = self.read() or State(settings, {})
             state.settings.check_same(settings, self.words)
             new = state.choose_new(batches)
@@ -75,7 +75,7 @@ class CountsFile:
         return new, Totals(items, rows or 0, ratings or 0, len(state.batches) + len(new))
 
     def _merge(self, engine: DuckDB, request: Request, batches: Sequence[Batch]) -> None:
-        """Put what is kept and what is new together, in a table of the engine."""
+        """Merge what is kept and what is new, in a table of the engine."""
         parts: list[exp.Expr] = []
         if self.path.exists():
             parts.append(read_file(engine, self.words, self.words, Roles(), Reading())[0])
@@ -127,7 +127,7 @@ def read_state(path: Path) -> State | None:
     try:
         metadata = read_metadata(path).metadata or {}
     except (pa.ArrowInvalid, OSError):
-        return None  # whoever reads its rows says better what is wrong
+        return None  # the error of whatever reads its rows is clearer
     text = metadata.get(_KEY.encode())
     if text is None:
         return None

@@ -12,7 +12,7 @@ import duckdb
 from sqlglot import exp
 
 from unheard.errors import ColumnError, InputError, SourceError, hide_passwords
-from unheard.files import beside, locked
+from unheard.files import beside, lock_file
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.engines.base import Database, literal
 from unheard.tables.engines.duckdb import quote_name
@@ -37,7 +37,7 @@ DEFAULT_TABLE = "counts"
 
 
 class CountsTable:
-    """Counts kept in a table; whoever adds to it waits for whoever is adding already.
+    """Counts kept in a table; processes that add to it wait for each other.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class CountsTable:
             return None
         # While somebody adds to it, a DuckDB file cannot even be read. Opened for writing, because
         # what an interrupted program left half written in a SQLite file is then undone.
-        with self._locked(), self._connected() as engine:
+        with self._lock(), self._connect() as engine:
             return self._read(engine)
 
     def add(
@@ -67,10 +67,10 @@ class CountsTable:
     ) -> tuple[list[Batch], Totals]:
         """Add the batches that are new, all of them or none; return them, and what is kept."""
         with contextlib.ExitStack() as stack:
-            stack.enter_context(self._locked())
+            stack.enter_context(self._lock())
             if self._path is not None:
-                stack.enter_context(_made(self._path, self._database))
-            engine = stack.enter_context(self._connected(memory))
+                stack.enter_context(_create_database(self._path, self._database))
+            engine = stack.enter_context(self._connect(memory))
             engine.begin_writing()
             settings = CountSettings.of(request)
             state = self._read(engine) or State(settings, {})
@@ -84,11 +84,11 @@ class CountsTable:
             engine.commit()
         return new, totals
 
-    def _locked(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext() if self._path is None else locked(self._path, "into")
+    def _lock(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext() if self._path is None else lock_file(self._path, "into")
 
     @contextmanager
-    def _connected(self, memory: str | None = None) -> Iterator[Database]:
+    def _connect(self, memory: str | None = None) -> Iterator[Database]:
         try:
             engine = connect(self._database, writable=True, memory=memory)
         except InputError as error:
@@ -107,7 +107,7 @@ class CountsTable:
         if found is None:
             raise SourceError(
                 "into",
-                problem="{table} exists, and holds no kept counts",
+                problem="{table} exists but holds no kept counts",
                 hint="Name another table",
                 table=self.words,
             )
@@ -210,8 +210,8 @@ def _is_there(path: Path) -> bool:
 
 
 @contextmanager
-def _made(path: Path, named: str) -> Iterator[None]:
-    """Make an empty database if there is none; if nothing is written to it, it goes again."""
+def _create_database(path: Path, named: str) -> Iterator[None]:
+    """Create an empty database if there is none; remove it again if nothing is written to it."""
     if _is_there(path):
         yield
         return

@@ -21,7 +21,7 @@ from unheard.tables.sources.open import Where
 def recall_options(source: Any, where: Where, options: Mapping[str, Any]) -> dict[str, Any]:
     """Add to the options of a question how the counts in its table were made, if they were kept.
 
-    Whoever names columns of ratings or counts says so anew.
+    If the options name columns of ratings or counts, nothing is added.
     """
     said = any(options.get(name) is not None for name in ("rating", "counts"))
     named = isinstance(source, str | os.PathLike) and where.confined is None

@@ -14,7 +14,7 @@ from unheard.tables.request import Request, read_names
 
 @dataclass(frozen=True)
 class CountSettings:
-    """What was counted and how.
+    """What was counted, and how.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class CountSettings:
         }
 
     def complete(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Add to the options of a further batch what is not said anew."""
+        """Add to the options of a further batch the settings that they leave out."""
         given = {name: value for name, value in options.items() if value is not None}
         kept = self.options()
         if "rating" in given or "counts" in given:
@@ -123,7 +123,7 @@ class CountSettings:
                     name,
                     problem="{argument} cannot be chosen for kept counts, which were made "
                     + ("with {window:{kept}}" if self.window else "without windows"),
-                    hint="To group them anew, name their columns with {counts}"
+                    hint="To group them differently, name their columns with {counts}"
                     if self.window
                     else "Count the tables again with {window}",
                     kept=self.window or "",

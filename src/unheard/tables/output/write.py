@@ -150,6 +150,29 @@ def write_errors(partial: Path, path: Path, argument: str) -> Iterator[None]:
         raise refuse_to_write(path, found[2], argument) from error
 
 
+def add_settings(
+    query: exp.Select, settings: Mapping[str, str | float | None], taken: Collection[str]
+) -> exp.Select:
+    """Return a query with a column for each setting, as :func:`write` has it in files.
+
+    A setting with the name of a column that is taken has none.
+    """
+    names = {name.lower() for name in taken}
+    added = [
+        exp.alias_(_build_literal(value), name, quoted=True)
+        for name, value in settings.items()
+        if name not in names
+    ]
+    return query.select(*added)
+
+
+def _build_literal(value: str | float | None) -> exp.Expr:
+    if isinstance(value, str):
+        return exp.cast(exp.Literal.string(value), "text")
+    number = exp.Null() if value is None else exp.Literal.number(repr(float(value)))
+    return exp.cast(number, "double")
+
+
 def _with_settings(engine: DuckDB, text: str, settings: Mapping[str, str | float | None]) -> str:
     """Write a query with a column for each setting, the same in every row."""
     if not settings:

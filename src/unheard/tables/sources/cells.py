@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _AT_ONCE = 10_000
-"""So many rows are turned into columns at a time."""
+"""Number of rows that are turned into columns at a time."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ RATING = re.compile(
     r"|ocena|betyg|оценка|рейтинг|评分|評価)",
     re.IGNORECASE,
 )
-"""How people rated."""
+"""Names of columns of ratings."""
 
 ITEM = re.compile(
     r"item|name|title|hotel|product|course|lecturer|book|movie|film|track|place|id$"
@@ -27,7 +27,7 @@ ITEM = re.compile(
     r"|cursus|(?<![a-z])(naam|boek|vak|plaats)(?![a-z])",
     re.IGNORECASE,
 )
-"""What was rated."""
+"""Names of columns of items."""
 
 PERSON = re.compile(
     r"user|guest|rater|reviewer|person|student|customer|respondent"
@@ -35,7 +35,7 @@ PERSON = re.compile(
     r"|utilisateur|usuari[oa]|utente|usu[aá]rio|client|alumno|gebruiker|(?<![a-z])klant(?![a-z])",
     re.IGNORECASE,
 )
-"""Who rated."""
+"""Names of columns of raters."""
 
 PEOPLE = re.compile(
     r"((n|number|no|anzahl|nombre|n[uú]mero|total|aantal)[ _.]+((of|der|de|di)[ _]+|d')?)?("
@@ -47,7 +47,7 @@ PEOPLE = re.compile(
     r"|h[oó]spedes|alunos|convidados|gasten|klanten|deelnemers|studenten|bezoekers)",
     re.IGNORECASE,
 )
-"""How many people there are, respondents or not; the whole name."""
+"""Names of columns with the number of people; the whole name must match."""
 
 TOTALS = (
     "total", "totals", "grand total", "subtotal", "sum", "average", "avg", "mean", "overall",

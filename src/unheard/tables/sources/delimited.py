@@ -22,7 +22,7 @@ from unheard.tables.sources.parts import Part
 from unheard.tables.sources.reading import Findings, Reading, Roles
 
 _SIGNS = {"delim": "Delimiter", "quote": "Quote", "escape": "Escape", "comment": "Comment"}
-"""Signs with a meaning: what one is told, and as what it is found."""
+"""Signs with a meaning: how each is stated, and how DuckDB reports it."""
 
 _MONTHS = 12
 
@@ -34,7 +34,7 @@ class Delimited:
     Attributes
     ----------
     engine
-        That reads them.
+        The engine that reads them.
     paths
         Their names, as DuckDB reads them literally.
     settings
@@ -46,7 +46,7 @@ class Delimited:
     settings: Mapping[str, str]
 
     def with_dialect(self, **more: str) -> Delimited:
-        """Return the same files, with more said about them."""
+        """Return the same files with further settings."""
         return replace(self, settings={**self.settings, **more})
 
     def source(self, function: str = "read_csv", *, header: str = "true") -> str:
@@ -62,7 +62,7 @@ class Delimited:
         return {row[0]: row[1] for row in described}
 
     def looked_at(self, wanted: Collection[str] | None) -> tuple[Delimited, dict[str, str], int]:
-        """Return the files with what a look at them tells, their columns, and the lines skipped.
+        """Return the files with the settings that DuckDB detects, their columns, and lines skipped.
 
         DuckDB takes long to guess how many columns are written, and longer to describe them. Of a
         single file it tells what it has guessed, and need not do so again.
@@ -92,7 +92,7 @@ def read_delimited(
     Parameters
     ----------
     engine
-        That reads.
+        The engine that reads.
     paths
         The files' names, as DuckDB reads them literally.
     parts
@@ -219,7 +219,7 @@ def _numbers_with_commas(
 
 
 def _told_apart(files: Delimited, names: list[str]) -> dict[str, str]:
-    """Number the columns of one name, so that nobody gets the first of them unawares."""
+    """Number columns that share a name, so that the first of them is not taken by mistake."""
     plain = {name: name for name in names}
     folded = {name.lower() for name in names}
     # DuckDB has called the second of them by its name and _1.

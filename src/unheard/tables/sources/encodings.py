@@ -1,4 +1,4 @@
-"""Text in whatever encoding, as UTF-8."""
+"""Text in any encoding, turned into UTF-8."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from unheard.text import write_exactly
 Cell: TypeAlias = str | float | bool | date | datetime | time | timedelta | None
 
 LOOKED_AT = 60
-"""So many rows from the top are looked at."""
+"""Number of rows from the top that are searched."""
 
 _COMPARED = 20
 _NUMBER = re.compile(r"\s*[+-]?\d+([.,]\d+)?\s*%?\s*")
@@ -37,7 +37,7 @@ def find_header(rows: Sequence[Sequence[Cell]], wanted: Collection[str] | None) 
         for at, row in enumerate(rows):
             if {*wanted} <= {write_cell(cell) for cell in row}:
                 return at
-    filled = [_filled(row) for row in rows]
+    filled = [_find_filled(row) for row in rows]
     full = [at for at, cells in enumerate(filled) if cells]
     at = next((at for at in full if _covers(filled, at)), full[0] if full else 0)
     return None if _holds_values(rows, at) else at
@@ -52,7 +52,7 @@ def read_heading(rows: Sequence[Sequence[Cell]], at: int) -> list[Cell]:
     ['Id', 'Hotel', 'Room', 'Staff']
     """
     row = rows[at]
-    if not _is_named_above([_filled(cells) for cells in rows], at):
+    if not _is_named_above([_find_filled(cells) for cells in rows], at):
         return list(row)
     both = zip_longest(row, rows[at - 1])
     return [cell if write_cell(cell) else above for cell, above in both]
@@ -88,7 +88,7 @@ def write_cell(cell: Cell) -> str:
     return " ".join(str(cell).split())
 
 
-def _filled(row: Sequence[Cell]) -> set[int]:
+def _find_filled(row: Sequence[Cell]) -> set[int]:
     return {at for at, cell in enumerate(row) if write_cell(cell)}
 
 

@@ -32,7 +32,7 @@ _MOST_RATINGS = 21
 """A column with more different values than this is not taken for ratings."""
 
 _COUNTED = 200_000
-"""Up to so many rows, different values are counted one by one."""
+"""Number of rows up to which different values are counted exactly."""
 
 _RARE = 0.02
 """Values at the ends as rare as this may be slips, and do not make a scale longer."""
@@ -267,7 +267,7 @@ def _doubt_rating(columns: Sequence[Column], rating: str | None, rows: int) -> s
     if len(alike) > 1:
         return f"The ratings may be in {write_list(alike)}: choose one."
     if scores[rating] < _LIKELY:
-        return f"Nothing says for sure that the ratings are in {rating!r}: check it."
+        return f"The ratings are probably in {rating!r}: check this."
     chosen = next(one for one in columns if one.name == rating)
     if chosen.kind == "text" and not chosen.readings:
         return f"The words in {rating!r} are not recognised: say what each stands for."

@@ -1,4 +1,4 @@
-"""Whatever holds the ratings, turned into an engine and a table in it."""
+"""Sources of ratings, opened: each becomes an engine and a table in it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from unheard.errors import (
     hide_passwords,
     write_list,
 )
+from unheard.model.results import Backend, choose_backend
 from unheard.tables.engines.base import Engine
 from unheard.tables.engines.duckdb import DuckDB, Relation
 from unheard.tables.request import Kind, Request, check_table_name
@@ -101,6 +103,8 @@ class Where:
         How a file is to be read, see :class:`unheard.tables.sources.reading.Reading`.
     most
         How many bytes a file may have when it is unpacked; None for any number.
+    backend
+        The kind of frame to return for what is not one; None for pandas if it is installed.
     """
 
     engine: str | None = None
@@ -115,6 +119,7 @@ class Where:
     encoding: str | None = None
     header: str | int | None = None
     most: int | None = None
+    backend: Backend | None = None
 
     @property
     def reading(self) -> Reading:
@@ -122,7 +127,7 @@ class Where:
         return Reading.read(self.sheet, self.encoding, self.header, self.most)
 
     def refuse_reading(self, what: str) -> None:
-        """Raise if something is said about reading a file, and there is none."""
+        """Raise if options for reading files are given for a source that is not a file."""
         for name in ("sheet", "encoding", "header"):
             if getattr(self, name) is not None:
                 raise OptionError(
@@ -139,7 +144,7 @@ class Where:
 
 
 def open_source(source: Any, request: Request | None, where: Where) -> Opened:
-    """Open whatever holds the ratings; without a request, to see what is in it."""
+    """Open a source of ratings; without a request, to see what is in it."""
     if where.engine is not None and where.engine not in ENGINES:
         raise OptionError(
             "engine",
@@ -175,7 +180,7 @@ def second_table(source: Any, main: Opened, place: str, as_text: tuple[str, ...]
         with_duckdb = DuckDB()
         try:
             relation, _ = _read_second(with_duckdb, text, Roles(as_text=as_text), Reading(), text)
-            rows = with_duckdb.native(exp.select("*").from_(relation))
+            rows = with_duckdb.arrow(exp.select("*").from_(relation)).read_all()
         finally:
             with_duckdb.close()
     else:
@@ -254,7 +259,7 @@ def _open_file(text: str, request: Request | None, where: Where) -> Opened:
     with engine.closed_on_error():
         path = str(_save_input(engine)) if text == "-" else text
         relation, findings = read_file(engine, path, words, Roles.of(request), reading)
-        return replace(_opened(engine, relation, words), findings=findings)
+        return replace(_describe_file(engine, relation, words, where), findings=findings)
 
 
 def _refuse_to_table(where: Where) -> None:
@@ -273,7 +278,7 @@ def _open_database(text: str, where: Where) -> Opened:
     with engine.closed_on_error():
         words = hide_passwords(database)
         relation, words = find_table(engine, words, table, where.query, where.to_table)
-        return _opened(engine, relation, words)
+        return _describe_file(engine, relation, words, where)
 
 
 def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened:
@@ -296,7 +301,10 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
     engine = Spark(session(where.spark_master))
     if where.table is not None:
         check_table_name("table", where.table)
-        return _opened(engine, engine.lookup("table", where.table), f"table {where.table}")
+        relation, words = engine.lookup("table", where.table), f"table {where.table}"
+        if where.backend is None:
+            return _describe(engine, relation, words, engine.native)
+        return _describe_file(engine, relation, words, where)
     form = form_of(text)
     if form is None:
         raise SourceError(
@@ -306,12 +314,26 @@ def _open_with_spark(text: str, request: Request | None, where: Where) -> Opened
             path=text,
         )
     frame = engine.read(text, form, Roles.of(request).as_text)
-    opened = _opened(engine, engine.source(frame), text)
-    return replace(opened, back=lambda query: engine.arrow(query).read_all())
+    return _describe_file(engine, engine.source(frame), text, where)
 
 
-def _opened(engine: Engine, relation: exp.Expr, words: str) -> Opened:
-    return Opened(engine, relation, engine.columns(relation), words, engine.native)
+def _describe_file(engine: Engine, relation: exp.Expr, words: str, where: Where) -> Opened:
+    """Describe a source that is not a frame; results are frames of the kind that was asked for."""
+    backend = choose_backend(where.backend)
+
+    def convert(query: exp.Expr) -> Any:
+        rows = engine.arrow(query).read_all()
+        if backend == "pandas":
+            return rows.to_pandas()
+        return rows if backend == "pyarrow" else nw.from_arrow(rows, backend=backend).to_native()
+
+    return _describe(engine, relation, words, convert)
+
+
+def _describe(
+    engine: Engine, relation: exp.Expr, words: str, back: Callable[[exp.Expr], Any]
+) -> Opened:
+    return Opened(engine, relation, engine.columns(relation), words, back)
 
 
 def _save_input(engine: DuckDB) -> Path:
@@ -362,20 +384,28 @@ def _refuse_repeated(source: Any) -> None:
 def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:
     implementation = _implementation(source)
     where.refuse_reading("a frame")
+    if where.backend is not None:
+        raise OptionError(
+            "backend",
+            problem="{argument} does not apply to a frame, whose own kind comes back",
+            value=where.backend,
+            hint="Leave it out",
+        )
     words = f"the {implementation.value} frame"
     if implementation.is_pyspark() or implementation.is_pyspark_connect():
         from unheard.tables.engines.spark import Spark
 
         spark = Spark(source.sparkSession)
-        return _opened(spark, spark.source(source), "the Spark frame")
+        return _describe(spark, spark.source(source), "the Spark frame", spark.native)
     if implementation.is_duckdb():
         relation = Relation(source)
-        return _opened(relation, relation.source, "the DuckDB relation")
+        return _describe(relation, relation.source, "the DuckDB relation", relation.native)
     engine = DuckDB(where.memory)
     with engine.closed_on_error():
         rows = _as_arrow(source, implementation, Roles.of(request).wanted)
-        opened = replace(_opened(engine, engine.register(rows), words), orders=_orders_of(rows))
-    return replace(opened, back=lambda query: _same_kind(source, implementation, engine, query))
+        back = partial(_same_kind, source, implementation, engine)
+        opened = _describe(engine, engine.register(rows), words, back)
+        return replace(opened, orders=_orders_of(rows))
 
 
 def _as_arrow(

@@ -62,7 +62,7 @@ def is_workbook(path: str) -> bool:
 
 def check_archive(path: str, reading: Reading, words: str) -> None:
     """Raise unless every file of an archive is whole, and all together are small enough."""
-    with _opened(path, words) as archive:
+    with _open_archive(path, words) as archive:
         members = archive.infolist()
         unpacked = sum(one.file_size for one in members)
         if reading.most is not None and unpacked > reading.most:
@@ -86,7 +86,7 @@ def unzip(
     That is ``user``, or ``nobody`` where it is the only one, or the only one with a table: then
     ``content``.
     """
-    with _opened(path, words) as archive:
+    with _open_archive(path, words) as archive:
         files = {one.filename: one for one in archive.infolist() if _holds_something(one)}
         named = {name: one for name, one in files.items() if is_named_like_table(name)}
         if not named and len(files) > 1:
@@ -110,7 +110,7 @@ def unzip(
 
 
 @contextmanager
-def _opened(path: str, words: str) -> Iterator[zipfile.ZipFile]:
+def _open_archive(path: str, words: str) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
@@ -125,7 +125,7 @@ def _opened(path: str, words: str) -> Iterator[zipfile.ZipFile]:
 
 def _say_damage(error: Exception) -> str:
     text = str(error).rstrip(".")
-    return "it is cut off, or something else" if text == "File is not a zip file" else text
+    return "it is truncated, or not a zip file" if text == "File is not a zip file" else text
 
 
 def _holds_table(archive: zipfile.ZipFile, one: zipfile.ZipInfo) -> bool:

@@ -22,7 +22,7 @@ _PAGE = re.compile(
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([a-z0-9_-]+)", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d+)?")
 _WIDEST = 1000
-"""A cell may span so many columns or rows."""
+"""Most columns or rows that a cell may span."""
 
 
 def is_page(head: bytes) -> bool:
@@ -95,7 +95,7 @@ class _Tables(HTMLParser):
             self._open[-1].text.append(data)
 
     def close(self) -> None:
-        """End whatever has no end."""
+        """Close what is still open."""
         super().close()
         for table in self._open:
             table.end_cell()

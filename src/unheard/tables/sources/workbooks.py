@@ -48,7 +48,7 @@ def read_workbook(
     path: str, roles: Roles, reading: Reading, words: str
 ) -> tuple[pa.Table, Findings]:
     """Read one sheet of a workbook."""
-    with _opened(path, words) as workbook:
+    with _open_workbook(path, words) as workbook:
         # A damaged archive could otherwise be read as far as it goes.
         is_archive = _head(path).startswith(ZIP)
         if is_archive:
@@ -83,7 +83,7 @@ def sheet_names(path: str) -> list[str]:
 
 
 @contextmanager
-def _opened(path: str, words: str) -> Iterator[CalamineWorkbook]:
+def _open_workbook(path: str, words: str) -> Iterator[CalamineWorkbook]:
     from python_calamine import CalamineError, CalamineWorkbook, PasswordError
 
     try:

@@ -1,1 +1,1 @@
-"""Queries, built apart from being run."""
+"""Queries: how they are built, apart from how they are run."""

@@ -1,4 +1,4 @@
-"""What engines have no words for, and what their planners must be kept from."""
+"""Adaptations of a query to what an engine cannot express, and to what its planner does badly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Nodes = Mapping[type[exp.Expr], Sequence[exp.Expr]]
 """The parts of a query by what they are."""
 
 _NUMBERED = re.compile(r"_\d+\Z")
-"""How the names of steps end that only work columns out."""
+"""How the names of steps end that only compute columns."""
 
 _ALL_ROWS = 2**64 - 1
 """As many rows as MySQL can have."""
@@ -23,18 +23,18 @@ _MOST_STEPS = 50
 """MariaDB takes 64 of them before one query."""
 
 
-_APART = "it keeps the planner from working a step out anew for all that use it."
+_APART = "it keeps the planner from computing a step again for each step that reads it."
 
 FENCES = {
     "clickhouse": f"NOT ignore(*) is always true; {_APART}",
     "mysql": f"LIMIT {_ALL_ROWS} leaves no row out; {_APART}",
     "postgres": f"OFFSET 0 leaves no row out; {_APART}",
 }
-"""Why the steps of a query end as they do, to be said once above it; see :func:`separate`."""
+"""Why the steps of a query end as they do, for a comment above it; see :func:`separate`."""
 
 
 def adapt(nodes: Nodes, dialect: str) -> bool:
-    """Put what an engine has no words for in others; return whether there was anything."""
+    """Rewrite what an engine cannot express; return whether there was anything to rewrite."""
     found = False
     for kind, put in _OTHERWISE.get(dialect, {}).items():
         for node in nodes.get(kind, ()):
@@ -66,7 +66,7 @@ def separate(nodes: Nodes, dialect: str) -> None:
             while len(chain.expressions) > _MOST_STEPS and _nest(chain):
                 pass
     elif dialect == "clickhouse":
-        # The branches of a case are put off, and worked out as often as they are used, unless
+        # The branches of a case are put off, and computed as often as they are used, unless
         # what they are made of is needed anyway. A setting could say so, but views ignore it.
         needed = exp.Not(this=_call("ignore", exp.Star()))
         for step in steps:
@@ -75,7 +75,7 @@ def separate(nodes: Nodes, dialect: str) -> None:
 
 
 def _nest(chain: exp.Expr) -> bool:
-    """Put the first steps of a chain inside one that alone reads them, if there is such a one."""
+    """Nest the first steps of a chain in the only step that reads them, if there is one."""
     steps, owner = chain.expressions, chain.parent
     assert owner is not None  # a chain stands before a query
     rest = [part for key, part in owner.args.items() if key != "with_"]
@@ -156,7 +156,7 @@ def _widen_date(node: exp.Expr) -> exp.Expr:
 
 
 def _add_interval(node: exp.Expr) -> exp.Expr:
-    """Add to a date an interval made from text: DataFusion multiplies none."""
+    """Add to a date an interval made from text: DataFusion cannot multiply intervals."""
     many = exp.DPipe(
         this=exp.cast(node.expression, "text"),
         expression=exp.Literal.string(f" {node.args['unit'].name}"),

@@ -57,9 +57,9 @@ def write_count_query(
     packed
         Whether to use the fast way if it applies.
     lean
-        Whether to leave out, if the fast way applies, what only rows that were not counted make a
-        difference to: ``N_ROWS`` is then the number of ratings, and the caller compares its sum
-        with the number of rows.
+        Whether to leave out, if the fast way applies, what depends only on rows that
+        were not counted: ``N_ROWS`` is then the number of ratings, and the caller compares its
+        sum with the number of rows.
     named
         Whether to leave out the rows that do not say what was rated, or when, if there are windows;
         otherwise they are counted, so that they can be refused.
@@ -69,7 +69,7 @@ def write_count_query(
         source = source.where(is_named(request))
     keys = _keys(request)
     if request.counts:
-        return Counting(_grouped(source, keys, [*_merged(request), *_per_item(request)]), None)
+        return Counting(_group(source, keys, [*_merge_counts(request), *_per_item(request)]), None)
     most = None
     if len(request.rating) == 1 and request.scale.m >= _LONG_SCALE:
         query = _by_value(request, source, keys, kinds)
@@ -87,13 +87,13 @@ def write_count_query(
             outer.append(made[1])
         lean = lean and most is not None and not request.attributes
         rows = [] if lean else _rows(request)
-        weighed = _weighed(request, kinds)
+        weighed = _sum_weights(request, kinds)
         kept = [*_per_item(request), *weighed]
         if most is None and not request.attributes:
-            query = _grouped(source, keys, [*_named_counts(request, inner), *kept])
+            query = _group(source, keys, [*_named_counts(request, inner), *kept])
         else:
-            query = _grouped(source, keys, [*inner, *rows, *kept])
-            query = _unfolded(request, query, outer, lean=lean)
+            query = _group(source, keys, [*inner, *rows, *kept])
+            query = _unfold(request, query, outer, lean=lean)
     return Counting(query, most)
 
 
@@ -127,7 +127,7 @@ _RECENCY, _PLACE, _SETTLED = reserve("recency"), reserve("place"), reserve("sett
 
 
 def rows_to_count(request: Request, relation: exp.Expr) -> exp.Expr:
-    """Return the rows to count: of several ratings by one person the latest, if so asked.
+    """Return the rows to count: if asked for, only the latest of several ratings by one person.
 
     Ratings that are equally late are one if they are the same. If they differ, or one without a
     time is among several, it is unknown which is the latest: then all are kept, and
@@ -263,7 +263,7 @@ def is_named(request: Request) -> exp.Expr:
     return exp.and_(*known)
 
 
-def _grouped(
+def _group(
     source: exp.Select,
     keys: Sequence[tuple[str, exp.Expr]],
     aggregates: Sequence[exp.Expr],
@@ -292,7 +292,7 @@ def _per_item(request: Request) -> list[exp.Expr]:
 LARGEST_WEIGHT, BAD_WEIGHTS = reserve("largest_weight_high"), reserve("bad_weights_sum")
 
 
-def _weighed(request: Request, kinds: dict[str, Kind]) -> list[exp.Expr]:
+def _sum_weights(request: Request, kinds: dict[str, Kind]) -> list[exp.Expr]:
     """Add up survey weights and their squares, rating by rating."""
     if request.weight is None:
         return []
@@ -313,13 +313,13 @@ def _weighed(request: Request, kinds: dict[str, Kind]) -> list[exp.Expr]:
 
 
 def bad_weight(name: str) -> exp.Expr:
-    """Condition that a column holds no weight: nothing, no positive number, one beyond reason."""
+    """Condition that a column holds no valid weight: null, not positive, or too large."""
     value = column(name)
     huge = exp.GT(this=value.copy(), expression=number(LARGEST_COUNT))
     return exp.or_(value.copy().is_(exp.null()), value.copy() <= 0, huge)
 
 
-def _merged(request: Request) -> list[exp.Expr]:
+def _merge_counts(request: Request) -> list[exp.Expr]:
     """Add counts up; a row counts as bad if one of its counts cannot be a count."""
     sums: list[exp.Expr] = []
     bad: exp.Expr = exp.false()
@@ -334,7 +334,7 @@ def _merged(request: Request) -> list[exp.Expr]:
 
 
 def bad_count(name: str) -> exp.Expr:
-    """Condition that a column holds no count: nothing, a negative number, a fraction, no number."""
+    """Condition that a column holds no valid count: null, negative, a fraction, or not a number."""
     value = column(name)
     fraction = exp.NEQ(this=value.copy(), expression=exp.Floor(this=value.copy()))
     # What is not a number is larger than any number, in every engine that knows such a thing.
@@ -355,7 +355,7 @@ def write_kept_query(request: Request, relation: exp.Expr) -> exp.Select:
     if request.counts:
         sums.append(exp.alias_(exp.Literal.number(0), N_BAD))
     keys = [(name, column(name)) for name in request.groups]
-    return _grouped(exp.select().from_(relation), keys, sums)
+    return _group(exp.select().from_(relation), keys, sums)
 
 
 def _count_if(condition: exp.Expr) -> exp.Expr:
@@ -400,8 +400,8 @@ def _by_value(
     many = reserve("n_rows_of_value")
     rows = exp.alias_(exp.Count(this=exp.Star()), many)
     rating = exp.alias_(column(given), name)
-    kept = [*_per_item(request), *_weighed(request, kinds)]
-    inner = _grouped(source, keys, [rating, rows, *kept]).group_by(column(given))
+    kept = [*_per_item(request), *_sum_weights(request, kinds)]
+    inner = _group(source, keys, [rating, rows, *kept]).group_by(column(given))
     counts: list[exp.Expr] = [
         exp.alias_(
             exp.Sum(
@@ -422,15 +422,15 @@ def _by_value(
         exp.alias_(exp.Sum(this=column(many)), N_ROWS),
         exp.alias_(empty, N_NULL),
     ]
-    for one, how in _kept(request):
+    for one, how in _list_kept_columns(request):
         counts.append(exp.alias_(how(this=column(one)), one))
     outer_keys = [(key, column(key)) for key, _ in keys]
     by_value = exp.select().from_(inner.subquery(reserve("by_value")))
-    return _grouped(by_value, outer_keys, counts)
+    return _group(by_value, outer_keys, counts)
 
 
-def _kept(request: Request) -> list[tuple[str, type[exp.AggFunc]]]:
-    """Columns besides the counts, and how they are put together once more."""
+def _list_kept_columns(request: Request) -> list[tuple[str, type[exp.AggFunc]]]:
+    """Columns besides the counts, and how they are aggregated once more."""
     kept: list[tuple[str, type[exp.AggFunc]]] = []
     for aggregate in _per_item(request):
         name = aggregate.alias
@@ -442,7 +442,7 @@ def _kept(request: Request) -> list[tuple[str, type[exp.AggFunc]]]:
     return kept
 
 
-def _unfolded(
+def _unfold(
     request: Request,
     grouped: exp.Select,
     counts: Sequence[Sequence[exp.Expr]],
@@ -451,7 +451,7 @@ def _unfolded(
 ) -> exp.Select:
     """Give every attribute a row of its own, without reading the counts twice."""
     keys = [*request.item, *request.strata, *([BUCKET] if request.window else [])]
-    kept = [name for name, _ in _kept(request)]
+    kept = [name for name, _ in _list_kept_columns(request)]
     nulls = [column(N_ROWS) - column(_n_answers(index)) for index in range(len(request.rating))]
     if not request.attributes:
         named = [
@@ -502,7 +502,7 @@ def _unfolded(
 
 
 def _bucket(time: str, window: Window) -> exp.Expr:
-    """Number the steps of time; of what is no day of the calendar, there is none."""
+    """Number the steps of time; null for what is not a day of the calendar."""
     day = exp.cast(column(time), "date")
     origin = exp.cast(exp.Literal.string(window.step.origin.isoformat()), "date")
     if window.step.unit == "day":
@@ -539,7 +539,7 @@ def write_window_query(request: Request, window: Window, counts: exp.Expr) -> ex
             exp.select(
                 *map(column, keys),
                 exp.alias_(column(BUCKET) - column(earlier), BUCKET),
-                *map(column, [*counted, *(name for name, _ in _kept(request)), last]),
+                *map(column, [*counted, *(name for name, _ in _list_kept_columns(request)), last]),
             )
             .from_(ended.subquery(reserve("steps")))
             .join(exp.union(*back, distinct=False).subquery(reserve("back")), join_type="cross")
@@ -547,7 +547,9 @@ def write_window_query(request: Request, window: Window, counts: exp.Expr) -> ex
         # A window that ends after the last rating would be cut short by the calendar alone.
         whole = (column(BUCKET) + (window.steps - 1)) <= column(last)
         sums: list[exp.Expr] = [exp.alias_(exp.Sum(this=column(name)), name) for name in counted]
-        sums += [exp.alias_(how(this=column(name)), name) for name, how in _kept(request)]
+        sums += [
+            exp.alias_(how(this=column(name)), name) for name, how in _list_kept_columns(request)
+        ]
         counts = (
             exp.select(*map(column, keys), column(BUCKET), *sums)
             .from_(spread.subquery(reserve("spread")))
@@ -561,7 +563,7 @@ def write_window_query(request: Request, window: Window, counts: exp.Expr) -> ex
         *map(column, keys),
         exp.alias_(start, "window_start"),
         exp.alias_(end, "window_end"),
-        *map(column, [*counted, *(name for name, _ in _kept(request))]),
+        *map(column, [*counted, *(name for name, _ in _list_kept_columns(request))]),
     ).from_(counts)
 
 

@@ -1,4 +1,4 @@
-"""A query as a model of dbt: tables become references, and braces stay what they are."""
+"""A query as a dbt model: tables become references, and braces in the query are kept."""
 
 from __future__ import annotations
 

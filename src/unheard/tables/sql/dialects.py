@@ -1,4 +1,4 @@
-"""How expressions become text that a certain engine understands."""
+"""How expressions become the text that an engine understands."""
 
 from __future__ import annotations
 
@@ -101,14 +101,14 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     """Write a query in a dialect.
 
     Every part of the query must be ours: names are quoted as needed, which would change the meaning
-    of a query that somebody else wrote. The query is the dialect's from then on: to copy a long one
+    of a query that somebody else wrote. The query is changed in place: to copy a long one
     takes longer than to write it.
     """
     # A long scale has a hundred thousand nodes: they are gone through once, if that is enough.
     nodes = _by_kind(query)
     if adapt(nodes, dialect):
         nodes = _by_kind(query)
-    reserved = _reserved(dialect)
+    reserved = _reserved_words(dialect)
     for node in nodes.get(exp.Identifier, ()):
         name = node.name
         # A name in plain lower case means the same with and without quotes, or, where engines
@@ -163,7 +163,7 @@ def _write_double(cast: exp.Expr) -> None:
 
 
 def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:
-    """Tell DuckDB which steps to work out once, and which anew where they are needed."""
+    """Tell DuckDB which steps to compute once, and which again wherever they are read."""
     combined = any(step.alias == reserve("strata") for step in steps)
     for step in steps:
         if step.alias == reserve("rated"):
@@ -175,7 +175,7 @@ def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:
 
 
 @cache
-def _reserved(dialect: str) -> frozenset[str]:
-    """Words that mean something to an engine, and are quoted as names."""
+def _reserved_words(dialect: str) -> frozenset[str]:
+    """Words that an engine reserves, which are quoted when they are names."""
     keywords = _spelling(dialect).tokenizer_class.KEYWORDS
     return frozenset(word for keyword in keywords for word in keyword.split())

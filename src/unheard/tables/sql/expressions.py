@@ -1,12 +1,12 @@
-"""Columns that are SQL: the closed forms of the core, written down instead of carried out.
+"""Columns that are SQL: the closed forms of the core, written down instead of evaluated.
 
 The formulas of :mod:`unheard.formulas` work on whatever understands ``+ - * /`` and ``>``. Here
 that is a :class:`Cell`, which remembers how it was made. Equal cells are one cell, so the result is
 a graph without repetition, which :mod:`unheard.tables.sql.layout` lays out as a chain of SELECTs.
 
-Both ends of an interval are worked out by the same lines, in a row for each end. So are, on a long
-scale, the sums over the ratings: each rating has a row of its own (:class:`RatingRows`), and the
-text does not grow with the scale.
+Both ends of an interval are computed by the same lines, in a row for each end. On a long scale, so
+are the sums over the ratings: each rating has a row of its own (:class:`RatingRows`), and the text
+does not grow with the scale.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Order: TypeAlias = Literal["rating", "rating desc", "place", "place desc"]
 """Along the scale or against it, away from an end or towards it."""
 
 LONG_SCALE = 6
-"""From so many ratings on, each has a row of its own."""
+"""Number of ratings from which on each has a row of its own."""
 
 LOW, HIGH = "lower", "upper"
 """The ends of an interval."""
@@ -44,7 +44,7 @@ class Cell:
         self.name: str | None = None
 
     def called(self, name: str) -> Cell:
-        """Say what the column is called if it gets a name; what is said first counts."""
+        """Name the column, in case it needs a name; the first name given is kept."""
         self.name = self.name or name
         return self
 
@@ -144,11 +144,11 @@ class Sheet:
         return self.cell("exp", a)
 
     def logistic(self, a: Operand) -> Operand:
-        """Return 1/(1 + exp(-a)); BEA's argument is small."""
+        """Return 1/(1 + exp(-a)); the arguments that BEA has are small."""
         return 1.0 / (1.0 + self.exp(-a))
 
     def where(self, condition: Operand | bool, yes: Operand, no: Operand) -> Operand:
-        """Choose row by row; a condition on numbers alone is settled here and now."""
+        """Choose row by row; a condition on numbers alone is evaluated at once."""
         if isinstance(condition, bool):
             return yes if condition else no
         return yes if yes is no else self.cell("where", condition, yes, no)
@@ -166,14 +166,14 @@ class Sheet:
     def both_ends(
         self, function: Callable[..., Operand], low: tuple[Any, ...], high: tuple[Any, ...]
     ) -> tuple[Operand, Operand]:
-        """Apply a function once to what is seen from either end: a row for each."""
+        """Apply a function once to what is seen from each end, in a row for each end."""
         if not _are_alike(low, high):
             return function(*low), function(*high)
         found = function(*self._merge(low, high))
         return self._at_end(found, LOW), self._at_end(found, HIGH)
 
     def by_end(self, low: Operand, high: Operand) -> Operand:
-        """Return a column that holds something else at either end."""
+        """Return a column with a value of its own at each end."""
         if low is high or (not isinstance(low, Cell) and low == high):
             return low
         return self.cell("by_end", low, high)
@@ -188,7 +188,7 @@ class Sheet:
         return cell.called(f"{end}_{found.name}") if found.name else cell
 
     def _merge(self, low: Any, high: Any) -> Any:
-        """Put what is seen from the two ends together, column by column."""
+        """Combine what is seen from the two ends, column by column."""
         if low is high:
             return low
         if isinstance(low, RatingRows):
@@ -225,7 +225,7 @@ class Sheet:
 _FOLDED: dict[str, Callable[..., float]] = {
     "add": add, "sub": sub, "mul": mul, "div": truediv, "neg": neg, "divide": truediv,
 }  # fmt: skip
-"""What is worked out here and now, if it is made of constants: the result is one, too."""
+"""Operations that are evaluated at once if they are made of constants: the result is one, too."""
 
 
 def _is_constant(a: Any) -> bool:
@@ -267,7 +267,7 @@ class RatingRows(Along):
         self._summed: RatingRows | None = None
 
     def called(self, name: str) -> RatingRows:
-        """Say what the column is called, if it is not worked out from others."""
+        """Name the column, unless it is computed from others."""
         if self.is_listed:
             self.name = self.name or name
             if isinstance(self._row, Cell):
@@ -375,7 +375,7 @@ class RatingRows(Along):
         merged = [self.sheet.by_end(*both) for both in zip(low, high, strict=True)]
         return merged if self.order == "place" else merged[::-1]
 
-    def _computed(self, operation: str, *more: Operand) -> RatingRows:
+    def _compute(self, operation: str, *more: Operand) -> RatingRows:
         def elements() -> list[Operand]:
             raise TypeError("what is made of several rows has no elements")
 
@@ -389,7 +389,7 @@ class RatingRows(Along):
 
     def running_total(self) -> RatingRows:
         """Add up the first, the first two, ... and all."""
-        made = self._computed("running_total")
+        made = self._compute("running_total")
         made._summed = self
         return made
 
@@ -406,7 +406,7 @@ class RatingRows(Along):
                 back = self.order in ("rating desc", "place desc")
                 low, high = (_running_maximum(end, back) for end in ends)
                 return RatingRows(self.sheet, self.order, lambda: self._from_places(low, high))
-        return self._computed("running_maximum")
+        return self._compute("running_maximum")
 
     def extreme(self, largest: bool) -> Operand:
         """Find the largest or the smallest."""
@@ -420,7 +420,7 @@ class RatingRows(Along):
         if self.is_listed and not isinstance(first, Cell):
             elements = self._elements
             return RatingRows(self.sheet, self.order, lambda: [first, *elements()[:-1]])
-        return self._computed("shifted", first)
+        return self._compute("shifted", first)
 
     def neighbours(self, is_beyond: Callable[[Operand], Operand]) -> tuple[Operand, Operand]:
         """Find the two places that something lies between."""

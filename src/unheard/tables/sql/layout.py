@@ -57,7 +57,7 @@ _BINDS: dict[type[exp.Expr], int] = {exp.Add: 1, exp.Sub: 1, exp.Mul: 2, exp.Div
 def _binary(sign: type[exp.Binary]) -> Callable[..., exp.Expr]:
     """Write two operands with a sign between, in brackets where the order would change.
 
-    Also ``a + (b + c)`` keeps its brackets: floating point rounds in the order it is told to.
+    Also ``a + (b + c)`` keeps its brackets: floating-point numbers are rounded each time.
     """
     strength = _BINDS.get(sign, 0)
 
@@ -96,7 +96,7 @@ def _is_low() -> exp.Expr:
     return exp.EQ(this=column(END), expression=exp.Literal.string(LOW))
 
 
-def _gathered(*elements: exp.Expr) -> exp.Expr:
+def _gather(*elements: exp.Expr) -> exp.Expr:
     """Pick what belongs to a row's rating; what most ratings share comes last."""
     texts = [element.sql() for element in elements]
     common = max(texts, key=texts.count)
@@ -133,7 +133,7 @@ _SQL: dict[str, Callable[..., exp.Expr]] = {
     "ln": lambda a: exp.Ln(this=a),
     "exp": lambda a: exp.Exp(this=a),
     "by_end": _by_end,
-    "gathered": _gathered,
+    "gathered": _gather,
     "floor": lambda a: exp.Floor(this=a),
     "where": _where,
     "missing": exp.null,
@@ -149,7 +149,7 @@ _WINDOWS: dict[str, type[exp.Func]] = {
     "at_end": exp.Max,
     "shifted": exp.Lag,
 }
-"""What is worked out over several rows."""
+"""What is computed over several rows."""
 
 _BASE = ("listed", "gathered", "by_end")
 """What is made when rows are combined with ends and ratings, if it is made of nothing else."""
@@ -161,7 +161,7 @@ _LONGEST = 8
 """Repeating no more than this many names costs less than a step."""
 
 _SIGNS = ("add", "sub", "mul", "neg", "least", "greatest")
-"""What costs next to nothing to work out again."""
+"""What costs next to nothing to compute again."""
 
 
 class _Layout:
@@ -170,7 +170,7 @@ class _Layout:
     Parameters
     ----------
     outputs
-        What is worked out.
+        What is computed.
     keys
         The columns that tell rows apart.
     """
@@ -285,7 +285,7 @@ class _Layout:
         return _SQL[cell.operation](*(self.write(a) for a in cell.arguments))
 
     def _write_window(self, cell: Cell) -> exp.Expr:
-        """Write what is worked out over the rows of an item, or of an end of it."""
+        """Write what is computed over the rows of an item, or of one end of it."""
         first, *rest = cell.arguments
         value, over = self.write(first), self._together
         if cell.operation == "at_end":
@@ -385,7 +385,7 @@ def _decimal(value: float) -> exp.Expr:
 
 
 _EXACT = 12
-"""So many characters of a decimal number are exact in double precision, in every engine."""
+"""Number of characters of a decimal number that every engine reads exactly in double precision."""
 
 
 def _list_rows(layout: _Layout, base: Mapping[str, Cell]) -> exp.Query:

@@ -91,13 +91,13 @@ class Packing:
         inner.append(exp.alias_(exp.Count(this=self._lookup(0)), packed_total(index)))
         for place in range(1, self.m):
             which, field = divmod(place - 1, self._fields)
-            counts.append(self._unpacked(reserve(f"packed_{index}_{which}"), field, which))
+            counts.append(self._unpack(reserve(f"packed_{index}_{which}"), field, which))
         first: exp.Expr = column(packed_total(index))
         for count in counts:
             first = first - count.copy()
         return inner, [first, *counts]
 
-    def _unpacked(self, packed: str, field: int, which: int) -> exp.Expr:
+    def _unpack(self, packed: str, field: int, which: int) -> exp.Expr:
         shifted = exp.BitwiseRightShift(
             this=column(packed), expression=exp.Literal.number(self._bits * field)
         )

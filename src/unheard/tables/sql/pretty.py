@@ -116,12 +116,12 @@ def _clause(tokens: Sequence[Token], indent: int) -> list[str]:
         first, *rest = _items(tokens[1:], indent + 4)
         return [f"{pad}SELECT {first.strip()}", *rest]
     if not is_query:
-        return _wrapped(tokens, pad, indent + 2)
+        return _wrap(tokens, pad, indent + 2)
     lines = [pad]
     before: list[Token] = []
     for token in tokens:
         if isinstance(token, list) and _is_query(token):
-            lines[-1] = _joined(lines[-1], _flat(before)) + " ("
+            lines[-1] = _join(lines[-1], _flat(before)) + " ("
             inner = _query(token, indent + 2)
             if _is_comment(token) and len(lines[-1]) + len(inner[0].strip()) < _WIDTH:
                 lines[-1] += f" {inner.pop(0).strip()}"
@@ -132,11 +132,11 @@ def _clause(tokens: Sequence[Token], indent: int) -> list[str]:
         else:
             before.append(token)
     if before:
-        lines[-1] = _joined(lines[-1], _flat(before))
+        lines[-1] = _join(lines[-1], _flat(before))
     return lines
 
 
-def _joined(line: str, text: str) -> str:
+def _join(line: str, text: str) -> str:
     return f"{line} {text}" if line.strip() else f"{line}{text}"
 
 
@@ -158,10 +158,10 @@ def _items(tokens: Sequence[Token], indent: int) -> list[str]:
         text, room = _flat(item), _WIDTH - len(lines[-1])
         if room <= len(text) and (len(text) <= _WIDTH - indent or room < _SHORT):
             lines.append(" " * indent)
-        wrapped = _wrapped(item, lines[-1], indent + 2)
+        wrapped = _wrap(item, lines[-1], indent + 2)
         if len(wrapped[0]) > _WIDTH:
             lines.append("")
-            wrapped = _wrapped(item, " " * indent, indent + 2)
+            wrapped = _wrap(item, " " * indent, indent + 2)
         lines[-1:] = wrapped
     return [line for line in lines if line.strip()]
 
@@ -181,7 +181,7 @@ _DEPTH = 2
 """Brackets count for so many steps of tightness."""
 
 
-def _wrapped(tokens: Sequence[Token], line: str, indent: int) -> list[str]:
+def _wrap(tokens: Sequence[Token], line: str, indent: int) -> list[str]:
     """Write behind the beginning of a line; break before what binds loosest in its last third."""
     words = list(_words(tokens, 0))
     lines: list[str] = []
@@ -199,12 +199,12 @@ def _wrapped(tokens: Sequence[Token], line: str, indent: int) -> list[str]:
         else:
             return [*lines, text]
         _, place = min(late, key=lambda end: (end[0], -end[1]))
-        lines.append(_written(line, words[:place]))
+        lines.append(_write_words(line, words[:place]))
         words, line = words[place:], " " * indent
     return [*lines, line] if line.strip() else lines
 
 
-def _written(line: str, words: Iterable[tuple[str, bool, int | None]]) -> str:
+def _write_words(line: str, words: Iterable[tuple[str, bool, int | None]]) -> str:
     for word, glued, _ in words:
         line += word if glued or not line.strip() else f" {word}"
     return line

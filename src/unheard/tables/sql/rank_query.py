@@ -78,8 +78,8 @@ def add_ranks(request: Request, steps: Steps, latest: str, ranges: Ranges | None
     """
     ranks = _add_ranks(request, steps, latest, ("lower", "upper"), "", ranges)
     if request.ranks_allow_for_error:
-        with_noise = _add_ranks(request, steps, latest, ("ci_lower", "ci_upper"), "ci_", ranges)
-        ranks = add_columns(request, steps, ranks, with_noise, ["ci_best_rank", "ci_worst_rank"])
+        with_error = _add_ranks(request, steps, latest, ("ci_lower", "ci_upper"), "ci_", ranges)
+        ranks = add_columns(request, steps, ranks, with_error, ["ci_best_rank", "ci_worst_rank"])
     if ranges is not None and request.order is not None:
         averages = _add_ranks(request, steps, latest, ("average", "average"), "average_", ranges)
         ranks = add_columns(request, steps, ranks, averages, [AVERAGE_RANK])
@@ -111,7 +111,7 @@ def _add_ranks(
         ),
         distinct=False,
     )
-    words = "All ends of intervals, sorted once, tell the possible ranks."
+    words = "All ends of intervals, sorted once, give the possible ranks."
     latest = steps.add(f"{prefix}ends", ends, words)
     downwards = (exp.Ordered(this=column(_PLACE), desc=True), exp.Ordered(this=column(_IS_LOWER)))
     lower = exp.case().when(column(_IS_LOWER).eq(1), _ONE)
@@ -166,7 +166,7 @@ def _add_running(
     within = list(request.compared_within)
     if ranges is None:
         running = [
-            exp.alias_(_counted(within, what, *order), made) for made, what in counted.items()
+            exp.alias_(_count_over(within, what, *order), made) for made, what in counted.items()
         ]
         return steps.add(name, exp.select(*map(column, kept), *running).from_(latest))
     within.append(RANGE)
@@ -176,7 +176,7 @@ def _add_running(
     above = exp.alias_(ranges.add_up(steps.closing(counts).copy()), _OFFSETS, table=True)
     here = exp.select("*").from_(latest)
     inside = [
-        exp.alias_(_counted(within, what, *order), reserve(f"{plain(made)}_inside"))
+        exp.alias_(_count_over(within, what, *order), reserve(f"{plain(made)}_inside"))
         for made, what in counted.items()
     ]
     inside_named = steps.add(f"{name}_in_ranges", here.select(*inside))
@@ -189,7 +189,7 @@ def _add_running(
     return steps.add(name, query.from_(inside_named).join(above, on=exp.and_(*same)))
 
 
-def _counted(within: list[str], what: exp.Expr, *order: exp.Ordered) -> exp.Window:
+def _count_over(within: list[str], what: exp.Expr, *order: exp.Ordered) -> exp.Window:
     """Count along the rows that agree in some columns, up to each."""
     so_far = exp.WindowSpec(
         kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"
@@ -200,7 +200,7 @@ def _counted(within: list[str], what: exp.Expr, *order: exp.Ordered) -> exp.Wind
 def _along(
     within: Iterable[str], what: exp.Expr, *order: exp.Expr, **frame: exp.Expr
 ) -> exp.Window:
-    """Work something out along the rows that agree in some columns."""
+    """Compute something along the rows that agree in some columns."""
     listed = exp.Order(expressions=[one.copy() for one in order])
     return exp.Window(this=what, partition_by=[*map(column, within)], order=listed, **frame)
 
@@ -249,14 +249,14 @@ def order_columns(request: Request, *, ranked: bool = False) -> list[exp.Expr]:
     if order is None:
         return []
     null = exp.null()
-    noise = request.ranks_allow_for_error
+    allows_for_error = request.ranks_allow_for_error
     made = {
         "average_rank": exp.cast(
             column(AVERAGE_RANK) if ranked else _average_rank(request), "bigint"
         ),
         "tier": exp.cast(column("tier"), "bigint"),
         "top": _top(order.k, ""),
-        "ci_top": _top(order.k if noise else None, "ci_"),
+        "ci_top": _top(order.k if allows_for_error else None, "ci_"),
         "breakdown_q": exp.cast(null if order.claim is None else column("breakdown_q"), "double"),
     }
     return [exp.alias_(expression, name) for name, expression in made.items()]

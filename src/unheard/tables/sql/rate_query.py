@@ -364,7 +364,7 @@ class _StatedN:
     everywhere: exp.Expr | None = None
 
     def correct(self, bad_n: str, seen: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
-        """Return n without what cannot be right, and 1 where that made a difference."""
+        """Return n without impossible values, and 1 where there was one."""
         low, high = self.smallest, self.largest
         right = [
             exp.EQ(this=low.copy(), expression=high.copy()),
@@ -425,10 +425,10 @@ def _apply_formula(
 def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
     tables = []
     if chain.constants:
-        words = "The numbers of the assumption and of the confidence level."
+        words = "The numbers that state the assumption and the confidence level."
         tables.append(steps.add(f"{name}_numbers", _select(chain.constants), words))
     if chain.listed is not None:
-        words = "Everything is seen from both ends of the scale."
+        words = "Both ends of the scale, a row for each."
         tables.append(steps.add(f"{name}_ends", chain.listed, words))
     if tables:
         spread = _select(chain.spread).from_(latest, copy=False)
@@ -441,7 +441,7 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
     for index, layer in enumerate(chain.steps, start=1):
         words = "The closed forms, step by step." if index == 1 else ""
         if sought[index - 1]:
-            words = f"The confidence limit is sought: step {sought[index - 1]} of {max(sought)}."
+            words = f"Search for the confidence limit: step {sought[index - 1]} of {max(sought)}."
         following = _select(layer)
         following.args["expressions"].insert(0, exp.Star())
         latest = steps.add(f"{name}_{index}", following.from_(latest, copy=False), words)

@@ -115,6 +115,11 @@ RegretQuestion = _build_form(
     {"n": 20, "m": 5, "q": [0.3, 0.5], "method": ["bea", "paa"]},
     n=(Number | None, Field(description="Number of people; null for infinitely many.")),
 )
+MinimaxQuestion = _build_form(
+    "minimax",
+    "The smallest worst case that an aggregator can have.",
+    {"n": 20, "q": 0.9},
+)
 PlanQuestion = _build_form(
     "plan",
     "One histogram, and the goal of a follow-up.",

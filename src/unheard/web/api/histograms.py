@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from unheard.analysis.assumption_file import parse_participation_document
+from unheard.analysis.assumption_file import check_scale, read_participation_document
 from unheard.errors import OptionError
 from unheard.model.parsing import parse_options
 from unheard.model.question import Question, build_question
@@ -19,6 +19,7 @@ from unheard.web.api.forms import (
     CalibrateQuestion,
     CompareQuestion,
     EstimateQuestion,
+    MinimaxQuestion,
     PlanQuestion,
     RegretQuestion,
     SweepQuestion,
@@ -95,23 +96,19 @@ def build_arguments(given: Given) -> Given:
     """Turn what was asked into arguments of :func:`unheard.build_question`."""
     arguments = {name: value for name, value in given.items() if value is not None}
     if "assumption" in arguments:
-        assumption, scale = parse_participation_document(arguments["assumption"], "the document")
-        arguments["assumption"] = assumption
-        if "scale" in arguments and _scale(arguments["scale"]) != scale:
-            raise OptionError(
-                "scale",
-                problem="{argument} differs from the scale of {assumption}",
-                hint="Leave {argument} out",
-            )
-        arguments["scale"] = scale
+        assumption, scale = read_participation_document(arguments["assumption"])
+        check_scale(_read_scale(given.get("scale")), scale)
+        arguments |= {"assumption": assumption, "scale": scale}
     return arguments
 
 
-def _scale(given: str | list[float]) -> Scale:
+def _read_scale(given: str | list[float] | None) -> Scale | None:
+    if given is None:
+        return None
     return Scale.parse(given) if isinstance(given, str) else Scale(given)
 
 
-def _swept(given: Given) -> Sweep:
+def _sweep_counts(given: Given) -> Sweep:
     from unheard.analysis.sweep import sweep
 
     return sweep(**build_arguments(given))
@@ -120,7 +117,7 @@ def _swept(given: Given) -> Sweep:
 def sweep(given: Given) -> Answer:
     """Answer about one histogram for many q."""
     given.pop("at", None)
-    return as_json(_swept(given).to_dict())
+    return as_json(_sweep_counts(given).to_dict())
 
 
 def sweep_chart(given: Given, how: Given) -> Answer:
@@ -128,10 +125,10 @@ def sweep_chart(given: Given, how: Given) -> Answer:
     from unheard.charts.draw import draw_sweep
 
     at = given.pop("at", None)
-    return send_picture(draw_sweep(_swept(given), at), how)
+    return send_picture(draw_sweep(_sweep_counts(given), at), how)
 
 
-def _compared(given: Given) -> Comparison:
+def _compare_items(given: Given) -> Comparison:
     from unheard.analysis.compare import compare
 
     first, second = given.pop("names")
@@ -141,29 +138,32 @@ def _compared(given: Given) -> Comparison:
 
 def compare(given: Given) -> Answer:
     """Answer about two histograms."""
-    return as_json(_compared(given).to_dict())
+    return as_json(_compare_items(given).to_dict())
 
 
 def compare_chart(given: Given, how: Given) -> Answer:
     """Draw two histograms against each other."""
     from unheard.charts.draw import draw_comparison
 
-    return send_picture(draw_comparison(_compared(given)), how)
+    return send_picture(draw_comparison(_compare_items(given)), how)
 
 
 def _regrets(given: Given) -> list[dict[str, Any]]:
-    from unheard.game.regret_table import Regrets, RegretTable, check_methods, check_ratios
+    from unheard.game.regret_table import (
+        Regrets,
+        RegretTable,
+        check_methods,
+        check_people,
+        check_ratios,
+        choose_scale,
+    )
     from unheard.game.structures import Structure
     from unheard.present.regrets import list_documents
 
-    m, scale = given["m"], given["scale"]
-    if m is not None and scale is not None:
-        raise OptionError(
-            "m", problem="{argument} and {scale} cannot be combined", hint="Give one of them"
-        )
-    values = Scale.points(m or 5) if scale is None else _scale(scale)
+    values = choose_scale(given["m"], _read_scale(given["scale"]), 5)
+    n = check_people(math.inf if given["n"] is None else given["n"], "null")
     methods, qs = given["method"], given["q"]
-    table = RegretTable(_people(given["n"]), values, given["kind"], given["quiet"])
+    table = RegretTable(n, values, given["kind"], given["quiet"])
     methods = check_methods([methods] if isinstance(methods, str) else methods)
     qs = check_ratios(qs if isinstance(qs, list) else [qs])
     if given["p"] is not None or given["g"] is not None:
@@ -180,16 +180,6 @@ def _regrets(given: Given) -> list[dict[str, Any]]:
     return list_documents(Regrets(tuple(rows), values))
 
 
-def _people(n: float | None) -> float:
-    if n is None:
-        return math.inf
-    if not (float(n).is_integer() and n >= 1):
-        raise OptionError(
-            "n", problem="{argument} must be a whole number, 1 or more, or null", value=n
-        )
-    return int(n)
-
-
 def regret(given: Given) -> Answer:
     """Answer how wrong methods can be."""
     found = _regrets(given)
@@ -203,6 +193,17 @@ def regret_chart(given: Given, how: Given) -> Answer:
     return send_picture(draw_regret(_regrets(given)), how)
 
 
+def minimax(given: Given) -> Answer:
+    """Answer how small the worst case of an aggregator can be."""
+    from unheard.game.minimax import solve_minimax
+    from unheard.game.regret_table import choose_scale
+    from unheard.present.regrets import write_document
+
+    scale = choose_scale(given["m"], _read_scale(given["scale"]), 2)
+    game = solve_minimax(given["n"], given["q"], scale, given["kind"])
+    return as_json(write_document(game, table=given["table"]))
+
+
 def plan(given: Given) -> Answer:
     """Answer how many non-respondents to ask."""
     from unheard.analysis.plan import plan_follow_up
@@ -211,7 +212,7 @@ def plan(given: Given) -> Answer:
     return as_json(plan_follow_up(counts, n, **build_arguments(given)).to_dict())
 
 
-def _audited(given: Given) -> Audit:
+def _find_participation(given: Given) -> Audit:
     from unheard.analysis.calibrate import calibrate as find_participation
 
     return find_participation(**given)
@@ -219,14 +220,14 @@ def _audited(given: Given) -> Audit:
 
 def calibrate(given: Given) -> Answer:
     """Answer who takes part, from the counts of an audit."""
-    return as_json(_audited(given).to_dict())
+    return as_json(_find_participation(given).to_dict())
 
 
 def calibrate_chart(given: Given, how: Given) -> Answer:
     """Draw who takes part."""
     from unheard.charts.draw import draw_calibration
 
-    return send_picture(draw_calibration(_audited(given)), how)
+    return send_picture(draw_calibration(_find_participation(given)), how)
 
 
 def _about(form: type[BaseModel], task: Callable[..., Answer]) -> Callable[..., Answer]:
@@ -241,6 +242,7 @@ _FORMS: dict[type[BaseModel], tuple[Callable[..., Answer], ...]] = {
     SweepQuestion: (sweep, sweep_chart),
     CompareQuestion: (compare, compare_chart),
     RegretQuestion: (regret, regret_chart),
+    MinimaxQuestion: (minimax,),
     PlanQuestion: (plan,),
     CalibrateQuestion: (calibrate, calibrate_chart),
 }

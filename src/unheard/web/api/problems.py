@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from unheard.errors import (
+    FAULT,
     InputError,
     MissingLibraryError,
     QueryError,
@@ -52,7 +53,7 @@ def too_large(most: int) -> RefusedError:
 
 def fault() -> RefusedError:
     """Return the answer to a request that unheard fails at."""
-    return RefusedError(500, "This is a fault of unheard, not of your input. Please report it.")
+    return RefusedError(500, FAULT)
 
 
 def problem(status: int, detail: str, **more: Any) -> Problem:

@@ -18,7 +18,7 @@ _ENDLESS = re.compile(rb"\d{309}")
 
 _SCHEMA = "See /api/v1/openapi.json"
 _EXPECTED = {
-    "int_type": "a number",
+    "int_type": "a whole number",
     "int_parsing": "a whole number",
     "int_parsing_size": "a smaller number",
     "float_type": "a number",
@@ -97,12 +97,14 @@ def describe_mistake(error: Mapping[str, Any]) -> QuestionError:
     if error["type"] == "missing":
         return QuestionError(name, problem="{argument} is missing", hint=_SCHEMA, index=index)
     if error["type"] in _EXPECTED:
+        # The first alternative of a number is a whole one.
+        expected = "a number" if "int" in error["loc"] else _EXPECTED[error["type"]]
         return QuestionError(
             name,
             problem="{argument} must be {expected}",
             value=error.get("input"),
             index=index,
-            expected=_EXPECTED[error["type"]],
+            expected=expected,
         )
     return QuestionError(
         name,

@@ -23,6 +23,7 @@ from unheard.web.api.forms import (
     CalibrateQuestion,
     CompareQuestion,
     EstimateQuestion,
+    MinimaxQuestion,
     PlanQuestion,
     RegretQuestion,
     SweepQuestion,
@@ -37,6 +38,7 @@ from unheard.web.api.schemas import (
     EstimateDocument,
     Health,
     InspectionDocument,
+    MinimaxDocument,
     OptionLabels,
     OrderDocument,
     PlanDocument,
@@ -62,18 +64,18 @@ TABLES = (
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"description": words, "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}}
     for status, words in {
-        400: "The request is no HTTP request that makes sense",
+        400: "The request is not valid HTTP",
         401: "The token is missing or wrong",
-        403: "Another site asks",
+        403: "The request comes from another site",
         408: "The client was too slow",
         413: "The body is too large",
-        415: "The body is of a kind that is not read here",
+        415: "The content type is not supported",
         421: "The request is for another server",
         422: "The input cannot be used; the message says why and what to do",
         429: "Too many requests are waiting",
         431: "The head of the request is too large",
-        501: "A library that is needed is not installed",
-        503: "Too many uploads are held",
+        501: "A required library is not installed",
+        503: "The server already holds too many uploads",
         507: "The temporary disk is full",
     }.items()
 }
@@ -211,6 +213,18 @@ async def compare(request: Request) -> Response:
 async def regret(request: Request) -> Response:
     """Find how wrong methods can be."""
     return await _ask_worker(request, "regret", await request.body())
+
+
+@router.post(
+    "/minimax",
+    tags=["counts"],
+    dependencies=_JSON,
+    openapi_extra=_describe_question(MinimaxQuestion),
+    responses={200: {"model": MinimaxDocument}},
+)
+async def minimax(request: Request) -> Response:
+    """Bracket the best worst case that any method can have."""
+    return await _ask_worker(request, "minimax", await request.body())
 
 
 @router.post(
@@ -391,11 +405,6 @@ def _send(answer: Answer) -> Response:
 async def _ask_worker(request: Request, task: str, body: bytes, **given: Any) -> Response:
     """Have a worker answer a question."""
     return await _await_answer(request, request.app.state.pool.answer(task, given, body))
-
-
-async def _draw(request: Request, task: str) -> Response:
-    """Have a worker draw the answer to a question."""
-    return await _ask_worker(request, task, await request.body(), how=_read(request, "chart"))
 
 
 async def _table(request: Request, task: str, **given: Any) -> Response:

@@ -20,7 +20,7 @@ class Problem(BaseModel):
     argument: str | None = Field(None, description="The field at fault.")
     index: list[int] | None = Field(None, description="Which element of the field.")
     value: str | None = Field(None, description="What was given.")
-    examples: list[str] | None = Field(None, description="Values that would do.")
+    examples: list[str] | None = Field(None, description="Values that are accepted.")
     parts: list[str | dict[str, Any]] | None = Field(
         None, description="The detail as text and references to fields, to be rendered by a client."
     )
@@ -179,6 +179,26 @@ class RegretDocument(BaseModel):
     g: list[float]
     lower_bound: float
     how: str
+
+
+class MinimaxDocument(BaseModel):
+    """The document of ``unheard minimax --json``."""
+
+    n: int
+    m: int
+    q: float
+    kind: str
+    lower: float
+    upper: float
+    bea: float
+    average: float
+    lower_bound: float
+    bea_is_optimal: bool
+    ratings: list[float]
+    support: list[dict[str, Any]]
+    table: list[list[float]] | None = Field(
+        None, description="The optimal answer, by the number of lowest and of highest ratings."
+    )
 
 
 class OrderDocument(BaseModel):

@@ -18,6 +18,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unheard.analysis.assumption_file import (
+    check_scale,
+    parse_document,
+    read_participation_document,
+)
 from unheard.errors import OptionError, SourceError
 from unheard.model.parsing import parse_options
 from unheard.options.questions import FILES, options_of
@@ -206,7 +211,7 @@ def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
     from unheard.tables.pipeline import read_request
     from unheard.tables.sql.sort import sort_column, sort_rows
 
-    values = parse_options("rate", "rest", given)
+    values = read_options("rate", given)
     request = read_request(**_pick(values))
     with Upload(**upload, given=given).job(request) as (job, result):
         query = sort_rows(result, job.request, sort_column(job.request, values["sort"]))
@@ -227,6 +232,17 @@ def counts(upload: Given, given: Given, as_csv: bool) -> Answer:
     return _as_csv(rows, "counts.csv") if as_csv else as_json(rows)
 
 
+def read_options(question: str, given: Given) -> Given:
+    """Read the options of a question about a table; estimated participation brings its scale."""
+    values = parse_options(question, "rest", given)
+    if values["assumption"] is not None:
+        document = parse_document(values["assumption"])
+        assumption, scale = read_participation_document(document)
+        check_scale(values["scale"], scale)
+        values |= {"assumption": assumption, "scale": scale}
+    return values
+
+
 def _pick(values: Given) -> Given:
     """Return the options that make a request."""
     from unheard.tables.pipeline import REQUEST_OPTIONS
@@ -242,7 +258,7 @@ def _order(
     from unheard.present.order_sentences import Findings
     from unheard.tables.pipeline import read_request
     from unheard.tables.request import add_order
-    from unheard.tables.top_k import check_who, find_standing
+    from unheard.tables.top_k import check_who, find_item_breakdown
 
     request = read_request(**_pick(values))
     claim = (values["k"], values["above"], values["below"])
@@ -252,7 +268,7 @@ def _order(
     if who is not None:
         check_who(request)
     with Upload(**upload, given=given).job(request) as (job, result):
-        stands = None if who is None else find_standing(job, who)
+        stands = None if who is None else find_item_breakdown(job, who)
         yield job, result, Findings(job, result, stands)
 
 
@@ -261,7 +277,7 @@ def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
     from unheard.present.table_json import documents, order_document
     from unheard.tables.sql.sort import sort_column, sort_rows
 
-    values = parse_options("rank", "rest", given)
+    values = read_options("rank", given)
     with _order(upload, given, values) as (job, result, findings):
         query = sort_rows(result, job.request, sort_column(job.request, values["sort"]))
         rows = list(documents(job.opened.engine, query))
@@ -276,7 +292,7 @@ def rank_chart(upload: Given, given: Given, drawing: Given, how: Given) -> Answe
     from unheard.present.table_json import documents
     from unheard.tables.sql.sort import sort_column, sort_rows
 
-    values = parse_options("rank", "rest", given)
+    values = read_options("rank", given)
     top = parse_options("rank_chart", "rest", drawing)["top"]
     with _order(upload, given, values) as (job, result, _):
         query = sort_rows(result, job.request, sort_column(job.request, values["sort"]))
@@ -291,7 +307,7 @@ def report(upload: Given, given: Given) -> Answer:
     from unheard.report.build import render_report
     from unheard.report.shared_participation import choose_participation
 
-    values = parse_options("report", "rest", given)
+    values = read_options("report", given)
     name, title, command = (values.pop(key) for key in ("name", "title", "command"))
     lead = partial(choose_participation, shared=values.pop("shared"))
     command = command or _write_command(name, given)
@@ -310,6 +326,8 @@ def _write_command(file: str, given: Given) -> str:
             continue
         if option.kind == "flag":
             words.append(option.flag if text.lower() in ("true", "1") else f"--{option.off}")
+        elif option.kind == "assumption":
+            words += [option.flag, "audit.json"]
         else:
             words += [option.flag, text]
     return shlex.join([*words, "-o", "report.html"])
@@ -341,7 +359,7 @@ def plan_table(upload: Given, given: Given, as_csv: bool) -> Answer:
     from unheard.present.plan_tables import tabulate
     from unheard.tables.plan_items import PlanTask
 
-    values = parse_options("plan_table", "rest", given)
+    values = read_options("plan_table", given)
     task = PlanTask.read(
         _pick(values),
         {name: values[name] for name in ("width", "above", "below", "power")},

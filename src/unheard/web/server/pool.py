@@ -48,7 +48,7 @@ threads of several workers would wait for each other."""
 
 
 class Worker:
-    """One process that carries out one task after another."""
+    """One process that works on one task after another."""
 
     def __init__(self) -> None:
         self.process: asyncio.subprocess.Process | None = None
