@@ -31,6 +31,7 @@ EFFECTS = {
     "low": LOW,
     "high": np.array([0.3, 0.0, -0.3, -0.6, -1.0]),
     "middle": np.array([0.2, -0.5, -1.0, -0.5, 0.3]),
+    "nearly all": np.array([0.5, 1.0, 2.0, 3.0, 4.0]),
 }
 TILT = np.linspace(-1, 1, 5)
 VIOLATIONS = {
@@ -72,38 +73,70 @@ def ask(
     return np.array(rows, float), everybody.astype(float)
 
 
+@dataclass(frozen=True)
+class _Survey:
+    """A survey to be simulated: with which effects of the rating, and how unlike items are."""
+
+    items: int
+    people: int
+    direction: str
+    spread: float = 0.0
+
+
+SURVEYS = (
+    _Survey(1, 100, "low"),
+    _Survey(1, 1000, "low"),
+    _Survey(1, 1000, "high"),
+    _Survey(1, 1000, "middle"),
+    _Survey(1, 1000, "nearly all"),
+    _Survey(1, 4000, "low"),
+    _Survey(300, 30, "low"),
+    _Survey(6, 300, "low", 0.8),
+    _Survey(100, 200, "low", 0.8),
+)
+
+
 def cover_by_waves() -> None:
     error = np.sqrt(0.95 * 0.05 / RUNS)
     print(f"waves: coverage of 95% boxes and of bounds for another item, {RUNS} surveys each")
     print(f"(standard error of a coverage of 0.95: {error:.3f})")
-    print(f"{'requests':>9}{'items':>7}{'people':>8}{'direction':>11}{'box':>7}{'bounds':>8}")
+    print(f"{'requests':>9}{'items':>7}{'people':>8}{'direction':>12}{'items vary':>12}{'box':>8}"
+          f"{'bounds':>8}")  # fmt: skip
     for waves in (2, 3):
-        for items, people in ((1, 1000), (1, 4000), (300, 30)):
-            for name in ("low", "middle") if items == 1 else ("low",):
-                rng = np.random.default_rng(waves * items + people)
-                seen = [
-                    _cover(rng, items, people, EFFECTS[name], waves)
-                    for _ in track(range(RUNS), name, transient=True)
-                ]
-                box, bounds = np.mean(seen, axis=0)
-                print(f"{waves:>9}{items:>7}{people:>8}{name:>11}{box:>7.3f}{bounds:>8.3f}")
+        for one in SURVEYS:
+            rng = np.random.default_rng(waves * one.items + one.people)
+            seen = [
+                _cover(rng, one, waves) for _ in track(range(RUNS), one.direction, transient=True)
+            ]
+            box, bounds = np.mean(seen, axis=0)
+            print(f"{waves:>9}{one.items:>7}{one.people:>8}{one.direction:>12}{one.spread:>12}"
+                  f"{box:>8.3f}{bounds:>8.3f}", flush=True)  # fmt: skip
 
 
-def _cover(
-    rng: np.random.Generator, items: int, people: int, effects: Floats, waves: int
-) -> tuple[bool, bool]:
+def _cover(rng: np.random.Generator, survey: _Survey, waves: int) -> tuple[bool, bool]:
+    effects, people = EFFECTS[survey.direction], survey.people
+    own = rng.normal(0, survey.spread, survey.items + 1)
     drawn = [
-        ask(rng, people, SHARES if items == 1 else rng.dirichlet(8 * SHARES), effects, waves)
-        for _ in range(items)
-    ]
-    found = uh.calibrate_from_waves([rows for rows, _ in drawn], n=[people] * items)
-    g = 1 - np.prod(expit(-(LEVELS[:waves, None] + effects)), axis=0)
+        ask(rng, people, SHARES if survey.items == 1 else rng.dirichlet(8 * SHARES), effects + x,
+            waves)
+        for x in own[1:]
+    ]  # fmt: skip
+    found = uh.calibrate_from_waves([rows for rows, _ in drawn], n=[people] * survey.items)
+    g = _average_participation(effects, survey.spread, waves)
     box = bool(((found.g_lower <= g) & (g <= found.g_upper)).all())
     # Another item, so large that chance plays no part.
-    rows, everybody = ask(rng, 10**7, rng.dirichlet(8 * SHARES), effects, waves)
+    rows, everybody = ask(rng, 10**7, rng.dirichlet(8 * SHARES), effects + own[0], waves)
     answer = uh.estimate(rows.sum(axis=0), assumption=found.assumption, level=None)
     truth = everybody @ VALUES / everybody.sum()
     return box, bool(answer.lower - 1e-3 <= truth <= answer.upper + 1e-3)
+
+
+def _average_participation(effects: Floats, spread: float, waves: int) -> Floats:
+    """Return the probability of ever responding, by rating, over items that vary."""
+    shifts, weights = np.polynomial.hermite_e.hermegauss(80)
+    odds = LEVELS[:waves, None, None] + effects + spread * shifts[:, None]
+    never = np.prod(expit(-odds), axis=0)
+    return np.asarray(1 - weights @ never / weights.sum())
 
 
 def find_power() -> None:

@@ -25,17 +25,21 @@ def simulate_waves(
     waves: int = 3,
     effects: Floats = LOW,
     change: Floats | float = 0.0,
+    spread: float = 0.0,
 ) -> tuple[Floats, Floats]:
     """Return responses per item, request and rating, and the number of people per item.
 
-    ``change`` is added to the effects at the second request, which the model rules out.
+    ``change`` is added to the effects at the second request, which the model rules out. ``spread``
+    is how much items vary in how readily people respond.
     """
     counts = np.zeros((items, waves, len(effects)))
+    own = rng.normal(0, spread, items) if spread else np.zeros(items)
     for i in range(items):
         shares = SHARES if items == 1 else rng.dirichlet(8 * SHARES)
         left = rng.multinomial(people, shares)
         for k in range(waves):
-            counts[i, k] = rng.binomial(left, expit(LEVELS[k] + effects + (k == 1) * change))
+            odds = LEVELS[k] + effects + (k == 1) * change + own[i]
+            counts[i, k] = rng.binomial(left, expit(odds))
             left = left - counts[i, k].astype(int)
     return counts, np.full(items, float(people))
 

@@ -142,6 +142,11 @@ class InputError(UnheardError, ValueError):
         """Return the same error about another argument, which was given in place of this one."""
         return _rebuild(type(self), dict(self.__dict__) | {"argument": argument})
 
+    def within(self, part: str) -> InputError:
+        """Return the same error with the part of the table that it is about before its problem."""
+        fields = {"problem": f"{{part}}: {self.problem}", "data": {**self.data, "part": part}}
+        return _rebuild(type(self), dict(self.__dict__) | fields)
+
     def render(self, surface: Surface = PYTHON) -> str:
         """Write the message as the users of a surface read it."""
         return "".join(

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from scipy.linalg import block_diag
-from scipy.special import expit, logit
+from scipy.special import chdtri, expit, logit
 
 import unheard as uh
-from tests.learning import LOW, find_participation, simulate_waves
+from tests.learning import LOW, find_participation, simulate_rates, simulate_waves
 from unheard.analysis.drift import _choose_step, _compare, _filter, _smooth
 from unheard.formulas.operations import Floats
 
@@ -102,6 +102,23 @@ def test_a_false_alarm_is_rare() -> None:
     g = np.array([0.2, 0.3, 0.4, 0.5, 0.6])
     alarms = [uh.pool_windows(WINDOWS, audits([g] * 11, 200, seed)).change for seed in range(40)]
     assert sum(change is not None for change in alarms) <= 4
+
+
+def test_a_false_alarm_is_rare_where_all_ratings_move_together() -> None:
+    # What response rates suggest is a line: two numbers may change, not one for each rating.
+    rng = np.random.default_rng(3)
+
+    def suggest() -> uh.Suggestion:
+        seen, people, _ = simulate_rates(rng, 300)
+        return uh.suggest_participation(seen, people)
+
+    alone = [suggest() for _ in range(8)]
+    assert np.linalg.matrix_rank(alone[0].find_covariance(), rtol=1e-9) == 2
+    sides = (logit(alone[0].g_upper) - logit(alone[0].g)) ** 2
+    np.testing.assert_allclose(sides, chdtri(2, 0.05) * np.diag(alone[0].find_covariance()))
+    drawn = [rng.choice(8, 8, replace=False) for _ in range(40)]
+    alarms = [uh.pool_windows(WINDOWS[:8], [alone[w] for w in one]).change for one in drawn]
+    assert sum(change is not None for change in alarms) <= 6
 
 
 def test_one_window_is_refused() -> None:

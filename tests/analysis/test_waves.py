@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.optimize import NonlinearConstraint, minimize
 from scipy.special import expit, xlogy
 
 import unheard as uh
-from tests.learning import LOW, SHARES, find_participation, simulate_waves
+from tests.learning import LEVELS, LOW, SHARES, find_participation, simulate_waves
 from unheard.analysis.participation import LEAST_PARTICIPATION
 from unheard.analysis.wave_fit import find_profile_limits, fit_waves
 from unheard.analysis.waves import MODEL_LEVEL, check_model
@@ -95,6 +96,35 @@ def test_limits_are_where_the_likelihood_has_fallen(rating: int) -> None:
             options={"maxiter": 500, "ftol": 1e-10},
         )  # fmt: skip
         assert 2 * (fit.log_likelihood + held.fun) == pytest.approx(drop, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[1, 1, 8, 5, 5], [1, 1, 3, 9, 3]],
+        [[3, 1, 7, 6, 7], [3, 1, 1, 5, 7]],
+    ],
+)
+def test_with_few_people_the_higher_of_two_peaks_counts(rows: list[list[int]]) -> None:
+    counts = np.array(rows, float)
+    fit = fit_waves(counts, 60 - counts.sum())
+    levels = np.linspace(-3, 3, 13)
+    for r in range(5):
+        lower, upper = find_profile_limits(fit, r, 8.0)
+        for end in (lower, upper):
+            if np.isinf(end):
+                continue
+            beyond = end + 0.02 * np.sign(end - fit.log_odds[r])
+            # No start leads to parameters beyond a limit that are likely enough.
+            best = max(
+                fit_waves(
+                    counts, fit.unheard, (r, float(beyond)), replace(fit, a=np.array([0.0, level]))
+                ).log_likelihood
+                for level in levels
+            )
+            assert 2 * (fit.log_likelihood - best) > 8.0 - 0.02
+    found = uh.calibrate_from_waves(counts, n=60)
+    assert (found.g_upper - found.g_lower).min() > 0.8
 
 
 @pytest.mark.parametrize(("items", "people"), [(1, 3000), (300, 20)])
@@ -186,6 +216,63 @@ def test_items_that_differ_widen_the_box_and_more_so_that_of_one_item() -> None:
     lower, upper = apart.find_item_box()
     assert (lower <= apart.g_lower).all()
     assert (upper >= apart.g_upper).all()
+
+
+def average(spread: float, levels: Floats, effects: Floats) -> tuple[Floats, Floats]:
+    """Return the chances of responding to each request, and ever, over items that differ."""
+    shifts, weights = np.polynomial.hermite_e.hermegauss(80)
+    made = [expect(levels, effects + spread * x, np.ones(len(effects)))[0] for x in shifts]
+    first = np.tensordot(weights / weights.sum(), made, 1)
+    return first, first.sum(axis=0)
+
+
+@pytest.mark.parametrize("waves", [2, 3])
+def test_expected_responses_of_items_that_differ_give_back_the_parameters(waves: int) -> None:
+    a = np.array([0.0, -0.4, 0.3])[:waves]
+    first, ever = average(0.9, a, LOW)
+    people = 3000 * SHARES
+    unheard = float(people @ (1 - ever))
+    fit = fit_waves(people * first, unheard, spread=0.9)
+    np.testing.assert_allclose(fit.b, LOW, atol=2e-3)
+    np.testing.assert_allclose(fit.g, ever, atol=1e-3)
+    # Without the effects of items, participation of people with high ratings looks larger.
+    assert fit_waves(people * first, unheard).g[3] > ever[3] + 0.02
+
+
+def test_derivatives_and_the_inverse_allow_for_items_that_differ() -> None:
+    fit = fit_waves(COUNTS, 334.0, spread=0.8)
+    shape, m = fit.shape, 5
+    at = np.concatenate((fit.b, fit.a[1:], fit.log_people))
+
+    def split(x: Floats) -> tuple[Floats, Floats, Floats]:
+        return np.append(0.0, x[m : m + 2]), x[:m], x[m + 2 :]
+
+    for r, log_odds in enumerate(fit.log_odds):
+        assert shape.solve_effect(fit.a, float(log_odds)) == pytest.approx(fit.b[r], abs=1e-9)
+    for given, wanted in ((fit.jacobian, shape.find_log_means), (fit.gradient, None)):
+        for i, step in enumerate(1e-6 * np.eye(len(at))):
+            ends = [split(at + sign * step) for sign in (1, -1)]
+            up, down = (wanted(*end) if wanted else shape.trace(*end[:2]).log_odds for end in ends)
+            np.testing.assert_allclose(given[:, i], (up - down) / 2e-6, atol=1e-6)
+
+
+def test_how_much_items_differ_is_found_and_the_box_covers_participation() -> None:
+    # As if all items were alike, the box covered participation in 6 of 10 such surveys.
+    rng = np.random.default_rng(7)
+    g = average(0.9, LEVELS, LOW)[1]
+    seen, covered, alike = [], 0, 0
+    for _ in range(6):
+        counts, n = simulate_waves(rng, 150, 150, spread=0.9)
+        found = uh.calibrate_from_waves(counts, n=n)
+        seen.append(found.item_spread)
+        covered += bool(((found.g_lower <= g) & (g <= found.g_upper)).all())
+        lower, upper = found.find_item_box()
+        for own in (-1.5, 1.5):
+            one = expect(LEVELS, LOW + 0.9 * own, np.ones(5))[0].sum(axis=0)
+            alike += bool(((lower <= one) & (one <= upper)).all())
+    assert np.mean(seen) == pytest.approx(0.9, abs=0.08)
+    assert covered >= 5
+    assert alike >= 11
 
 
 def test_people_may_be_known_in_all_only() -> None:

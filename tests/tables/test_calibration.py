@@ -60,6 +60,60 @@ def test_items_that_nobody_responded_to_count_as_people() -> None:
     same(found, uh.calibrate_from_waves(np.vstack((COUNTS, silent)), n=[*PEOPLE, 90]))
 
 
+@pytest.mark.parametrize("by", ["request", "day"])
+@pytest.mark.parametrize("item", [("course",), ()])
+def test_people_who_did_not_respond_have_rows_without_a_request(
+    database: Bench, by: str, item: tuple[str, ...]
+) -> None:
+    rows = list_responses(COUNTS, PEOPLE)
+    for i, many in enumerate(PEOPLE - COUNTS.sum(axis=(1, 2))):
+        rows += [[f"c{i}", None, None, None, int(PEOPLE[i])]] * int(many)
+    source, where = database.load(survey(rows))
+    how: dict[str, Any] = {"wave": "request"}
+    if by == "day":
+        how = {"time": "day", "reminder": tuple(day.isoformat() for day in REMINDERS)}
+    found = learn(source, where, item=item, nulls="nonresponse", **how).found[0]
+    cells, people = (COUNTS, PEOPLE) if item else (COUNTS.sum(axis=0), PEOPLE.sum())
+    same(found, uh.calibrate_from_waves(cells, n=people))
+    rows[3] = [rows[3][0], rows[3][1], None, None, rows[3][4]]  # a response to no request
+    with pytest.raises(uh.DataError, match=r"1 row has no value in|no date in the years"):
+        learn(survey(rows), item=item, nulls="nonresponse", **how)
+
+
+def test_somebody_who_followed_two_requests_is_refused() -> None:
+    table = survey().append_column("who", pa.array([f"p{i}" for i in range(int(COUNTS.sum()))]))
+    same(
+        learn(table, wave="request", n_column="enrolled", rater="who").found[0],
+        uh.calibrate_from_waves(COUNTS, n=PEOPLE),
+    )
+    again = table.slice(0, 1).set_column(2, "request", pa.array([2]))
+    with pytest.raises(uh.DataError, match="more than one rating for 1 pair of rater and item"):
+        learn(pa.concat_tables([table, again]), wave="request", rater="who")
+
+
+@pytest.mark.parametrize("window", [None, "month"])
+def test_an_error_names_the_part_of_the_table_that_it_is_about(window: str | None) -> None:
+    (large, *_), (small, *_) = rates(60, 1), rates(9, 2)
+    parts = [
+        table.append_column("day", pa.array([day] * len(table))).append_column(
+            "country", pa.array([country] * len(table))
+        )
+        for table, country, day in (
+            (large, "DE", date(2024, 1, 3)), (small, "{FR}", date(2024, 2, 3))
+        )
+    ]  # fmt: skip
+    how: dict[str, Any] = {"segment": ("country",)}
+    if window:
+        how = {"time": "day", "window": window}
+    place = "Window 2024-02-01 to 2024-03-01" if window else "Segment {FR}"
+    names = tuple(f"n{r}" for r in range(1, 6))
+    with pytest.raises(uh.DataError) as caught:
+        learn(
+            pa.concat_tables(parts), rating=(), counts=names, n_column="n", across_items=True, **how
+        )
+    assert str(caught.value).startswith(f"{place}: 9 items with at least two ratings say too lit")
+
+
 def test_counts_by_request_are_read_as_well() -> None:
     rows = [
         {"course": f"c{i}", "request": k + 1, "enrolled": int(PEOPLE[i])}
@@ -187,7 +241,15 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"wave": "course", "item": ()}, "Column 'course' must contain the number of the request"),
     ({"wave": "request", "n": 10}, "n must be at least the number of responses"),
     ({"wave": "request", "n_column": "stars"}, "n_column"),
+    ({"rating": ("stars", "request"), "wave": "day"}, "names several .* got 'stars,request'"),
+    ({"wave": "request", "n": 9, "nulls": "nonresponse"}, "n and nulls='nonresponse' cannot be"),
+    ({"wave": "request", "n": 9, "n_column": "enrolled"}, "n and n_column cannot be combined"),
+    (
+        {"wave": "request", "rater": "course", "time": "day", "duplicates": "latest"},
+        "duplicates does not apply to responses by request",
+    ),
     ({"reminder": ("2024-05-13",)}, "reminder requires time"),
+    ({"reminder": ("2024-05-13",), "time": "stars"}, "time names a column that holds something"),
     ({"reminder": ("13.5.",), "time": "day"}, "reminder must be dates; got '13.5.'"),
     ({"reminder": ("2024-05-20", "2024-05-13"), "time": "day"}, "list dates in order"),
     ({"reminder": ("2024-08-01",), "time": "day"}, "2024-08-01 is after the last response"),

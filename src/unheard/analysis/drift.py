@@ -25,7 +25,11 @@ CHANGE_LEVEL = 0.05
 """Significance level of the test for a change."""
 
 _STEPS = np.concatenate(([0.0], np.geomspace(0.01, 3.0, 60)))
-_UNKNOWN = 1e6
+_UNKNOWN = 1e4
+"""Variance of the log-odds about which nothing is known."""
+
+_NOTHING = 1e-11
+"""Share of the largest variance below which another is none: the ratings then move together."""
 
 
 @dataclass(frozen=True)
@@ -150,22 +154,28 @@ def _return(x: Floats, relative: bool) -> Floats:
 
 def _find_change(places: Floats, covariances: Floats, widening: Floats) -> Change | None:
     """Find where participation before and after differs most, and whether by more than chance."""
-    weights = np.asarray(np.linalg.inv(covariances * np.outer(widening, widening)))
+    weights = _invert(covariances * np.outer(widening, widening))
     pulls = np.einsum("wij,wj->wi", weights, places)
     statistics = [
         _compare(weights[:w], pulls[:w], weights[w:], pulls[w:]) for w in range(1, len(places))
     ]
     at = int(np.argmax(statistics))
-    p = min(1.0, float(chdtrc(places.shape[1], statistics[at])) * len(statistics))
+    # Where log-odds lie on a line, fewer numbers than ratings can differ.
+    free = int(np.linalg.matrix_rank(weights.sum(axis=0), rtol=_NOTHING, hermitian=True))
+    p = min(1.0, float(chdtrc(free, statistics[at])) * len(statistics))
     return Change(at + 1, p) if p < CHANGE_LEVEL else None
+
+
+def _invert(covariance: Floats) -> Floats:
+    return np.asarray(np.linalg.pinv(covariance, rtol=_NOTHING, hermitian=True))
 
 
 def _compare(weights: Floats, pulls: Floats, later: Floats, later_pulls: Floats) -> float:
     """Return the chi-squared statistic of the difference between windows and later ones."""
-    spreads = [np.linalg.inv(part.sum(axis=0)) for part in (weights, later)]
+    spreads = [_invert(part.sum(axis=0)) for part in (weights, later)]
     means = [a @ b.sum(axis=0) for a, b in zip(spreads, (pulls, later_pulls), strict=True)]
     differ = means[0] - means[1]
-    return float(differ @ np.linalg.solve(spreads[0] + spreads[1], differ))
+    return float(differ @ _invert(spreads[0] + spreads[1]) @ differ)
 
 
 def _choose_step(parts: Sequence[tuple[Floats, Floats]]) -> float:

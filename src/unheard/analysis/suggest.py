@@ -92,6 +92,8 @@ class Suggestion(Participation):
     kappa_without_slope
         The sensitivity slope that would explain all of it: participation would not depend on the
         rating. None if none within 3 does.
+    covariance
+        Covariance of the log-odds of responding. They lie on a line, so its rank is 2.
     """
 
     source = "response_rates"
@@ -105,6 +107,7 @@ class Suggestion(Participation):
     dispersion: float
     alternatives: tuple[Alternative, ...]
     kappa_without_slope: float | None
+    covariance: Floats
 
     @property
     def items(self) -> int:
@@ -120,6 +123,10 @@ class Suggestion(Participation):
     def warnings(self) -> tuple[str, ...]:
         """Reasons to doubt the suggestion, for a lay reader."""
         return tuple(_list_warnings(self))
+
+    def find_covariance(self) -> Floats:
+        """Return the covariance of the log-odds of responding."""
+        return self.covariance
 
     @property
     def assumption(self) -> Assumption:
@@ -190,13 +197,13 @@ def suggest_participation(
     p = float(2 * ndtr(-abs(z)))
     if p >= TEST_LEVEL:
         raise _refuse_slope(fit, p)
-    away = np.sqrt(chdtri(2, 1 - level)) * fit.spread
+    away = np.sqrt(chdtri(2, 1 - level) * np.diag(fit.covariance))
     alternatives, explains = _vary_kappa(cells[used], people[used], values, fit)
     return Suggestion(
         seen.scale, level, fit.g, np.maximum(expit(fit.log_odds - away), LEAST_PARTICIPATION),
         expit(fit.log_odds + away), p, 1.0, "low" if z > 0 else "high", cells, people,
         fit.slope, fit.slope_se, fit.j, fit.j_p, _measure_dispersion(cells, people, fit.g),
-        alternatives, explains,
+        alternatives, explains, fit.covariance,
     )  # fmt: skip
 
 
@@ -260,7 +267,7 @@ def _check_items(cells: Floats, values: Floats) -> None:
 class _MomentFit:
     g: Floats
     log_odds: Floats
-    spread: Floats
+    covariance: Floats
     slope: float
     slope_se: float
     j: float | None
@@ -313,8 +320,7 @@ def _fit_moments(cells: Floats, people: Floats, values: Floats) -> _MomentFit:
     j = float(misses @ misses) if degrees > 0 else None
     log_odds = design @ at
     return _MomentFit(
-        np.asarray(expit(log_odds)), log_odds,
-        np.sqrt(np.maximum(((design @ covariance) * design).sum(axis=1), 0.0)),
+        np.asarray(expit(log_odds)), log_odds, design @ covariance @ design.T,
         float(at[1]), float(np.sqrt(max(covariance[1, 1], 0.0))),
         j, None if j is None else float(chdtrc(degrees, j)),
     )  # fmt: skip

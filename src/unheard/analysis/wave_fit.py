@@ -10,12 +10,17 @@ Two requests identify the model with nothing to spare: with d = exp(a_1 - a_2), 
 responding to the first request are ``first/second - d``, and d is where the people add up to n.
 Three requests or more can contradict it. Without the number of people, all requests are taken to be
 equally effective (d = 1).
+
+Items may differ in how readily people respond: an item adds a normal effect of its own to all
+log-odds. Then the readiest items lack in later requests, and people seem to become more reluctant
+than they do. So the cells are averages over items, by quadrature; only their standard deviation
+counts, which :func:`find_spread` takes from how much the items' numbers of responses scatter.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,6 +38,162 @@ _ENOUGH_FOR_LIMITS = 1e-5
 """Gain of the log-likelihood below which a fit has converged."""
 _DAMPING = 1e-4
 
+_AWAY = (-2.0, 2.0)
+"""How far from the best levels of requests other peaks of the likelihood are looked for."""
+
+_CLOSE = 1e-3
+"""How closely limits are found, in log-odds."""
+
+_NODES = 11
+"""Points at which the effects of items are averaged."""
+
+_LARGEST_SPREAD = 4.0
+"""Largest standard deviation of the effects of items considered."""
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What the cells are: whether those who never respond are one, and the effects of items.
+
+    Attributes
+    ----------
+    known
+        Whether the number of people is known.
+    shifts, log_shares
+        Effects that items have, and the log of the share of the items that have them.
+    """
+
+    known: bool
+    shifts: Floats
+    log_shares: Floats
+
+    @classmethod
+    def of(cls, known: bool, spread: float) -> _Shape:
+        if not spread:
+            return cls(known, np.zeros(1), np.zeros(1))
+        nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+        return cls(known, spread * nodes, np.log(weights / weights.sum()))
+
+    def count_free(self, a: Floats) -> int:
+        """Return how many of the levels are free."""
+        return len(a) - 1 if self.known else 0
+
+    def trace(self, a: Floats, b: Floats) -> _Paths:
+        """Follow people through the requests."""
+        odds = a[:, None] + b + self.shifts[:, None, None]
+        stays = log_expit(-odds)
+        logs = np.cumsum(stays, axis=1) - stays + log_expit(odds) + self.log_shares[:, None, None]
+        silent = stays.sum(axis=1) + self.log_shares[:, None]
+        return _Paths(expit(odds), logs, silent)
+
+    def find_log_means(self, a: Floats, b: Floats, log_people: Floats) -> Floats:
+        """Return the log of the number expected in each cell."""
+        paths = self.trace(a, b)
+        logs: Floats = (log_people + np.logaddexp.reduce(paths.logs)).ravel()
+        if not self.known:
+            return logs
+        return np.append(logs, np.logaddexp.reduce(log_people + paths.log_silent))
+
+    def differentiate(self, a: Floats, b: Floats, log_people: Floats) -> Floats:
+        """Return the derivatives of the log-means (rows) by b, by a if it is free, log_people."""
+        waves, m, free = len(a), len(b), self.count_free(a)
+        paths = self.trace(a, b)
+        responds, weights = paths.responds, paths.weights
+        earlier = np.cumsum(responds, axis=1) - responds
+        slopes = np.zeros((waves, m, 2 * m + free))
+        each = np.arange(m)
+        slopes[:, each, each] = (weights * (1 - responds - earlier)).sum(axis=0)
+        slopes[:, each, m + free + each] = 1.0
+        for k in range(1, 1 + free):
+            slopes[k, :, m + k - 1] = (weights[:, k] * (1 - responds[:, k])).sum(axis=0)
+            later = weights[:, k + 1 :] * responds[:, [k]]
+            slopes[k + 1 :, :, m + k - 1] = -later.sum(axis=0)
+        flat = slopes.reshape(waves * m, -1)
+        if not self.known:
+            return flat
+        share = paths.share_silent(log_people)
+        reluctant = paths.reluctant
+        never = np.concatenate(
+            (-share * reluctant.sum(axis=0), -(reluctant[1 : 1 + free] @ share), share)
+        )
+        return np.vstack((flat, never))
+
+    def solve_effect(self, a: Floats, log_odds: float) -> float:
+        """Find the effect with which people ever respond with these log-odds.
+
+        Newton's method between bounds, on plain numbers: it is at the heart of every profile, and
+        for two or three requests arrays would take ten times as long.
+        """
+        shares: list[float] = np.exp(self.log_shares).tolist()
+        rows: list[list[float]] = (a + self.shifts[:, None]).tolist()
+        low = -2 * FARTHEST - max(map(max, rows))
+        high = 2 * FARTHEST - min(map(min, rows))
+        b = min(max(log_odds - math.log(len(a)), low), high)
+        for _ in range(60):
+            # The log-odds of not responding to a request are x; log(1 + exp(-x)) without overflow.
+            odds = [[-(level + b) for level in levels] for levels in rows]
+            silent = [-sum(max(-x, 0.0) + math.log1p(math.exp(-abs(x))) for x in xs) for xs in odds]
+            top = max(silent)
+            stay = [share * math.exp(one - top) for share, one in zip(shares, silent, strict=True)]
+            never = sum(stay)
+            ever = -sum(share * math.expm1(one) for share, one in zip(shares, silent, strict=True))
+            reluctant = sum(
+                one * sum(1 / (1 + math.exp(x)) for x in xs)
+                for one, xs in zip(stay, odds, strict=True)
+            )
+            miss = math.log(ever) - math.log(never) - top - log_odds
+            fresh = b - miss * ever * never / reluctant
+            if abs(fresh - b) < 1e-12:
+                return fresh
+            low, high = (b, high) if miss < 0 else (low, b)
+            b = fresh if low < fresh < high else (low + high) / 2
+        return b
+
+
+@dataclass(frozen=True)
+class _Paths:
+    """How people come to respond, by effect of the item, request and rating.
+
+    Attributes
+    ----------
+    responds
+        Probability of responding to a request, if not before.
+    logs, silent
+        Log of the probability of responding to a request, and of never responding, with the share
+        of the items that have the effect.
+    """
+
+    responds: Floats
+    logs: Floats
+    silent: Floats
+
+    @property
+    def log_silent(self) -> Floats:
+        """Log of the probability of never responding, over all items."""
+        return np.asarray(np.logaddexp.reduce(self.silent))
+
+    @property
+    def weights(self) -> Floats:
+        """Share of each effect among those who respond to a request."""
+        return np.asarray(np.exp(self.logs - np.logaddexp.reduce(self.logs)))
+
+    @property
+    def reluctant(self) -> Floats:
+        """Probability of responding to each request for items like those of who never respond."""
+        weights = np.exp(self.silent - self.log_silent)
+        return np.asarray((weights[:, None] * self.responds).sum(axis=0))
+
+    @property
+    def log_odds(self) -> Floats:
+        """Log-odds of ever responding, over all items."""
+        silent = self.log_silent
+        return np.asarray(np.log(-np.expm1(silent)) - silent)
+
+    def share_silent(self, log_people: Floats) -> Floats:
+        """Return the share of each rating among those who never respond."""
+        logs = log_people + self.log_silent
+        return np.asarray(np.exp(logs - np.logaddexp.reduce(logs)))
+
 
 @dataclass(frozen=True)
 class WaveFit:
@@ -49,6 +210,8 @@ class WaveFit:
         with each rating.
     log_likelihood
         Its value, up to a constant.
+    spread
+        Standard deviation of the effects of items.
     """
 
     counts: Floats
@@ -57,16 +220,22 @@ class WaveFit:
     a: Floats
     log_people: Floats
     log_likelihood: float
+    spread: float = 0.0
+
+    @property
+    def shape(self) -> _Shape:
+        """What the cells are."""
+        return _Shape.of(self.unheard is not None, self.spread)
 
     @cached_property
-    def responds(self) -> Floats:
-        """Probability of responding to each request (rows), by rating, if not before."""
-        return np.asarray(expit(self.a[:, None] + self.b))
+    def paths(self) -> _Paths:
+        """How people come to respond."""
+        return self.shape.trace(self.a, self.b)
 
-    @cached_property
+    @property
     def log_odds(self) -> Floats:
         """Log-odds of ever responding, by rating."""
-        return _find_log_odds(self.a, self.b)
+        return self.paths.log_odds
 
     @cached_property
     def g(self) -> Floats:
@@ -76,7 +245,7 @@ class WaveFit:
     @cached_property
     def means(self) -> Floats:
         """Expected number in each cell: by request and rating, then those who never respond."""
-        return np.exp(_find_log_means(self.a, self.b, self.log_people, self.unheard is not None))
+        return np.exp(self.shape.find_log_means(self.a, self.b, self.log_people))
 
     @property
     def cells(self) -> Floats:
@@ -86,15 +255,15 @@ class WaveFit:
     @cached_property
     def jacobian(self) -> Floats:
         """Derivatives of the log-means (rows) by b, by a if it is free, and by log_people."""
-        return _differentiate(self.a, self.b, self.log_people, self.unheard is not None)
+        return self.shape.differentiate(self.a, self.b, self.log_people)
 
     @cached_property
     def gradient(self) -> Floats:
         """Derivatives of ``log_odds`` (rows) by the same parameters."""
-        m, free = len(self.b), _count_free(self.a, self.unheard is not None)
+        m, free = len(self.b), self.shape.count_free(self.a)
         slopes = np.zeros((m, 2 * m + free))
-        slopes[:, :m] = np.diag(self.responds.sum(axis=0) / self.g)
-        slopes[:, m : m + free] = (self.responds[1 : 1 + free] / self.g).T
+        slopes[:, :m] = np.diag(self.paths.reluctant.sum(axis=0) / self.g)
+        slopes[:, m : m + free] = (self.paths.reluctant[1 : 1 + free] / self.g).T
         return slopes
 
     @cached_property
@@ -115,14 +284,13 @@ class WaveFit:
         The change is in proportion to ``scores``, a number per rating. The statistic has one degree
         of freedom, and so finds such a change more often than ``misfit``.
         """
-        last = self.responds[-1]
+        paths = self.paths
         pulls = np.zeros_like(self.counts)
-        pulls[-1] = scores * (1 - last)
+        pulls[-1] = scores * (paths.weights[:, -1] * (1 - paths.responds[:, -1])).sum(axis=0)
         slopes = pulls.ravel()
         if self.unheard is not None:
-            stays = self.log_people + np.log1p(-self.responds).sum(axis=0)
-            share = np.exp(stays - np.logaddexp.reduce(stays))
-            slopes = np.append(slopes, -(share * last) @ scores)
+            share = paths.share_silent(self.log_people)
+            slopes = np.append(slopes, -(share * paths.reluctant[-1]) @ scores)
         weighted = self.jacobian.T * self.means
         explained = np.linalg.pinv(weighted @ self.jacobian, hermitian=True) @ (weighted @ slopes)
         rest = slopes - self.jacobian @ explained
@@ -143,7 +311,7 @@ class WaveFit:
 
 def fit_waves(
     counts: Floats, unheard: float | None, hold: tuple[int, float] | None = None,
-    start: WaveFit | None = None,
+    start: WaveFit | None = None, spread: float = 0.0,
 ) -> WaveFit:  # fmt: skip
     """Fit the model.
 
@@ -157,12 +325,14 @@ def fit_waves(
         A rating, by its place, and the log-odds of ever responding that it is to have.
     start
         A fit to begin from.
+    spread
+        Standard deviation of the effects of items.
     """
-    known = unheard is not None
+    shape = _Shape.of(unheard is not None, spread)
     a, b, log_people = (
         _guess(counts, unheard) if start is None else (start.a, start.b, start.log_people)
     )
-    m, free = counts.shape[1], _count_free(a, known)
+    m, free = counts.shape[1], shape.count_free(a)
     cells = _list_cells(counts, unheard)
     enough = _ENOUGH if hold is None else _ENOUGH_FOR_LIMITS
 
@@ -170,18 +340,18 @@ def fit_waves(
         levels = np.concatenate(([0.0], x[m : m + free], np.zeros(len(a) - 1 - free)))
         effects = np.clip(x[:m], -FARTHEST, FARTHEST)
         if hold is not None:
-            effects[hold[0]] = _solve_effect(levels, hold[1])
+            effects[hold[0]] = shape.solve_effect(levels, hold[1])
         return levels, effects, x[m + free :]
 
     def evaluate(x: Floats) -> tuple[float, Floats]:
-        logs = _find_log_means(*place(x), known)
+        logs = shape.find_log_means(*place(x))
         return float((cells * logs).sum() - np.exp(logs).sum()), logs
 
     x = np.concatenate((b, a[1 : 1 + free], log_people))
     value, logs = evaluate(x)
     damping = _DAMPING
     for _ in range(_STEPS):
-        slopes = _hold(_differentiate(*place(x), known), place(x), hold, free)
+        slopes = _hold(shape, place(x), hold)
         means = np.exp(logs)
         score = slopes.T @ (cells - means)
         information = (slopes.T * means) @ slopes
@@ -200,7 +370,7 @@ def fit_waves(
         if gained < enough:
             break
     levels, effects, people = place(x)
-    return WaveFit(counts, unheard, effects, levels, people, value)
+    return WaveFit(counts, unheard, effects, levels, people, value, spread)
 
 
 def find_profile_limits(best: WaveFit, rating: int, drop: float) -> tuple[float, float]:
@@ -213,30 +383,95 @@ def find_profile_limits(best: WaveFit, rating: int, drop: float) -> tuple[float,
     spread = float(np.sqrt(best.covariance[rating, rating]))
     step = float(np.clip(spread * np.sqrt(drop), 0.05, 4.0)) if np.isfinite(spread) else 1.0
 
+    known = best.unheard is not None
+    elsewhere = [replace(best, a=np.append(0.0, best.a[1:] + far)) for far in _AWAY if known]
+
+    def fall(t: float, at: WaveFit) -> tuple[float, WaveFit]:
+        # With few people the likelihood has several peaks: a value is ruled out if no start leads
+        # to a fit that is likely enough.
+        found = []
+        for start in (at, best, *elsewhere):
+            fit = fit_waves(best.counts, best.unheard, (rating, t), start, best.spread)
+            found.append((2 * (best.log_likelihood - fit.log_likelihood) - drop, fit))
+            if found[-1][0] <= 0:
+                break
+        return min(found, key=lambda pair: pair[0])
+
     def search(sign: int) -> float:
-        at, near = best, middle
-
-        def excess(t: float) -> float:
-            nonlocal at
-            at = fit_waves(best.counts, best.unheard, (rating, t), at)
-            return 2 * (best.log_likelihood - at.log_likelihood) - drop
-
-        if excess(sign * FARTHEST) <= 0:
+        if fall(sign * FARTHEST, best)[0] <= 0:
             return sign * np.inf
-        at, stride = best, step
+        near, at, short, stride = middle, best, -drop, step
         while True:
-            far = near + sign * stride
-            if abs(far) >= FARTHEST:
-                far = sign * FARTHEST
+            far = sign * min(sign * near + stride, FARTHEST)
+            over, there = fall(far, at)
+            if over > 0:
                 break
-            if excess(far) > 0:
-                break
-            near, stride = far, stride * 1.6
-        if near == middle:
-            at = best
-        return float(brentq(excess, near, far, xtol=1e-3)) if excess(near) < 0 else near
+            if abs(far) == FARTHEST:
+                return sign * np.inf
+            near, at, short, stride = far, there, over, stride * 1.6
+        while abs(far - near) > _CLOSE:
+            # Where a straight line would be 0, but never so near an end that the other stays.
+            t = near + float(np.clip(short / (short - over), 0.1, 0.9)) * (far - near)
+            value, there = fall(t, at)
+            if value > 0:
+                far, over = t, value
+            else:
+                near, at, short = t, there, value
+        return far
 
     return search(-1), search(1)
+
+
+def find_spread(fit: WaveFit, ever: Floats, people: Floats) -> float:
+    """Find how much items differ: the standard deviation of their effects.
+
+    Each item's people, estimated from its responses, are compared with its n. What their difference
+    exceeds by chance is due to the item.
+
+    Parameters
+    ----------
+    fit
+        The model for all items together.
+    ever
+        Number of responses by item (rows) and rating.
+    people
+        Number of people of each item.
+    """
+
+    def excess(spread: float) -> float:
+        at = fit_waves(fit.counts, fit.unheard, None, fit, spread)
+        observed = float((((ever / at.g).sum(axis=1) - people) ** 2).sum())
+        shape = at.shape
+        share = np.exp(at.log_people - np.logaddexp.reduce(at.log_people))
+        g = -np.expm1(at.paths.silent - shape.log_shares[:, None])
+        chance = (share * g * (1 - g) / at.g**2).sum(axis=1)
+        differs = (share * (g / at.g - 1)).sum(axis=1)
+        due = people.sum() * chance + (people**2).sum() * differs**2
+        return observed - float(np.exp(shape.log_shares) @ due)
+
+    if excess(0.0) <= 0:
+        return 0.0
+    if excess(_LARGEST_SPREAD) >= 0:
+        return _LARGEST_SPREAD
+    return float(brentq(excess, 0.0, _LARGEST_SPREAD, xtol=1e-3))
+
+
+def shift_participation(a: Floats, spread: float, log_odds: float, away: float) -> float:
+    """Return participation for an item with an effect of its own.
+
+    Parameters
+    ----------
+    a
+        Level of each request.
+    spread
+        Standard deviation of the effects of items.
+    log_odds
+        Log-odds of ever responding, over all items.
+    away
+        The effect of the item.
+    """
+    b = _Shape.of(True, spread).solve_effect(a, log_odds)
+    return float(-np.expm1(log_expit(-(a + b + away)).sum()))
 
 
 def _guess(counts: Floats, unheard: float | None) -> tuple[Floats, Floats, Floats]:
@@ -262,86 +497,21 @@ def _guess(counts: Floats, unheard: float | None) -> tuple[Floats, Floats, Float
     return a, b, np.log((counts.sum(axis=0) + 0.5) / np.maximum(1 - silent, 1e-6))
 
 
-def _count_free(a: Floats, known: bool) -> int:
-    return len(a) - 1 if known else 0
-
-
 def _list_cells(counts: Floats, unheard: float | None) -> Floats:
     return counts.ravel() if unheard is None else np.append(counts.ravel(), unheard)
 
 
-def _find_log_means(a: Floats, b: Floats, log_people: Floats, known: bool) -> Floats:
-    odds = a[:, None] + b
-    stays = log_expit(-odds)
-    before = np.cumsum(stays, axis=0) - stays
-    logs = (log_people + before + log_expit(odds)).ravel()
-    if not known:
-        return logs
-    return np.append(logs, np.logaddexp.reduce(log_people + stays.sum(axis=0)))
-
-
-def _differentiate(a: Floats, b: Floats, log_people: Floats, known: bool) -> Floats:
-    waves, m = len(a), len(b)
-    free = _count_free(a, known)
-    responds = expit(a[:, None] + b)
-    earlier = np.cumsum(responds, axis=0) - responds
-    slopes = np.zeros((waves, m, 2 * m + free))
-    each = np.arange(m)
-    slopes[:, each, each] = 1 - responds - earlier
-    slopes[:, each, m + free + each] = 1.0
-    for k in range(1, 1 + free):
-        slopes[k, :, m + k - 1] = 1 - responds[k]
-        slopes[k + 1 :, :, m + k - 1] = -responds[k]
-    flat = slopes.reshape(waves * m, -1)
-    if not known:
-        return flat
-    logs = log_people + log_expit(-(a[:, None] + b)).sum(axis=0)
-    share = np.exp(logs - np.logaddexp.reduce(logs))
-    never = np.concatenate(
-        (-share * responds.sum(axis=0), -(responds[1 : 1 + free] @ share), share)
-    )
-    return np.vstack((flat, never))
-
-
 def _hold(
-    slopes: Floats, at: tuple[Floats, Floats, Floats], hold: tuple[int, float] | None, free: int
+    shape: _Shape, at: tuple[Floats, Floats, Floats], hold: tuple[int, float] | None
 ) -> Floats:
-    """Let the held rating's effect follow from the levels."""
+    """Return the derivatives of the log-means; a held rating's effect follows from the levels."""
+    slopes = shape.differentiate(*at)
     if hold is None:
         return slopes
     a, b, _ = at
-    r, m = hold[0], len(b)
-    responds = expit(a + b[r])
-    slopes = slopes.copy()
-    follows = -responds[1 : 1 + free] / responds.sum()
+    r, m, free = hold[0], len(b), shape.count_free(a)
+    reluctant = shape.trace(a, b[[r]]).reluctant[:, 0]
+    follows = -reluctant[1 : 1 + free] / reluctant.sum()
     slopes[:, m : m + free] += slopes[:, [r]] * follows
     slopes[:, r] = 0.0
     return slopes
-
-
-def _find_log_odds(a: Floats, b: Floats) -> Floats:
-    silent = log_expit(-(a[:, None] + b)).sum(axis=0)
-    return np.asarray(np.log(-np.expm1(silent)) - silent)
-
-
-def _solve_effect(a: Floats, log_odds: float) -> float:
-    """Find the effect with which somebody ever responds with these log-odds.
-
-    Newton's method between bounds, on plain numbers: it is at the heart of every profile, and for
-    two or three requests arrays would take ten times as long.
-    """
-    levels: list[float] = a.tolist()
-    low, high = -2 * FARTHEST - max(levels), 2 * FARTHEST - min(levels)
-    b = min(max(log_odds - math.log(len(levels)), low), high)
-    for _ in range(60):
-        # The log-odds of not responding to a request are x; log(1 + exp(-x)) without overflow.
-        xs = [-(level + b) for level in levels]
-        silent = -sum(max(-x, 0.0) + math.log1p(math.exp(-abs(x))) for x in xs)
-        miss = math.log(-math.expm1(silent)) - silent - log_odds
-        slope = sum(1 / (1 + math.exp(x)) for x in xs) / -math.expm1(silent)
-        fresh = b - miss / slope
-        if abs(fresh - b) < 1e-12:
-            return fresh
-        low, high = (b, high) if miss < 0 else (low, b)
-        b = fresh if low < fresh < high else (low + high) / 2
-    return b

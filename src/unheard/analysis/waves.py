@@ -29,7 +29,13 @@ from unheard.analysis.participation import (
     write_p_value,
     write_ratings,
 )
-from unheard.analysis.wave_fit import WaveFit, find_profile_limits, fit_waves
+from unheard.analysis.wave_fit import (
+    WaveFit,
+    find_profile_limits,
+    find_spread,
+    fit_waves,
+    shift_participation,
+)
 from unheard.errors import CountsError, DataError, Given
 from unheard.formulas.confidence import critical_value
 from unheard.formulas.operations import Floats
@@ -58,7 +64,8 @@ class Waves(Participation):
         p-value of the hypothesis that the rating has the same effect at every request; None if
         there are only two requests, which cannot contradict it.
     item_spread
-        Standard deviation between items of the log-odds of responding; 0 if they show none.
+        Standard deviation between items of the log-odds of responding to a request; 0 if they show
+        none, or if n is not known for each of several items.
     covariance
         Covariance of the log-odds of ever responding; infinite variances where nobody responded.
     """
@@ -109,9 +116,18 @@ class Waves(Participation):
 
     def find_item_box(self) -> tuple[Floats, Floats]:
         """Return bounds for one item like these: the box, widened by how much items vary."""
+        if not self.item_spread:
+            return self.g_lower, self.g_upper
         away = critical_value(self.level) * self.item_spread
-        lower, upper = expit(logit(self.g_lower) - away), expit(logit(self.g_upper) + away)
-        return np.maximum(lower, LEAST_PARTICIPATION), np.asarray(upper)
+
+        def shift(end: float, away: float) -> float:
+            if not LEAST_PARTICIPATION < end < 1:
+                return end  # nothing is known on this side
+            return shift_participation(self.effectiveness, self.item_spread, logit(end), away)
+
+        lower = np.array([shift(float(end), -away) for end in self.g_lower])
+        upper = np.array([shift(float(end), away) for end in self.g_upper])
+        return np.maximum(lower, LEAST_PARTICIPATION), upper
 
 
 @suggests_names
@@ -164,6 +180,9 @@ def calibrate_from_waves(
     occurs = total.sum(axis=0) > 0
     unheard = None if people is None else float(people.sum() - total.sum())
     fit = fit_waves(total[:, occurs], unheard)
+    if people is not None and len(people) == len(cells) > 1:
+        spread = find_spread(fit, cells[:, :, occurs].sum(axis=1), people)
+        fit = fit_waves(fit.counts, unheard, None, fit, spread)
     n_items = _share_people(cells[:, :, occurs], people, fit)
     effects, degrees = _measure_clustering(cells[:, :, occurs], n_items, fit)
     lower, upper = _bound(fit, effects, degrees, (1 - level) / (2 * cells.shape[2]))
@@ -178,8 +197,7 @@ def calibrate_from_waves(
     return Waves(
         read_scale, level, g, g_lower, g_upper, trend[1], middle[1],
         choose_direction(g_lower, g_upper, trend, middle), cells, people, fit.a,
-        check_model(fit, effects, values), _measure_items(cells[:, :, occurs], n_items, fit),
-        _find_covariance(fit, effects, occurs),
+        check_model(fit, effects, values), fit.spread, _find_covariance(fit, effects, occurs),
     )  # fmt: skip
 
 
@@ -364,22 +382,6 @@ def check_model(fit: WaveFit, effects: Floats, values: Floats) -> float | None:
     return min(1.0, 2 * min(float(chdtrc(df, one / effects.mean())) for df, one in pairs))
 
 
-def _measure_items(cells: Floats, people: Floats | None, fit: WaveFit) -> float:
-    """Estimate by how much the log-odds of responding vary between items.
-
-    Each item's people, estimated from its responses, are compared with its n; what their difference
-    exceeds by chance is due to the item.
-    """
-    if people is None or len(cells) < 2:
-        return 0.0
-    ever = cells.sum(axis=1)
-    differs = (ever / fit.g).sum(axis=1) - people
-    chance = (ever * (1 - fit.g) / fit.g**2).sum(axis=1)
-    sensitivity = (ever / fit.g * (1 - fit.g)).sum(axis=1)
-    excess = float((differs**2 - chance).sum() / max((sensitivity**2).sum(), 1e-300))
-    return float(np.sqrt(max(excess, 0.0)))
-
-
 def _describe_waves(found: Waves) -> list[str]:
     sentences = describe_participation(found)
     sentences.append(
@@ -396,6 +398,11 @@ def _describe_waves(found: Waves) -> list[str]:
         sentences.append(
             f"The responses do not contradict it ({write_p_value(found.model_p)}), but a gradual "
             "change could go unnoticed."
+        )
+    if found.n is None or not 1 < len(found.n) == found.items:
+        sentences.append(
+            "How much items vary is not known, which requires n for each of several items: the "
+            "bounds are for all these people together, and not at a known level for other items."
         )
     if found.unknown_ratings:
         ratings = write_ratings(found.scale, np.isnan(found.g))

@@ -6,9 +6,9 @@ neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from unheard.analysis.assumption_file import build_drift_document, build_participation_document
 from unheard.analysis.calibrate import calibrate
@@ -16,7 +16,7 @@ from unheard.analysis.drift import Drift, pool_windows
 from unheard.analysis.participation import Participation
 from unheard.analysis.suggest import suggest_participation
 from unheard.analysis.waves import calibrate_from_waves
-from unheard.errors import OptionError, Reference
+from unheard.errors import ColumnError, InputError, OptionError, Reference
 from unheard.model.scale import Scale
 from unheard.tables.audit_table import Layout, read_audit
 from unheard.tables.learning_table import (
@@ -100,6 +100,13 @@ def calibrate_table(source: Any, values: Mapping[str, Any], tool: Tool) -> Calib
         Where the table is, and what receives the progress.
     """
     learns = bool(values.get("wave") or values.get("reminder") or values.get("across_items"))
+    if len(values.get("rating") or ()) > 1:
+        raise ColumnError(
+            "rating",
+            problem="{argument} names several columns, and participation belongs to one rating",
+            value=",".join(values["rating"]),
+            hint="Name one column, and run the command again for the next",
+        )
     segment = _read_segment(values)
     names, found = (_learn if learns else _audit)(source, values, segment, tool)
     if not values.get("window"):
@@ -154,8 +161,33 @@ def _learn(source: Any, values: Mapping[str, Any], segment: tuple[str, ...], too
     )
     read = read_response_rates if across else read_waves
     groups, scale = read(source, asked, values.get("scale"), tool)
-    found = tuple(_learn_from(one, scale, values["level"], across) for one in groups)
-    return tuple(one.name for one in groups), found
+    names = tuple(one.name for one in groups)
+    return names, _estimate_each(
+        values, names, groups, lambda one: _learn_from(one, scale, values["level"], across)
+    )
+
+
+_Part = TypeVar("_Part")
+
+
+def _estimate_each(
+    values: Mapping[str, Any],
+    names: Sequence[tuple[str, ...]],
+    parts: Iterable[_Part],
+    estimate: Callable[[_Part], Participation],
+) -> tuple[Participation, ...]:
+    """Estimate participation for each part of a table; an error says which part it is about."""
+    found = []
+    for name, part in zip(names, parts, strict=True):
+        try:
+            found.append(estimate(part))
+        except InputError as error:
+            if not name:
+                raise
+            what = "Window " if values.get("window") else "Segment "
+            joined = (" to " if values.get("window") else ", ").join(name)
+            raise error.within(what + joined) from None
+    return tuple(found)
 
 
 def _learn_from(one: Responses, scale: Scale, level: float, across: bool) -> Participation:
@@ -191,8 +223,10 @@ def _audit(source: Any, values: Mapping[str, Any], segment: tuple[str, ...], too
         note=tool.note,
         **{name: values[name] for name in (*_ROWS, "time", "window") if values.get(name)},
     )
-    audits = tuple(
-        calibrate(one.observed, one.truth, paired=paired, scale=scale, level=values["level"])
-        for one in found.values()
-    )
-    return tuple(one.segment for one in found.values()), audits
+    names = tuple(one.segment for one in found.values())
+    return names, _estimate_each(
+        values, names, found.values(),
+        lambda one: calibrate(
+            one.observed, one.truth, paired=paired, scale=scale, level=values["level"]
+        ),
+    )  # fmt: skip

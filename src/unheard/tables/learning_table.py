@@ -107,13 +107,11 @@ def read_waves(
         The responses (one without a name if there are neither segments nor windows), and the scale.
     """
     _check_reminders(asked)
-    if asked.rows.get("bad_n") == "drop":
-        raise OptionError(
-            "bad_n",
-            problem="{bad_n:drop} does not apply to responses by request",
-            hint="Use {bad_n:raise}, or correct n",
-        )
+    _check_choices(asked)
     _check_n(asked)
+    if asked.rows.get("rater"):
+        # Each request is counted by itself, so somebody who followed two would not stand out.
+        _count(source, asked, (), asked.window, scale, Tool(tool.where, tool.watch), people=False)
     found = _count(source, asked, *_choose_keys(asked), scale, tool, people=False)
     cells: dict[tuple[str, ...], dict[tuple[str, ...], dict[int, Floats]]] = {}
     if asked.reminders:
@@ -124,7 +122,7 @@ def read_waves(
         requests = cells.setdefault(name, {}).setdefault(item, {})
         requests[request] = requests.get(request, 0.0) + row.counts
     _check_requests(asked, cells)
-    people = _read_people(source, asked, scale, tool) if asked.people_known else None
+    people = _read_people(source, asked, scale, tool, found) if asked.people_known else None
     many = max(k for items in cells.values() for waves in items.values() for k in waves)
     none = np.zeros(found.scale.m)
     made = []
@@ -192,6 +190,7 @@ class _Row:
 class _Counted:
     rows: list[_Row]
     scale: Scale
+    unrated: int
 
     def list_days(self) -> list[date]:
         """Return the days with responses, in order."""
@@ -210,19 +209,21 @@ def _count(
 ) -> _Counted:
     """Count responses by segment, item, request and window; with n where ``people`` says so."""
     options = dict(asked.rows)
+    # Somebody who did not respond followed no request: such a row only counts as a person.
+    only_rated = not people and options.get("nulls") == "nonresponse"
+    if only_rated:
+        del options["nulls"]
     if people:
         options |= {"n_column": asked.n_column, "n_table": asked.n_table}
     else:
         options.pop("bad_n", None)
-        if options.get("nulls") == "nonresponse":
-            options["nulls"] = "drop"
     keys = (*asked.segment, *asked.item, *extra)
     time = asked.time if window is not None or asked.reads_times else None
     asked_for = read_request(
         item=keys, scale=scale, q=1.0, level=None, ranks=False,
         time=time, window=window, **options,
     )  # fmt: skip
-    job = prepare(source, asked_for, tool.where, tool.watch)
+    job = prepare(source, asked_for, tool.where, tool.watch, only_rated=only_rated)
     request = job.request
     try:
         table = job.opened.engine.arrow(job.people).read_all()
@@ -257,7 +258,7 @@ def _count(
             zip(*columns, strict=True), cells.astype(np.float64), numbers, strict=True
         )
     ]
-    return _Counted(rows, request.scale)
+    return _Counted(rows, request.scale, job.unrated)
 
 
 def _as_day(value: Any) -> date:
@@ -286,9 +287,13 @@ def _name(asked: Asked, row: _Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _read_people(
-    source: Any, asked: Asked, scale: Scale | str | None, tool: Tool
+    source: Any, asked: Asked, scale: Scale | str | None, tool: Tool, responses: _Counted
 ) -> dict[tuple[str, ...], dict[tuple[str, ...], float]]:
     """Return the number of people of every item, by group: also of items without a response."""
+    one_survey = not (asked.item or asked.segment or asked.window)
+    if one_survey and asked.rows.get("nulls") == "nonresponse":
+        responded = sum(float(row.counts.sum()) for row in responses.rows)
+        return {(): {(): responded + responses.unrated}}
     quiet = Tool(tool.where, tool.watch)
     found = _count(source, asked, (), asked.window, scale, quiet, people=True)
     made: dict[tuple[str, ...], dict[tuple[str, ...], float]] = {}
@@ -346,13 +351,18 @@ def _read_request_number(asked: Asked, row: _Row) -> int:
 
 def _check_reminders(asked: Asked) -> None:
     taken = [*(asked.rows.get("rating") or ()), *(asked.rows.get("counts") or ()), asked.n_column]
-    if asked.wave is not None and asked.wave in taken:
-        raise ColumnError(
-            "wave",
-            problem="{argument} names a column that does not hold request numbers",
-            value=asked.wave,
-            hint="Name the column with the number of the request that a response followed",
-        )
+    for argument, name, what in (
+        ("wave", asked.wave, "the number of the request that a response followed"),
+        ("time", asked.time, "the dates of the responses"),
+    ):
+        if name is not None and name in taken:
+            raise ColumnError(
+                argument,
+                problem="{argument} names a column that is used for something else",
+                value=name,
+                hint="Name the column with {what}",
+                what=what,
+            )
     if asked.reminders and asked.wave is not None:
         raise OptionError(
             "reminder",
@@ -379,7 +389,34 @@ def _check_reminders(asked: Asked) -> None:
         )
 
 
+def _check_choices(asked: Asked) -> None:
+    """Refuse what is done to rows elsewhere, and cannot be to responses by request."""
+    if asked.rows.get("bad_n") == "drop":
+        raise OptionError(
+            "bad_n",
+            problem="{bad_n:drop} does not apply to responses by request",
+            hint="Use {bad_n:raise}, or correct n",
+        )
+    if asked.rows.get("duplicates", "refuse") != "refuse":
+        raise OptionError(
+            "duplicates",
+            problem="{argument} does not apply to responses by request, since the latest response "
+            "does not show which request made somebody respond",
+            hint="Keep the first response of each person in the table",
+        )
+
+
 def _check_n(asked: Asked) -> None:
+    if asked.n is not None and asked.people_known:
+        other = (
+            "n_column" if asked.n_column else "n_table" if asked.n_table is not None else "nulls"
+        )
+        raise OptionError(
+            "n",
+            problem="{argument} and {other} cannot be combined",
+            hint="Give one of them",
+            other=Reference(other, value="nonresponse" if other == "nulls" else None),
+        )
     for name in ("window", "segment"):
         if asked.n is not None and getattr(asked, name):
             raise OptionError(

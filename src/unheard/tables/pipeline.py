@@ -96,6 +96,8 @@ class Job:
         How many rows were read and counted.
     crowd
         The items ranked with one participation; None unless the request says so.
+    unrated
+        How many rows without a rating were not read, if only those with one were to be.
     """
 
     request: Request
@@ -105,6 +107,7 @@ class Job:
     messages: list[str]
     found: check_rows.Tally = field(repr=False)
     crowd: CrowdRanks | None = field(default=None, repr=False)
+    unrated: int = 0
 
     def close(self) -> None:
         """Give back what the engine holds."""
@@ -395,6 +398,7 @@ def prepare(
     watch: Watch | None = None,
     *,
     effort: float = 1.0,
+    only_rated: bool = False,
 ) -> Job:
     """Count, check, and write the query for the result.
 
@@ -406,6 +410,8 @@ def prepare(
         Called around long work.
     effort
         How much work is done to compare pairs of items, as a share of some minutes' work.
+    only_rated
+        Whether to read only the rows with a rating, as if the others were not in the table.
     """
     watch = watch or (lambda _words, _engine: nullcontext())
     opened = open_source(source, request, where)
@@ -418,6 +424,9 @@ def prepare(
         )
         _check_numbers_of_columns(request, opened)
         check_rows.check_kinds(request, opened)
+        unrated = 0
+        if only_rated:
+            opened, unrated = _leave_unrated_out(request, opened)
         check_text_times(request, opened)
         request, opened, messages = read_words(request, opened)
         if request.by_experience:
@@ -453,11 +462,21 @@ def prepare(
             request, given = made.request, made.given
             crowd, messages = made.crowd, messages + made.messages
         return Job(
-            request, opened, write_rate_query(request, given), together, messages, found, crowd
-        )
+            request, opened, write_rate_query(request, given), together, messages, found, crowd,
+            unrated,
+        )  # fmt: skip
     except BaseException:
         opened.engine.close()
         raise
+
+
+def _leave_unrated_out(request: Request, opened: Opened) -> tuple[Opened, int]:
+    """Leave out the rows without a rating, and say how many they are."""
+    rated = exp.or_(*(column(name).is_(exp.null()).not_() for name in request.rating))
+    rows = exp.select("*").from_(opened.relation.copy()).where(rated)
+    kept = rows.subquery(reserve("rated"))
+    whole, left = (number_of_rows(opened.engine, one) for one in (opened.relation, kept))
+    return replace(opened, relation=kept), whole - left
 
 
 def _tell_experience(request: Request, opened: Opened) -> Opened:
