@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -47,11 +47,14 @@ class LabelMap:
         The values a rating may take.
     is_list
         Whether the words alone, lowest first, say what they stand for.
+    recognises
+        Whether further words are read as they are recognised.
     """
 
     values: Mapping[str, float | None]
     scale: Scale
     is_list: bool = False
+    recognises: bool = False
 
     def __post_init__(self) -> None:
         folded = {fold(label): value for label, value in self.values.items()}
@@ -62,6 +65,29 @@ class LabelMap:
         folded: Mapping[str, float | None] = self._folded  # type: ignore[attr-defined]
         key = fold(text)
         return key in folded, folded.get(key)
+
+    def tell(self, text: str) -> tuple[bool, float | None]:
+        """Tell whether text can be rated, as a word that is known or a number on the scale."""
+        known, rating = self.read(text)
+        if known or not _is_number(text):
+            return known, rating
+        number = float(text.replace(",", "."))
+        return number in self.scale.values, number
+
+    def find_conflict(self, other: LabelMap) -> str | None:
+        """Return a word that stands for one thing here and for another there; None for none."""
+        for word in (*self.values, *other.values):
+            ours, theirs = self.tell(word), other.tell(word)
+            if ours[0] and theirs[0] and ours != theirs:
+                return word
+        return None
+
+    def add(self, other: LabelMap) -> LabelMap:
+        """Return these words, and of the others those that are new."""
+        if not self.values:
+            return replace(other, recognises=self.recognises)
+        new = {word: value for word, value in other.values.items() if not self.read(word)[0]}
+        return replace(self, values={**self.values, **new}, is_list=False) if new else self
 
     @property
     def has_ratings(self) -> bool:
@@ -129,14 +155,14 @@ def parse_labels(text: str) -> str | list[str] | dict[str, str]:
     return {label.strip(): value.strip() for label, _, value in pairs}
 
 
-def read_labels(given: object, scale: Scale | None) -> LabelMap | str | None:
+def read_labels(given: object, scale: Scale | None) -> LabelMap | None:
     """Read the argument ``labels``: words, lowest rating first, words with values, or ``auto``."""
     if given is None or isinstance(given, LabelMap):
         return given
     if isinstance(given, str):
         given = parse_labels(given)
         if given == AUTO:
-            return AUTO
+            return LabelMap({}, scale or _DEFAULT, recognises=True)
     if isinstance(given, Mapping):
         return _read_pairs(given, scale)
     if not isinstance(given, Iterable):

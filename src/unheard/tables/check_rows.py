@@ -471,7 +471,8 @@ def _advise_on_scale(
         ways = ["Write ratings as numbers with a decimal point"]
         ways += ["say what words stand for with {labels}", *([drop] if may_drop else [])]
         return write_list(ways), other
-    if_valid = f"f {these}, pass the whole scale with "
+    again = "count all tables again" if request.scale_kept else "pass the whole scale"
+    if_valid = f"f {these}, {again} with "
     if_valid += "{scale:{other}}" if other else "{scale}"
     if may_drop and found.off_scale <= RARE * found.rows:
         return f"{drop[0].upper()}{drop[1:]}, or i{if_valid}", other

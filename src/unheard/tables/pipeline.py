@@ -26,7 +26,7 @@ from unheard.formulas.operations import NUMPY, total
 from unheard.model.arguments import Columns, Labels, Pairs
 from unheard.model.assumption import Assumption
 from unheard.model.histograms import LARGEST_COUNT
-from unheard.model.labels import LabelMap, read_labels, read_stars, recognise
+from unheard.model.labels import read_labels, read_stars, recognise
 from unheard.model.question import build_assumption
 from unheard.model.scale import Scale, ScaleLike
 from unheard.model.scale_guess import doubt_scale
@@ -156,7 +156,7 @@ def read_request(
     if not are_numbers(count_columns):
         check_names(count_columns, None if scale is None else values)
     words = read_labels(labels, None if scale is None else values)
-    if isinstance(words, LabelMap):
+    if words is not None and not count_columns:
         values = words.scale
     check_what(read_names(item), read_names(rating), count_columns)
     q_column = _name_column("q", q, q_column, q_table)

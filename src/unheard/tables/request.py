@@ -159,7 +159,7 @@ class Request:
     scale, scale_stated
         The values a rating may take, and whether somebody said so.
     labels
-        What ratings that are words stand for; ``auto`` for what is recognised once they are read.
+        What ratings that are words stand for.
     assumption
         What is assumed of who answers; where q is a column, its kind is all that counts.
     q_column, q_table
@@ -204,6 +204,8 @@ class Request:
     kept
         Whether the table holds counts that were kept, see :mod:`unheard.tables.kept`: what is said
         of ratings, windows and bad rows is how they were made.
+    scale_kept
+        Whether the counts are added to others, so that the scale cannot be another one.
     """
 
     item: tuple[str, ...]
@@ -212,7 +214,7 @@ class Request:
     scale: Scale
     assumption: Assumption
     scale_stated: bool = True
-    labels: LabelMap | str | None = None
+    labels: LabelMap | None = None
     q_column: str | None = None
     q_table: Any = None
     n: float | None = None
@@ -239,6 +241,7 @@ class Request:
     order: Order | None = None
     only_counts: bool = False
     kept: bool = False
+    scale_kept: bool = False
 
     @property
     def count_columns(self) -> tuple[str, ...]:
