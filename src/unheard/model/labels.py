@@ -119,16 +119,36 @@ def _write_pairs(values: Mapping[str, float | None]) -> list[str]:
     ]
 
 
+def _write_questions(words: Sequence[str]) -> list[str]:
+    return [f"{word}=?" for word in words[:_MOST_UNREAD]]
+
+
+def ask_about(counts: Mapping[str, int]) -> str:
+    """Write words that are not recognised as the option takes them, with ? for their ratings.
+
+    Examples
+    --------
+    >>> ask_about({"so": 3, "la": 2, "4": 1, "SO ": 1})
+    'so=?,la=?'
+    """
+    return _write_row(_write_questions([word for word in _merge(counts) if not _is_number(word)]))
+
+
 def _write_row(words: Iterable[str]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(words)
     return text.getvalue()
 
 
+_LOOKS = re.compile("[\ufe0f\U0001f3fb-\U0001f3ff]")
+"""What says how an emoji is drawn: in colour, and with which skin."""
+
+
 def fold(text: str) -> str:
     """Write a word as it is compared: without regard to case, spaces and kinds of apostrophes."""
     text = unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u00b4", "'")
-    return " ".join(text.casefold().split()).rstrip(".!")
+    text = " ".join(_LOOKS.sub("", text).casefold().split())
+    return text.rstrip(".!") or text
 
 
 # What is stated.
@@ -305,12 +325,7 @@ class Reading:
         """
         if not self.unread:
             return self.labels.write()
-        return _write_row(
-            [
-                *_write_pairs(self.labels.values),
-                *(f"{word}=?" for word in self.unread[:_MOST_UNREAD]),
-            ]
-        )
+        return _write_row([*_write_pairs(self.labels.values), *_write_questions(self.unread)])
 
     def describe(self) -> str:
         """Write the words with their values and counts, lowest rating first."""
@@ -393,7 +408,7 @@ def _is_number(text: str) -> bool:
         float(text.replace(",", "."))
     except ValueError:
         return False
-    return True
+    return text.isascii()  # digits of other scripts are shown before they are read
 
 
 def _read_in_order(order: Sequence[str], words: Mapping[str, int]) -> LabelMap | None:
@@ -405,10 +420,12 @@ def _read_in_order(order: Sequence[str], words: Mapping[str, int]) -> LabelMap |
 _STAR = "\u2605\u2b50\u272d\U0001f31f"
 _EMPTY_STAR = "\u2606"
 _NUMBER = r"(\d+(?:[.,]\d+)?)"
+_HALF = re.compile(r"(\d*) ?\u00bd")
 _UNIT = (
     r"(?:stars?|sterne?n?|\u00e9toiles?|etoiles?|estrellas?|estrelas?|stelle|stella|sterren|ster"
-    r"|points?|pts?|punkte?)"
+    r"|points?|pts?|punkte?|bubbles?)"
 )
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 
 
 def read_stars(text: str) -> tuple[float, float | None] | None:
@@ -431,7 +448,7 @@ def _match(pattern: str) -> Callable[[str], tuple[float, float | None] | None]:
     compiled = re.compile(pattern)
 
     def read(text: str) -> tuple[float, float | None] | None:
-        found = compiled.fullmatch(fold(text))
+        found = compiled.fullmatch(fold(_HALF.sub(lambda half: f"{half[1] or 0}.5", text)))
         if found is None:
             return None
         value, *rest = (float(part.replace(",", ".")) for part in found.groups() if part)
@@ -444,9 +461,13 @@ _PERCENT = _match(rf"{_NUMBER} ?%")
 _PATTERNS = (
     read_stars,
     _match(rf"{_NUMBER}[ -]?{_UNIT}"),
-    _match(rf"{_NUMBER} ?(?:/|out of|of|von|sur|de|su|van) ?{_NUMBER}(?: {_UNIT})?"),
+    _match(
+        rf"(?:rated )?{_NUMBER}(?: {_UNIT})? ?(?:/|out of|of|von|sur|de|su|van) ?{_NUMBER}"
+        rf"(?: {_UNIT})?"
+    ),
     _PERCENT,
-    _match(rf"{_NUMBER}(?: ?[-\u2013\u2014:.)(=] ?[^\d\s].*)?"),
+    # Where a spreadsheet has taken 4/5 for a date, it depends on the country which part is which.
+    _match(rf"{_NUMBER}(?: ?[-\u2013\u2014:.)(=] ?(?!{_MONTH}\b)[^\d\s].*)?"),
 )
 """Ways to write a number as words; each returns the number, and the highest one if it is stated."""
 

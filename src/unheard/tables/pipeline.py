@@ -50,6 +50,7 @@ from unheard.tables.request import (
 )
 from unheard.tables.row_examples import EXAMPLES
 from unheard.tables.sources.column_names import TOTAL_ENDS, TOTALS
+from unheard.tables.sources.encodings import check_names_encoded
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
 from unheard.tables.spread_ranks import rank_spread_items
 from unheard.tables.sql.count_query import (
@@ -410,11 +411,16 @@ def prepare(
     watch = watch or (lambda _words, _engine: nullcontext())
     opened = open_source(source, request, where)
     try:
+        wanted = request.columns_of_source()
+        encoding = opened.findings.encoding
+        if encoding is not None:
+            check_names_encoded((name for name, _ in wanted), encoding, opened.words)
         check_columns(
-            request.columns_of_source(),
+            wanted,
             opened.kinds,
             opened.words,
             has_header=opened.findings.has_header,
+            is_text=encoding is not None,
         )
         _check_numbers_of_columns(request, opened)
         check_rows.check_kinds(request, opened)

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from unheard.analysis.breakdown import Claim
 from unheard.errors import ColumnError, DataError, OptionError, write_list
-from unheard.model.labels import LabelMap, Reading, fold, match_scale, recognise
+from unheard.model.labels import LabelMap, Reading, ask_about, fold, match_scale, recognise
 from unheard.tables.request import Kind, Request, check
 from unheard.tables.row_examples import MOST_WORDS_SHOWN, list_values
 from unheard.tables.sources.open import Opened
@@ -130,11 +130,17 @@ def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> Read
     raise DataError(
         "labels",
         problem="The values of {columns} in {table} are no words that are recognised: {words}",
-        hint="Say what each stands for, lowest rating first, as in {labels:Poor,Fair,Good}",
+        hint=f"{_SAY_EACH}, as in {{labels:{{asked}}}}"
+        if ask_about(counts)
+        else "Leave {labels} out",
         columns=_columns(request),
         table=opened.words,
         words=list_values(counts, MOST_WORDS_SHOWN) or "there are none",
+        asked=ask_about(counts),
     )
+
+
+_SAY_EACH = "Say what each stands for, nothing where it is no rating"
 
 
 def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError:
@@ -149,7 +155,7 @@ def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError
         fit, hint = " that fit more than one scale: ", f"Say which with {options}"
     elif first.unread:
         fit = ", some of which may be read as "
-        hint = f"Say what each stands for, nothing where it is no rating, as in {options}"
+        hint = f"{_SAY_EACH}, as in {options}"
     else:
         fit = ", which may be read as "
         hint = f"Accept that with {{labels:auto}}, or say what they stand for, as in {options}"

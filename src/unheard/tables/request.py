@@ -31,8 +31,9 @@ from unheard.tables.sql.reserved_names import (
 )
 from unheard.text import plural, write_exactly
 
-Kind: TypeAlias = Literal["whole", "real", "single", "text", "time", "other"]
-"""What a column holds: whole numbers, other numbers (``single``: in single precision), text, ..."""
+Kind: TypeAlias = Literal["whole", "real", "single", "text", "flag", "time", "other"]
+"""What a column holds: whole numbers, other numbers (``single``: in single precision), text, true
+or false (``flag``), ..."""
 
 RESULT_COLUMNS = (
     "n_ratings",
@@ -690,6 +691,7 @@ def check_columns(
     where: str,
     *,
     has_header: bool = True,
+    is_text: bool = False,
 ) -> None:
     """Raise if a column does not exist, and suggest the one that may be meant."""
     for name, argument in wanted:
@@ -717,6 +719,16 @@ def check_columns(
                 where=where,
                 name=repr(name),
                 columns=Reference(argument, value=several),
+            )
+        if is_text and len(columns) == 1 and re.search(r"\S(\s|::|[:^~])+\S", *columns):
+            raise ColumnError(
+                argument,
+                problem="{where} has no column {name}: it has one column, {there}",
+                hint="Separate its columns by commas, semicolons, tabs or |",
+                code="no_such_column",
+                where=where,
+                name=repr(name),
+                there=repr(*columns),
             )
         folded = {column.lower(): column for column in columns}
         near = difflib.get_close_matches(name.lower(), list(folded), n=1)
