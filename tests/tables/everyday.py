@@ -361,7 +361,8 @@ IN_WORDS: Sequence[tuple[str, Maker, Mapping[str, tuple[int, float]], Mapping[st
      {"Alder": (2, 3.5), "Birch": (3, 2.0)}, {"item": "hotel", "rating": "grade"}),
     ("percent.csv", text(as_text(worded("20%", "40%", "60 %", "80%", "100%"))),
      {"Alder": (2, 90.0), "Birch": (3, 60.0)}, BY_RATING),
-    ("fractions.csv", text(as_text(worded("1/5", "2/5", "3/5", "4/5", "5/5"))), EXPECTED, BY_RATING),
+    ("fractions.csv", text(as_text(worded("1/5", "2/5", "3/5", "4/5", "5/5"))), EXPECTED,
+     BY_RATING),
     ("german.csv", text(as_text(worded(
         "sehr unzufrieden", "unzufrieden", "weder noch", "zufrieden", "sehr zufrieden",
         name="Zufriedenheit"), ";", "\r\n"), "cp1252"), EXPECTED,

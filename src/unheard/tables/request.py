@@ -720,7 +720,8 @@ def check_columns(
                 name=repr(name),
                 columns=Reference(argument, value=several),
             )
-        if is_text and len(columns) == 1 and re.search(r"\S(\s|::|[:^~])+\S", *columns):
+        alone = next(iter(columns)) if is_text and len(columns) == 1 else ""
+        if re.search(r"\S(\s|[:^~])+\S", alone):
             raise ColumnError(
                 argument,
                 problem="{where} has no column {name}: it has one column, {there}",
@@ -728,7 +729,7 @@ def check_columns(
                 code="no_such_column",
                 where=where,
                 name=repr(name),
-                there=repr(*columns),
+                there=repr(alone),
             )
         folded = {column.lower(): column for column in columns}
         near = difflib.get_close_matches(name.lower(), list(folded), n=1)
