@@ -480,25 +480,7 @@ def check_table_name(argument: str, name: str) -> None:
 
 
 def _check_names(request: Request) -> None:
-    for name in (*request.rating, *request.counts):
-        if name in request.item:
-            raise ColumnError(
-                "rating" if request.rating else "counts",
-                problem="{argument} names the same column as {item}",
-                value=name,
-                hint="Name another column",
-            )
-    for argument in ("n", "q"):
-        named = getattr(request, f"{argument}_column")
-        own = getattr(request, f"{argument}_table") is None
-        if own and named is not None and named in (*request.rating, *request.item):
-            raise ColumnError(
-                f"{argument}_column",
-                problem="{argument} names the same column as {rating} or {item}",
-                value=named,
-                hint="Name the column that holds {what}",
-                what="the number of people" if argument == "n" else "q",
-            )
+    _check_uses(request)
     second = [(request.n_column, "n_column"), (request.q_column, "q_column")]
     for wanted, argument in (*request.columns_of_source(), *second):
         if wanted is not None and is_reserved(wanted):
@@ -510,6 +492,34 @@ def _check_names(request: Request) -> None:
                 prefix=PREFIX,
             )
     _check_result_names(request)
+
+
+def _check_uses(request: Request) -> None:
+    """Raise if a column is to be two things."""
+    # That items and strata are named by one column twice is seen with their names in the result.
+    uses: list[tuple[str | None, str]] = [(name, "item") for name in dict.fromkeys(request.item)]
+    uses += [(name, "strata") for name in dict.fromkeys(request.strata) if name not in request.item]
+    uses += [(name, "rating") for name in request.rating]
+    uses += [(name, "counts") for name in request.counts]
+    for argument in ("n", "q"):
+        if getattr(request, f"{argument}_table") is None:
+            uses.append((getattr(request, f"{argument}_column"), f"{argument}_column"))
+    uses += [(request.weight, "weight"), (request.rater, "rater")]
+    seen: dict[str, str] = {}
+    for name, argument in uses:
+        if name is not None and name in seen:
+            other = seen[name]
+            raise ColumnError(
+                argument,
+                problem="{argument} names a column twice"
+                if other == argument
+                else "{argument} names the same column as {other}",
+                value=name,
+                hint="Name another column",
+                other=Reference(other),
+            )
+        if name is not None:
+            seen[name] = argument
 
 
 def _check_result_names(request: Request) -> None:
