@@ -138,6 +138,21 @@ WITH_COMMENTS: Rows = (
 )
 
 
+QUALTRICS: Rows = (
+    ("ResponseId", "hotel", "stars"),
+    ("Response ID", "Which hotel?", "How was it?"),
+    tuple(f'{{"ImportId":"{one}"}}' for one in ("_recordId", "QID1_TEXT", "QID2")),
+    *((f"R_{at}", *stay) for at, stay in enumerate(STAYS)),
+)
+TWO_ENDS = "hotel,stars\r\nAlder,5\r\nAlder,4\nBirch,3\nBirch,5\r\nBirch,1\n"
+LAST = "Alder,4\n"
+
+
+def worded(*words: Any, name: str = "stars") -> Rows:
+    """Write the words for one to five stars instead of these."""
+    return [("hotel", name), *((hotel, words[stars - 1]) for hotel, stars in STAYS)]
+
+
 # Workbooks.
 
 
@@ -239,6 +254,16 @@ def numbers_as_text(path: Path) -> None:
                 sheet.write_string(at, column, str(cell))
 
 
+def percentages(path: Path) -> None:
+    """Shares that are shown as percentages."""
+    with xlsxwriter.Workbook(path) as made:
+        sheet = made.add_worksheet()
+        percent = made.add_format({"num_format": "0%"})
+        for at, (hotel, stars) in enumerate(TABLE):
+            sheet.write(at, 0, hotel)
+            sheet.write(at, 1, stars / 5 if at else stars, percent)
+
+
 def old_excel(path: Path) -> None:
     made = xlwt.Workbook()
     sheet = made.add_sheet("Stays")
@@ -310,6 +335,63 @@ JUNK = bytes(range(256)) * 20
 DAMAGED = as_text([("hotel", "stars"), *[("Älpli Zürich", 5)] * 3, ("Basel", 4)]).encode()
 DAMAGED = DAMAGED.replace("ü".encode(), b"\xfc", 1)
 
+YES_OR_NO = {"Alder": (2, 1.0), "Birch": (3, 2 / 3)}
+FLAGS = [True, True, False, True, True]
+FLAGGED = pd.DataFrame({"hotel": [hotel for hotel, _ in STAYS], "recommended": FLAGS})
+BY_FLAG = {"item": "hotel", "rating": "recommended"}
+FORM = "Overall, how would you rate your stay?"
+IN_WORDS: Sequence[tuple[str, Maker, Mapping[str, tuple[int, float]], Mapping[str, Any]]] = (
+    ("google form.csv", text(as_text(worded(
+        "Strongly disagree", "Disagree", "Neutral", "Agree", "Strongly agree", name=FORM
+    ), end="\r\n")), EXPECTED, {"item": "hotel", "rating": FORM}),
+    ("amazon.csv", text(as_text(worded(*(f"{n}.0 out of 5 stars" for n in range(1, 6))))),
+     EXPECTED, BY_RATING),
+    ("bubbles.csv", text(as_text(worded(*(f"{n} of 5 bubbles" for n in range(1, 6))))),
+     EXPECTED, BY_RATING),
+    ("tripadvisor.csv", text(as_text(worded(
+        "Terrible", "Poor", "Average", "Very good", "Excellent"
+    ))), EXPECTED, BY_RATING),
+    ("google business.csv", text(as_text(worded("ONE", "TWO", "THREE", "FOUR", "FIVE"))),
+     EXPECTED, BY_RATING),
+    ("emoji.csv", text(as_text(worded(*("⭐️" * n for n in range(1, 6))))), EXPECTED, BY_RATING),
+    ("faces.csv", text(as_text(worded("😡", "☹️", "😐", "🙂", "😀"))), EXPECTED, BY_RATING),
+    ("half stars.csv", text(as_text(worded("½", "1½", "3", "4½", "5"))),
+     {"Alder": (2, 4.75), "Birch": (3, 8.5 / 3)}, BY_RATING),
+    ("grades.csv", text(as_text(worded("F", "D", "C", "B", "A", name="grade"))),
+     {"Alder": (2, 3.5), "Birch": (3, 2.0)}, {"item": "hotel", "rating": "grade"}),
+    ("percent.csv", text(as_text(worded("20%", "40%", "60 %", "80%", "100%"))),
+     {"Alder": (2, 90.0), "Birch": (3, 60.0)}, BY_RATING),
+    ("fractions.csv", text(as_text(worded("1/5", "2/5", "3/5", "4/5", "5/5"))), EXPECTED,
+     BY_RATING),
+    ("german.csv", text(as_text(worded(
+        "sehr unzufrieden", "unzufrieden", "weder noch", "zufrieden", "sehr zufrieden",
+        name="Zufriedenheit"), ";", "\r\n"), "cp1252"), EXPECTED,
+     {"item": "hotel", "rating": "Zufriedenheit"}),
+    ("russian.csv", text(as_text(worded(
+        "ужасно", "плохо", "нормально", "хорошо", "отлично", name="оценка"))),
+     EXPECTED, {"item": "hotel", "rating": "оценка"}),
+    ("error cells.csv", text(as_text([*TABLE, ("Alder", "#N/A"), ("Birch", "n/a")])), EXPECTED,
+     {**BY_RATING, "nulls": "drop"}),
+    ("flags.csv", lambda path: FLAGGED.to_csv(path, index=False), YES_OR_NO, BY_FLAG),
+    ("flags.xlsx", lambda path: FLAGGED.to_excel(path, index=False), YES_OR_NO, BY_FLAG),
+    ("flags.parquet", FLAGGED.to_parquet, YES_OR_NO, BY_FLAG),
+)  # fmt: skip
+"""Files with ratings as words, which are recognised."""
+
+ON_OTHER_SCALES: Sequence[tuple[str, Maker, Mapping[str, tuple[int, float]], str]] = (
+    ("recommend.csv", text(as_text(worded(0, 3, 7, 9, 10))),
+     {"Alder": (2, 9.5), "Birch": (3, 17 / 3)}, "0:10"),
+    ("half points.csv", text(as_text(worded(1.0, 2.5, 3.0, 4.5, 5.0))),
+     {"Alder": (2, 4.75), "Birch": (3, 3.0)}, "1:5:0.5"),
+    ("points.csv", text(as_text(worded(10, 35, 60, 85, 100))),
+     {"Alder": (2, 92.5), "Birch": (3, 170 / 3)}, "1:100"),
+    ("tenths.csv", text(as_text(worded("1,0", "1,7", "2,3", "3,7", "5,0"), ";")),
+     {"Alder": (2, 4.35), "Birch": (3, 8.3 / 3)}, "1:5:0.1"),
+    ("percent cells.xlsx", percentages,
+     {"Alder": (2, 0.9), "Birch": (3, 0.6)}, "0:1:0.1"),
+)  # fmt: skip
+"""Files with ratings on another scale than 1 to 5, which is likely from them."""
+
 EVERYDAY = (
     # Delimited text.
     Everyday("plain.csv", text(as_text(TABLE))),
@@ -370,6 +452,24 @@ EVERYDAY = (
         refusal="1 row has no rating .*Source: guest survey.*leave the row out with",
         remedy={"nulls": "drop"},
     ),
+    Everyday("qualtrics.csv", text(as_text(QUALTRICS)), note="without the 2 rows below"),
+    Everyday("qualtrics.tsv", text(as_text(QUALTRICS, "\t"), "utf-16"), note="without the 2 rows"),
+    Everyday("qualtrics.xlsx", workbook(Data=QUALTRICS), note="without the 2 rows below"),
+    Everyday("joined.csv", text(TWO_ENDS)),
+    Everyday("joined late.csv", text(as_text(TABLE, end="\r\n") + "Alder,5\r\n" * 30_000 + LAST),
+             {"Alder": (30_003, 150_013 / 30_003), "Birch": (3, 3)}),
+    Everyday(
+        "stray comma.csv",
+        text("hotel,stars\nAlder,5\nAlder,4,\nBirch,3\nBirch,5\nBirch,1\n"),
+        refusal="Line 3 of .* has 3 cells, and the header 2: 'Alder,4,'.* remove the surplus",
+        mended=text(as_text(TABLE)),
+    ),
+    Everyday(
+        "spaces between.txt",
+        text(as_text(TABLE, " ")),
+        refusal="it has one column, 'hotel stars'. Separate its columns by commas",
+        mended=text(as_text(TABLE)),
+    ),
     Everyday("index.csv", lambda path: frame().to_csv(path)),
     Everyday("semicolon index.csv", lambda path: frame().to_csv(path, sep=";", encoding="utf-16"),
              note="UTF-16"),
@@ -405,6 +505,14 @@ EVERYDAY = (
         refusal="lowest rating first",
         remedy={"counts": tuple(f"{n} stars" for n in range(1, 6))},
     ),
+    Everyday(
+        "pivot.xlsx",
+        workbook(Data=[("hotel", *FIVE), ("Alder", None, 10, None, 1234, 2000), COUNTS[1]]),
+        COUNTS_EXPECTED,
+        BY_COUNTS,
+        refusal="where nobody gave a rating, write 0",
+        mended=workbook(Data=[("hotel", *FIVE), *COUNTS]),
+    ),
     Everyday("counts as text.xlsx", workbook(Totals=thousands(",")), COUNTS_EXPECTED, BY_COUNTS,
              note="1,234 was read as 1234"),
     # Encodings.
@@ -427,6 +535,13 @@ EVERYDAY = (
         {"item": "отель", "rating": "stars"},
         refusal="encoding of .* cannot be detected.*state its encoding such as",
         remedy={"encoding": "cp1251"},
+    ),
+    Everyday(
+        "japanese.csv",
+        text(as_text([("ホテル", "評価"), *STAYS]), "shift_jis"),
+        asked={"item": "ホテル", "rating": "評価"},
+        refusal="has no column 'ホテル': it was read as Windows-1252, which has no such letters",
+        remedy={"encoding": "shift_jis"},
     ),
     Everyday(
         "dos.csv",
@@ -502,6 +617,30 @@ EVERYDAY = (
              note="CP1252|Windows-1252"),
     Everyday("text export.xls", text(as_text(TABLE, "\t", "\r\n"))),
     Everyday("libre office.ods", open_document, UMLAUTS_EXPECTED),
+    Everyday(
+        "decimal commas as text.xlsx",
+        workbook(Data=worded("1,0", "2,0", "3,0", "4,0", "5,0")),
+        note="1,0 was read as 1.0",
+    ),
+    # Ratings as words.
+    *(
+        Everyday(name, make, expected, asked, "are (numbers and )?words, which may be read as",
+                 {"labels": "auto"}, note="Words were read as ratings")
+        for name, make, expected, asked in IN_WORDS
+    ),
+    Everyday(
+        "words of its own.csv",
+        text(as_text(worded("meh", "so-so", "fine", "wow", "WOW!"))),
+        {"Alder": (2, 4.0), "Birch": (3, 8 / 3)},
+        refusal="contains no numbers: 'WOW!' .*with the ratings in .*what each stands for, as in",
+        instead={"labels": "meh=1,so-so=2,fine=3,wow=4"},
+    ),
+    # Other scales.
+    *(
+        Everyday(name, make, expected, refusal="f (this is a|these are) valid rating",
+                 remedy={"scale": scale})
+        for name, make, expected, scale in ON_OTHER_SCALES
+    ),
     # Rows of programs.
     Everyday("lines.jsonl", lambda path: frame().to_json(path, orient="records", lines=True)),
     Everyday("records.json", lambda path: frame().to_json(path, orient="records")),
@@ -538,7 +677,7 @@ EVERYDAY = (
         remedy={"sheet": "new.csv"},
     ),
 )  # fmt: skip
-"""Every file, in the order of the groups above. Ratings as words and other scales come after."""
+"""Every file, in the order of the groups above."""
 
 
 # What is done with a file on every surface.

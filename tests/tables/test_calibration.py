@@ -237,7 +237,7 @@ def test_experience_needs_raters_and_times() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"wave": "stars"}, "wave names a column that does not hold request numbers"),
+    ({"wave": "stars"}, "wave names a column that is used for something else"),
     ({"wave": "course", "item": ()}, "Column 'course' must contain the number of the request"),
     ({"wave": "request", "n": 10}, "n must be at least the number of responses"),
     ({"wave": "request", "n_column": "stars"}, "n_column"),

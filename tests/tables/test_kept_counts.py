@@ -128,10 +128,61 @@ def test_every_place_keeps_the_same_counts(into: str, name: str) -> None:
     if name == "attributes":
         wanted = uh.rate(table, **SETTINGS[name] | {"item": "hotel"}, **LEAN)
         agree(kept(into, uh.rate, item="hotel", **LEAN), wanted)
-    with pytest.raises(
-        uh.OptionError, match=r"nulls is nonresponse here, and \w+ in the counts in"
+    with pytest.raises(uh.OptionError, match="scale is 1 to 7 here, and 1 to 5 in the counts in"):
+        uh.add_counts(table, into, batch="x", scale="1:7")
+
+
+YES_OR_NO = pa.table({"hotel": ["A", "A", "B"], "stars": ["Yes", "no", "Yes"]})
+UNSURE = pa.table({"hotel": ["A", "C", "C", "C"], "stars": ["no", "YES", "Maybe", "1"]})
+
+
+def test_words_are_read_as_in_earlier_batches(into: str) -> None:
+    with pytest.warns(uh.TableWarning, match="Words were read as ratings: no = 0"):
+        uh.add_counts(YES_OR_NO, into, **RATED, batch="first", labels="auto")
+    labels: dict[str, float | None] = {"Maybe": None}
+    for given_labels, words in (
+        (
+            None,
+            r"1 rating is not on the scale 0, 1: 'Maybe' .*say what words stand for with labels",
+        ),
+        (
+            "auto",
+            r"read as no = 0 .*Yes = 1 .*not recognised: Maybe .*labels='no=0,Yes=1,Maybe=\?'",
+        ),
+        ({"Yes": 0, **labels}, "labels says that 'Yes' is 0, which is 1 in the counts in"),
+        (labels, "1 row has no rating .*leave the row out with nulls='drop'"),
     ):
-        uh.add_counts(table, into, batch="x", nulls="nonresponse")
+        with pytest.raises(uh.InputError, match=words):
+            uh.add_counts(UNSURE, into, batch="second", labels=given_labels)
+    told: dict[str, Any] = {"labels": labels, "nulls": "drop"}
+    for batch, options in (("second", told), ("third", {"labels": "auto"}), ("fourth", {})):
+        with pytest.warns(uh.TableWarning, match="1 row without a rating was left out"):
+            uh.add_counts(UNSURE, into, batch=batch, **options)
+    with pytest.raises(uh.OptionError, match="nulls is nonresponse here, and drop in the counts"):
+        uh.add_counts(UNSURE, into, batch="fifth", nulls="nonresponse")
+    for text, words in (
+        (["disagree", "agree", "neutral"], "the scale is 0, 1. Count all tables again with scale"),
+        (["0", "1", "2"], "If this is a valid rating, count all tables again with scale='0:5'"),
+    ):
+        other = YES_OR_NO.set_column(1, "stars", pa.array(text))
+        with pytest.raises(uh.DataError, match=words):
+            uh.add_counts(other, into, batch="other", labels="auto" if "agree" in text else None)
+    with pytest.warns(uh.TableWarning):
+        wanted = uh.rate(
+            pa.concat_tables([YES_OR_NO, UNSURE, UNSURE, UNSURE]),
+            **RATED, **LEAN, labels={"Yes": 1, "No": 0, **labels}, nulls="drop",
+        )  # fmt: skip
+    with pytest.warns(uh.TableWarning):
+        agree(kept(into, uh.rate, **LEAN), wanted)
+
+
+def test_numbers_that_are_labels_stay_labels(tmp_path: Path) -> None:
+    into, marks = tmp_path / "counts.parquet", pa.table({"hotel": ["A", "B"], "stars": [1, 6]})
+    uh.add_counts(marks, into, **RATED, batch="first", labels="6,5,4,3,2,1")
+    uh.add_counts(marks, into, batch="second")
+    assert uh.rate(into, **LEAN)["average"].to_pylist() == [6, 1]
+    with pytest.raises(uh.OptionError, match="labels says that '6' is 6, which is 1 in the counts"):
+        uh.add_counts(marks, into, batch="third", labels="1,2,3,4,5,6")
 
 
 def test_counts_that_are_kept_answer_every_question(tmp_path: Path) -> None:
@@ -149,6 +200,7 @@ def test_counts_that_are_kept_answer_every_question(tmp_path: Path) -> None:
         ({"window": "month", "time": "day"}, "which were made without windows"),
         ({"n_column": "n_rows"}, "n_column requires n_table for kept counts"),
         ({"item": "room"}, "has no column 'room'"),
+        ({"labels": "auto"}, "labels cannot be chosen for kept counts"),
     ):
         with pytest.raises(uh.InputError, match=words):
             ask_anything(into, q=0.3, **wrong)
@@ -258,7 +310,6 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
         (table, {"counts": [*"abcde"]}, "rating is missing here, and 'stars' in the counts in"),
         (table, {"scale": "1:7"}, "scale is 1 to 7 here, and 1 to 5 in the counts in"),
         (table, {"time": "day", "window": "week"}, "window is 7 days here, and missing in the"),
-        (table, {"off_scale": "drop"}, "off_scale is drop here, and refuse in the counts in"),
         (text, {}, "Column 'hotel' of batch second contains whole numbers, and text in the counts"),
         (into, {}, "is also read as a table"),
     ]
@@ -310,9 +361,9 @@ def test_command(
     again = typed(*words)
     assert (again.code, again.err) == (0, "")
     assert again.out.startswith("stays.csv: was added before.\n")
-    refused = typed(*words, "--off-scale", "refuse", "--batch", "x")
+    refused = typed(*words, "--scale", "1:6", "--batch", "x")
     assert (refused.code, refused.out) == (2, "")
-    assert "--off-scale is refuse here, and drop in the counts in counts.parquet" in refused.err
+    assert "--scale is 1 to 6 here, and 1 to 5 in the counts in counts.parquet" in refused.err
     assert typed(*words, "-o", "x.csv").code == 2
     rated = typed("rate", "counts.parquet", "--q", "0.3")
     direct = typed(

@@ -48,6 +48,7 @@ from unheard.tables.sql.packed_counts import Packing
         ("estimate", "stars", "the name of this column; got 'estimate'"),
         ("Notes", "stars", "the name of this column; got 'Notes'"),
         (["hotel", "hotel"], "stars", "A column is named twice; got 'hotel'"),
+        ("hotel", ["stars", "stars"], "rating names a column twice; got 'stars'. Name another"),
         ([], "stars", "item is missing"),
         ("hotel", None, "rating is missing, and so is counts"),
     ],
@@ -64,6 +65,10 @@ def test_rating_and_counts() -> None:
         uh.rate(STAYS, "hotel", counts=list("abcd"), scale="1:5", q=0.3)
     with pytest.raises(uh.ColumnError, match="counts has 1 column for a scale of 2 values"):
         uh.rate(STAYS, "hotel", counts="stars", q=0.3)
+    with pytest.raises(uh.ColumnError, match="counts names a column twice; got 'a'"):
+        uh.rate(STAYS, "hotel", counts=list("aba"), scale="1:3", q=0.3)
+    with pytest.raises(uh.ColumnError, match="n_column names the same column as counts; got 'b'"):
+        uh.rate(STAYS, "hotel", counts=list("abc"), scale="1:3", n_column="b", q=0.3)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "arrow"])
@@ -101,7 +106,8 @@ def test_column_without_numbers(tmp_path: Path, many: int) -> None:
     ("ratings", "hint"),
     [
         ([5, 1200], r"pass the whole scale with scale; otherwise leave it out"),
-        ([5, 3.3], r"pass the whole scale with scale; otherwise leave it out"),
+        ([5, 3.333], r"pass the whole scale with scale; otherwise leave it out"),
+        ([5, 3.3], r"pass the whole scale with scale='1:5:0.1'; otherwise leave it out"),
         ([120, 1200], r"pass the whole scale with scale; otherwise name the column .* in rating"),
         (["5", "07"], r"Write ratings as numbers with a decimal point, .* or leave it out"),
         (["5", "good", "good", "7"], r"'good' \(2 times\), '7' \(once\), for .*\. Write ratings"),
@@ -118,7 +124,6 @@ def test_advice_about_ratings_off_the_scale(ratings: list[Any], hint: str) -> No
     ("values", "words"),
     [
         ([date(2024, 1, 1)], "Column 'stars' of .* cannot be used for rating: it contains times"),
-        ([True], "cannot be used for rating: it contains values of another type"),
         ([[1]], "cannot be used for rating: it contains values of another type"),
     ],
 )
@@ -201,7 +206,7 @@ def test_counts_by_window() -> None:
 
 def test_counts_have_no_raters() -> None:
     with pytest.raises(uh.OptionError, match=r"^rater and counts cannot be combined"):
-        uh.rate(totals([1, 2, 3]), "hotel", counts=COUNTS, q=0.3, rater="hotel")
+        uh.rate(totals([1, 2, 3]), "hotel", counts=COUNTS, q=0.3, rater="guest")
 
 
 def with_column(name: str, values: dict[str, Any] | list[Any]) -> pa.Table:

@@ -69,12 +69,14 @@ def test_few_ratings_go_by_the_effective_sample_size(database: Bench) -> None:
     [
         ({"n": 900}, "weight cannot be combined with a known number of people"),
         ({"shared": True}, "weight cannot be combined with shared ranks"),
-        ({"weight": "item"}, "Column 'item' of .* cannot be used for weight: it contains text"),
+        ({"weight": "item"}, "weight names the same column as item; got 'item'"),
+        ({"weight": "word"}, "Column 'word' of .* cannot be used for weight: it contains text"),
         ({"weight": "wait"}, "no column 'wait'. Did you mean 'weight'"),
     ],
 )
 def test_weights_refused(asked: dict[str, Any], message: str) -> None:
     table, _ = weigh(ratings(3), 5)
+    table = table.append_column("word", table["item"])
     with pytest.raises(uh.InputError, match=message):
         uh.rate(table, "item", "rating", **{"q": 0.3, "weight": "weight", **asked})
 

@@ -442,6 +442,19 @@ def test_a_file_that_is_too_large_is_not_sent(visit: Visit) -> None:
     assert not any("inspect" in url for url in asked)
 
 
+def test_words_that_are_not_recognised_can_be_explained(visit: Visit) -> None:
+    visit.expect_status(422)
+    page = visit.open("#table")
+    choose(page, "survey.csv", b"item,answer\nA,so\nA,la\nA,so\nB,la\nB,la\n")
+    problem = page.locator("#table-problem")
+    expect(problem).to_contain_text("say what each stands for, as in “Labels: la=?,so=?”")
+    labels = setting(page, "Labels")
+    labels.fill("la=?,so=?")
+    expect(problem).to_contain_text("“Labels” must give 'la' a number; got '?'")
+    labels.fill("la=1,so=2")
+    shows_ranking(page, "A", "B")
+
+
 def test_words_are_read_as_ratings_once_accepted(visit: Visit) -> None:
     visit.expect_status(422)
     page = visit.open("#table")

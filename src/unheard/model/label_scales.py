@@ -9,7 +9,9 @@ from itertools import chain
 
 NO_ANSWERS = frozenset(
     (
-        "-", "--", "–", "—", "n/a", "n.a.", "na", "none", "null", "nan", "not applicable",
+        "-", "--", "–", "—", ".", "?",
+        "#n/a", "#div/0", "#value", "#ref", "#name?", "#null", "#num",
+        "n/a", "n.a.", "na", "none", "null", "nan", "not applicable",
         "no answer", "no response", "no opinion", "no rating", "not rated", "unrated",
         "skipped", "missing",
         "don't know", "dont know", "do not know", "don't know/not applicable", "i don't know",

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -47,11 +47,14 @@ class LabelMap:
         The values a rating may take.
     is_list
         Whether the words alone, lowest first, say what they stand for.
+    recognises
+        Whether further words are read as they are recognised.
     """
 
     values: Mapping[str, float | None]
     scale: Scale
     is_list: bool = False
+    recognises: bool = False
 
     def __post_init__(self) -> None:
         folded = {fold(label): value for label, value in self.values.items()}
@@ -62,6 +65,29 @@ class LabelMap:
         folded: Mapping[str, float | None] = self._folded  # type: ignore[attr-defined]
         key = fold(text)
         return key in folded, folded.get(key)
+
+    def tell(self, text: str) -> tuple[bool, float | None]:
+        """Tell whether text can be rated, as a word that is known or a number on the scale."""
+        known, rating = self.read(text)
+        if known or not _is_number(text):
+            return known, rating
+        number = float(text.replace(",", "."))
+        return number in self.scale.values, number
+
+    def find_conflict(self, other: LabelMap) -> str | None:
+        """Return a word that stands for one thing here and for another there; None for none."""
+        for word in (*self.values, *other.values):
+            ours, theirs = self.tell(word), other.tell(word)
+            if ours[0] and theirs[0] and ours != theirs:
+                return word
+        return None
+
+    def add(self, other: LabelMap) -> LabelMap:
+        """Return these words, and of the others those that are new."""
+        if not self.values:
+            return replace(other, recognises=self.recognises)
+        new = {word: value for word, value in other.values.items() if not self.read(word)[0]}
+        return replace(self, values={**self.values, **new}, is_list=False) if new else self
 
     @property
     def has_ratings(self) -> bool:
@@ -93,16 +119,36 @@ def _write_pairs(values: Mapping[str, float | None]) -> list[str]:
     ]
 
 
+def _write_questions(words: Sequence[str]) -> list[str]:
+    return [f"{word}=?" for word in words[:_MOST_UNREAD]]
+
+
+def ask_about(counts: Mapping[str, int]) -> str:
+    """Write words that are not recognised as the option takes them, with ? for their ratings.
+
+    Examples
+    --------
+    >>> ask_about({"so": 3, "la": 2, "4": 1, "SO ": 1})
+    'so=?,la=?'
+    """
+    return _write_row(_write_questions([word for word in _merge(counts) if not _is_number(word)]))
+
+
 def _write_row(words: Iterable[str]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(words)
     return text.getvalue()
 
 
+_LOOKS = re.compile("[\ufe0f\U0001f3fb-\U0001f3ff]")
+"""What says how an emoji is drawn: in colour, and with which skin."""
+
+
 def fold(text: str) -> str:
     """Write a word as it is compared: without regard to case, spaces and kinds of apostrophes."""
     text = unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u00b4", "'")
-    return " ".join(text.casefold().split()).rstrip(".!")
+    text = " ".join(_LOOKS.sub("", text).casefold().split())
+    return text.rstrip(".!") or text
 
 
 # What is stated.
@@ -129,14 +175,14 @@ def parse_labels(text: str) -> str | list[str] | dict[str, str]:
     return {label.strip(): value.strip() for label, _, value in pairs}
 
 
-def read_labels(given: object, scale: Scale | None) -> LabelMap | str | None:
+def read_labels(given: object, scale: Scale | None) -> LabelMap | None:
     """Read the argument ``labels``: words, lowest rating first, words with values, or ``auto``."""
     if given is None or isinstance(given, LabelMap):
         return given
     if isinstance(given, str):
         given = parse_labels(given)
         if given == AUTO:
-            return AUTO
+            return LabelMap({}, scale or _DEFAULT, recognises=True)
     if isinstance(given, Mapping):
         return _read_pairs(given, scale)
     if not isinstance(given, Iterable):
@@ -279,12 +325,7 @@ class Reading:
         """
         if not self.unread:
             return self.labels.write()
-        return _write_row(
-            [
-                *_write_pairs(self.labels.values),
-                *(f"{word}=?" for word in self.unread[:_MOST_UNREAD]),
-            ]
-        )
+        return _write_row([*_write_pairs(self.labels.values), *_write_questions(self.unread)])
 
     def describe(self) -> str:
         """Write the words with their values and counts, lowest rating first."""
@@ -367,7 +408,7 @@ def _is_number(text: str) -> bool:
         float(text.replace(",", "."))
     except ValueError:
         return False
-    return True
+    return text.isascii()  # digits of other scripts are shown before they are read
 
 
 def _read_in_order(order: Sequence[str], words: Mapping[str, int]) -> LabelMap | None:
@@ -379,10 +420,12 @@ def _read_in_order(order: Sequence[str], words: Mapping[str, int]) -> LabelMap |
 _STAR = "\u2605\u2b50\u272d\U0001f31f"
 _EMPTY_STAR = "\u2606"
 _NUMBER = r"(\d+(?:[.,]\d+)?)"
+_HALF = re.compile(r"(\d*) ?\u00bd")
 _UNIT = (
     r"(?:stars?|sterne?n?|\u00e9toiles?|etoiles?|estrellas?|estrelas?|stelle|stella|sterren|ster"
-    r"|points?|pts?|punkte?)"
+    r"|points?|pts?|punkte?|bubbles?)"
 )
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 
 
 def read_stars(text: str) -> tuple[float, float | None] | None:
@@ -405,7 +448,7 @@ def _match(pattern: str) -> Callable[[str], tuple[float, float | None] | None]:
     compiled = re.compile(pattern)
 
     def read(text: str) -> tuple[float, float | None] | None:
-        found = compiled.fullmatch(fold(text))
+        found = compiled.fullmatch(fold(_HALF.sub(lambda half: f"{half[1] or 0}.5", text)))
         if found is None:
             return None
         value, *rest = (float(part.replace(",", ".")) for part in found.groups() if part)
@@ -418,9 +461,13 @@ _PERCENT = _match(rf"{_NUMBER} ?%")
 _PATTERNS = (
     read_stars,
     _match(rf"{_NUMBER}[ -]?{_UNIT}"),
-    _match(rf"{_NUMBER} ?(?:/|out of|of|von|sur|de|su|van) ?{_NUMBER}(?: {_UNIT})?"),
+    _match(
+        rf"(?:rated )?{_NUMBER}(?: {_UNIT})? ?(?:/|out of|of|von|sur|de|su|van) ?{_NUMBER}"
+        rf"(?: {_UNIT})?"
+    ),
     _PERCENT,
-    _match(rf"{_NUMBER}(?: ?[-\u2013\u2014:.)(=] ?[^\d\s].*)?"),
+    # Where a spreadsheet has taken 4/5 for a date, it depends on the country which part is which.
+    _match(rf"{_NUMBER}(?: ?[-\u2013\u2014:.)(=] ?(?!{_MONTH}\b)[^\d\s].*)?"),
 )
 """Ways to write a number as words; each returns the number, and the highest one if it is stated."""
 

@@ -33,9 +33,11 @@ _LONGEST_KNOWN = 10
 
 _MOST_SUGGESTED = 101
 
+_STEPS = (1.0, 0.5, 0.25, 0.1, 0.05, 0.01)
+
 
 def guess_scale(counts: Mapping[float, int], rare: float = RARE) -> str:
-    """Return the shortest usual scale, in steps of 1 or 0.5, that holds ratings; "" for none.
+    """Return the shortest usual scale, in steps of 1, 0.5, ..., that holds ratings; "" for none.
 
     Parameters
     ----------
@@ -48,6 +50,8 @@ def guess_scale(counts: Mapping[float, int], rare: float = RARE) -> str:
     --------
     >>> guess_scale({1: 3, 5: 9, 7: 1, 0: 2}), guess_scale({1: 2, 5: 8, 9: 4, 3.5: 1})
     ('0:10', '1:10:0.5')
+    >>> guess_scale({1: 3, 1.3: 9, 3.7: 1}), guess_scale({0: 3, 0.85: 2, 1: 4})
+    ('1:5:0.1', '0:1:0.05')
 
     Of many ratings, somebody uses the ends of the scale; 99 is a code.
 
@@ -59,7 +63,8 @@ def guess_scale(counts: Mapping[float, int], rare: float = RARE) -> str:
     low, high = _trim(counts, rare)
     inside = {value: times for value, times in counts.items() if low <= value <= high}
     step = _find_step(inside, rare)
-    first, last = _fit_ends(low, high)
+    is_share = step < 0.5 and low >= 0 and high <= 1
+    first, last = (0.0, 1.0) if is_share else _fit_ends(low, high)
     if last > _LONGEST_KNOWN:  # so many values are all rare
         whole = _fit_ends(min(counts), max(counts))
         first = whole[0] if whole in _USUAL and whole[1] == last else first
@@ -72,7 +77,7 @@ def guess_scale(counts: Mapping[float, int], rare: float = RARE) -> str:
         first = 0.5
     if not 1 <= (last - first) / step < _MOST_SUGGESTED:
         return ""
-    by = "" if step == 1 else ":0.5"
+    by = "" if step == 1 else f":{write_exactly(step)}"
     return f"{write_exactly(first)}:{write_exactly(last)}{by}"
 
 
@@ -92,8 +97,9 @@ def _trim(counts: Mapping[float, int], rare: float) -> tuple[float, float]:
 
 def _find_step(counts: Mapping[float, int], rare: float) -> float:
     most = rare * sum(counts.values())
-    for step in (1.0, 0.5):
-        if sum(times for value, times in counts.items() if value % step) <= most:
+    for step in _STEPS:
+        between = (times for value, times in counts.items() if round(value / step, 9) % 1)
+        if sum(between) <= most:
             return step
     return math.nan
 

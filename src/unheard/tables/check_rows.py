@@ -17,6 +17,7 @@ from unheard.errors import (
     write_list,
 )
 from unheard.formulas.operations import total
+from unheard.model.labels import ask_about
 from unheard.model.scale import Scale
 from unheard.model.scale_guess import RARE, guess_scale
 from unheard.tables.engines.base import Engine
@@ -184,7 +185,7 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
     problems, hints, data = list[str](), list[str](), dict[str, Any]()
     if found.bad:
         problems.append("{bad} a count that is not a whole number from 0 to 2**53{bad_examples}")
-        hints.append("Correct these counts; none may be missing")
+        hints.append("Correct these counts; where nobody gave a rating, write 0")
         wrong = exp.or_(*(bad_count(name) for name in request.counts))
         data["bad"] = count_rows(found.bad, "row has", "rows have")
         data["bad_examples"] = list_examples(_example_rows(request, opened, wrong))
@@ -206,6 +207,7 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
         data["values"] = request.scale.describe()
         data["off_values"] = _list_off_scale(values)
         data["other"] = other
+        data["asked"] = _ask_about(values)
         off = _off_scale(request.rating, request, opened.kinds)
         data["off_row"] = write_row(_example_rows(request, opened, off)[0])
     if problems:
@@ -431,11 +433,14 @@ def _values_off_scale(request: Request, opened: Opened) -> Counter[object]:
                 "rating",
                 problem="Column {column} of {table} contains no numbers: {shown}",
                 hint="Name the column with the ratings in {argument}; if these are ratings, say "
-                "what each stands for with {labels}",
+                f"what each stands for, as in {_LABELS}"
+                if _ask_about(values)
+                else "Name the column with the ratings in {argument}",
                 code="wrong_column_type",
                 column=repr(name),
                 table=opened.words,
                 shown=_list_off_scale(values),
+                asked=_ask_about(values),
             )
         found += values
     return found
@@ -469,14 +474,25 @@ def _advise_on_scale(
     may_drop = bool(found.counted) and _may_drop(request, found, found.off_scale)
     if not all(map(_is_written_as_number, values)):
         ways = ["Write ratings as numbers with a decimal point"]
-        ways += ["say what words stand for with {labels}", *([drop] if may_drop else [])]
+        words = _LABELS if _ask_about(values) else "{labels}"
+        ways += [f"say what words stand for with {words}", *([drop] if may_drop else [])]
         return write_list(ways), other
-    if_valid = f"f {these}, pass the whole scale with "
+    again = "count all tables again" if request.scale_kept else "pass the whole scale"
+    if_valid = f"f {these}, {again} with "
     if_valid += "{scale:{other}}" if other else "{scale}"
     if may_drop and found.off_scale <= RARE * found.rows:
         return f"{drop[0].upper()}{drop[1:]}, or i{if_valid}", other
     otherwise = drop if may_drop else "name the column with the ratings in {rating}"
     return f"I{if_valid}; otherwise {otherwise}", other
+
+
+_LABELS = "{labels:{asked}}"
+
+
+def _ask_about(values: Mapping[object, int]) -> str:
+    """Write words as the option takes them; nothing if there are too many, or none."""
+    words = {str(value): times for value, times in values.items() if not _is_number(value)}
+    return ask_about(words) if len(words) <= MOST_WORDS_SHOWN else ""
 
 
 def _list_off_scale(values: Mapping[object, int]) -> str:

@@ -26,7 +26,7 @@ from unheard.formulas.operations import NUMPY, total
 from unheard.model.arguments import Columns, Labels, Pairs
 from unheard.model.assumption import Assumption
 from unheard.model.histograms import LARGEST_COUNT
-from unheard.model.labels import LabelMap, read_labels, read_stars, recognise
+from unheard.model.labels import read_labels, read_stars, recognise
 from unheard.model.question import build_assumption
 from unheard.model.scale import Scale, ScaleLike
 from unheard.model.scale_guess import doubt_scale
@@ -50,6 +50,7 @@ from unheard.tables.request import (
 )
 from unheard.tables.row_examples import EXAMPLES
 from unheard.tables.sources.column_names import TOTAL_ENDS, TOTALS
+from unheard.tables.sources.encodings import check_names_encoded
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
 from unheard.tables.spread_ranks import rank_spread_items
 from unheard.tables.sql.count_query import (
@@ -159,7 +160,7 @@ def read_request(
     if not are_numbers(count_columns):
         check_names(count_columns, None if scale is None else values)
     words = read_labels(labels, None if scale is None else values)
-    if isinstance(words, LabelMap):
+    if words is not None and not count_columns:
         values = words.scale
     check_what(read_names(item), read_names(rating), count_columns)
     q_column = _name_column("q", q, q_column, q_table)
@@ -416,11 +417,16 @@ def prepare(
     watch = watch or (lambda _words, _engine: nullcontext())
     opened = open_source(source, request, where)
     try:
+        wanted = request.columns_of_source()
+        encoding = opened.findings.encoding
+        if encoding is not None:
+            check_names_encoded((name for name, _ in wanted), encoding, opened.words)
         check_columns(
-            request.columns_of_source(),
+            wanted,
             opened.kinds,
             opened.words,
             has_header=opened.findings.has_header,
+            is_text=encoding is not None,
         )
         _check_numbers_of_columns(request, opened)
         check_rows.check_kinds(request, opened)

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from unheard.analysis.breakdown import Claim
 from unheard.errors import ColumnError, DataError, OptionError, write_list
-from unheard.model.labels import AUTO, LabelMap, Reading, fold, match_scale, recognise
+from unheard.model.labels import LabelMap, Reading, ask_about, fold, match_scale, recognise
 from unheard.tables.request import Kind, Request, check
 from unheard.tables.row_examples import MOST_WORDS_SHOWN, list_values
 from unheard.tables.sources.open import Opened
@@ -32,13 +32,12 @@ def read_words(request: Request, opened: Opened) -> tuple[Request, Opened, list[
     if labels is None:
         return request, opened, messages
     counts = {name: count_texts(opened, name) for name in request.rating}
-    if labels == AUTO:
-        together = sum(counts.values(), Counter[str]())
+    together = sum(counts.values(), Counter[str]())
+    if labels.recognises and not (labels.values and all(labels.tell(x)[0] for x in together)):
         reading = _choose(request, opened, together)
         labels = reading.labels
         messages.append(f"Words were read as ratings: {reading.describe()}.")
         request = _set_scale(request, labels)
-    assert isinstance(labels, LabelMap)  # read with the request
     words = {name: _write_case(name, opened.kinds[name], labels, counts[name]) for name in counts}
     relation = replace_words(request, opened.relation, words)
     kinds: dict[str, Kind] = {**opened.kinds, **dict.fromkeys(request.rating, "text")}
@@ -69,11 +68,23 @@ def _write_text(value: object) -> str:
 
 
 def find_readings(request: Request, opened: Opened, counts: Mapping[str, int]) -> list[Reading]:
-    """Return the ways to read the words of the rating columns, on the scale if it is stated."""
+    """Return the ways to read the words of the rating columns, as far as they are not known."""
     orders = {opened.orders.get(name, ()) for name in request.rating}
     readings = recognise(counts, orders.pop() if len(orders) == 1 else ())
-    if not request.scale_stated:
-        return readings
+    fitted = _fit_scale(request, opened, readings) if request.scale_stated else readings
+    known = request.labels
+    if known is None:
+        return fitted
+    joined = [
+        replace(one, labels=known.add(one.labels))
+        for one in fitted
+        if known.find_conflict(one.labels) is None
+    ]
+    return joined or [Reading(known, counts)] * bool(known.values)
+
+
+def _fit_scale(request: Request, opened: Opened, readings: list[Reading]) -> list[Reading]:
+    """Return what fits the scale that is stated; raise if nothing does."""
     matched = [(reading, match_scale(reading.labels, request.scale)) for reading in readings]
     fitted = [replace(reading, labels=labels) for reading, labels in matched if labels is not None]
     if readings and not fitted:
@@ -81,7 +92,8 @@ def find_readings(request: Request, opened: Opened, counts: Mapping[str, int]) -
             "scale",
             problem="The ratings in {columns} of {table} are words, which may be read as "
             "{reading}, and the scale is {values}",
-            hint="Use {scale:{other}}, or say what each stands for on your scale with {labels}",
+            hint=("Count all tables again with" if request.scale_kept else "Use")
+            + " {scale:{other}}, or say what each stands for on your scale with {labels}",
             code="ratings_are_words",
             columns=_columns(request),
             table=opened.words,
@@ -118,11 +130,17 @@ def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> Read
     raise DataError(
         "labels",
         problem="The values of {columns} in {table} are not recognised words: {words}",
-        hint="Say what each stands for, lowest rating first, as in {labels:Poor,Fair,Good}",
+        hint=f"{_SAY_EACH}, as in {{labels:{{asked}}}}"
+        if ask_about(counts)
+        else "Leave {labels} out",
         columns=_columns(request),
         table=opened.words,
         words=list_values(counts, MOST_WORDS_SHOWN) or "there are none",
+        asked=ask_about(counts),
     )
+
+
+_SAY_EACH = "Say what each stands for, nothing where it is no rating"
 
 
 def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError:
@@ -137,7 +155,7 @@ def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError
         fit, hint = " that fit more than one scale: ", f"Say which with {options}"
     elif first.unread:
         fit = ", some of which may be read as "
-        hint = f"Say what each stands for, nothing where it is no rating, as in {options}"
+        hint = f"{_SAY_EACH}, as in {options}"
     else:
         fit = ", which may be read as "
         hint = f"Accept that with {{labels:auto}}, or say what they stand for, as in {options}"
@@ -197,7 +215,8 @@ def _write_case(name: str, kind: Kind, labels: LabelMap, texts: Mapping[str, int
 
 def write_stated_words(request: Request, relation: exp.Expr) -> exp.Expr:
     """Replace words that are stated, in a table that nobody has looked at."""
-    if not isinstance(request.labels, LabelMap):
+    assert request.labels is not None  # whoever calls this has looked
+    if request.labels.recognises:
         raise OptionError(
             "labels",
             problem="{labels:auto} requires the data, and a query is written without them",

@@ -31,8 +31,9 @@ from unheard.tables.sql.reserved_names import (
 )
 from unheard.text import plural, write_exactly
 
-Kind: TypeAlias = Literal["whole", "real", "single", "text", "time", "other"]
-"""What a column holds: whole numbers, other numbers (``single``: in single precision), text, ..."""
+Kind: TypeAlias = Literal["whole", "real", "single", "text", "flag", "time", "other"]
+"""What a column holds: whole numbers, other numbers (``single``: in single precision), text, true
+or false (``flag``), ..."""
 
 RESULT_COLUMNS = (
     "n_ratings",
@@ -159,7 +160,7 @@ class Request:
     scale, scale_stated
         The values a rating may take, and whether somebody said so.
     labels
-        What ratings that are words stand for; ``auto`` for what is recognised once they are read.
+        What ratings that are words stand for.
     assumption
         What is assumed of who answers; where q is a column, its kind is all that counts.
     q_column, q_table
@@ -204,6 +205,8 @@ class Request:
     kept
         Whether the table holds counts that were kept, see :mod:`unheard.tables.kept`: what is said
         of ratings, windows and bad rows is how they were made.
+    scale_kept
+        Whether the counts are added to others, so that the scale cannot be another one.
     """
 
     item: tuple[str, ...]
@@ -212,7 +215,7 @@ class Request:
     scale: Scale
     assumption: Assumption
     scale_stated: bool = True
-    labels: LabelMap | str | None = None
+    labels: LabelMap | None = None
     q_column: str | None = None
     q_table: Any = None
     n: float | None = None
@@ -239,6 +242,7 @@ class Request:
     order: Order | None = None
     only_counts: bool = False
     kept: bool = False
+    scale_kept: bool = False
 
     @property
     def count_columns(self) -> tuple[str, ...]:
@@ -476,25 +480,7 @@ def check_table_name(argument: str, name: str) -> None:
 
 
 def _check_names(request: Request) -> None:
-    for name in (*request.rating, *request.counts):
-        if name in request.item:
-            raise ColumnError(
-                "rating" if request.rating else "counts",
-                problem="{argument} names the same column as {item}",
-                value=name,
-                hint="Name another column",
-            )
-    for argument in ("n", "q"):
-        named = getattr(request, f"{argument}_column")
-        own = getattr(request, f"{argument}_table") is None
-        if own and named is not None and named in (*request.rating, *request.item):
-            raise ColumnError(
-                f"{argument}_column",
-                problem="{argument} names the same column as {rating} or {item}",
-                value=named,
-                hint="Name the column that holds {what}",
-                what="the number of people" if argument == "n" else "q",
-            )
+    _check_uses(request)
     second = [(request.n_column, "n_column"), (request.q_column, "q_column")]
     for wanted, argument in (*request.columns_of_source(), *second):
         if wanted is not None and is_reserved(wanted):
@@ -506,6 +492,34 @@ def _check_names(request: Request) -> None:
                 prefix=PREFIX,
             )
     _check_result_names(request)
+
+
+def _check_uses(request: Request) -> None:
+    """Raise if a column is to be two things."""
+    # That items and strata are named by one column twice is seen with their names in the result.
+    uses: list[tuple[str | None, str]] = [(name, "item") for name in dict.fromkeys(request.item)]
+    uses += [(name, "strata") for name in dict.fromkeys(request.strata) if name not in request.item]
+    uses += [(name, "rating") for name in request.rating]
+    uses += [(name, "counts") for name in request.counts]
+    for argument in ("n", "q"):
+        if getattr(request, f"{argument}_table") is None:
+            uses.append((getattr(request, f"{argument}_column"), f"{argument}_column"))
+    uses += [(request.weight, "weight"), (request.rater, "rater")]
+    seen: dict[str, str] = {}
+    for name, argument in uses:
+        if name is not None and name in seen:
+            other = seen[name]
+            raise ColumnError(
+                argument,
+                problem="{argument} names a column twice"
+                if other == argument
+                else "{argument} names the same column as {other}",
+                value=name,
+                hint="Name another column",
+                other=Reference(other),
+            )
+        if name is not None:
+            seen[name] = argument
 
 
 def _check_result_names(request: Request) -> None:
@@ -687,6 +701,7 @@ def check_columns(
     where: str,
     *,
     has_header: bool = True,
+    is_text: bool = False,
 ) -> None:
     """Raise if a column does not exist, and suggest the one that may be meant."""
     for name, argument in wanted:
@@ -714,6 +729,17 @@ def check_columns(
                 where=where,
                 name=repr(name),
                 columns=Reference(argument, value=several),
+            )
+        alone = next(iter(columns)) if is_text and len(columns) == 1 else ""
+        if re.search(r"\S(\s|[:^~])+\S", alone):
+            raise ColumnError(
+                argument,
+                problem="{where} has no column {name}: it has one column, {there}",
+                hint="Separate its columns by commas, semicolons, tabs or |",
+                code="no_such_column",
+                where=where,
+                name=repr(name),
+                there=repr(alone),
             )
         folded = {column.lower(): column for column in columns}
         near = difflib.get_close_matches(name.lower(), list(folded), n=1)

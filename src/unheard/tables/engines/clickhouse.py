@@ -38,6 +38,7 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"Float64\b|Decimal", "real"),
     (r"Float32\b", "single"),
     (r"(Fixed)?String\b|Enum", "text"),
+    (r"Bool\b", "flag"),
     (r"Date", "time"),
 )
 """What columns hold, by what the names of their types begin with."""

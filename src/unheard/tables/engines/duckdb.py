@@ -41,7 +41,7 @@ def kind_of(declared: str) -> Kind:
         return "text"
     if declared.startswith(("DATE", "TIMESTAMP")):
         return "time"
-    return "other"
+    return "flag" if declared == "BOOLEAN" else "other"
 
 
 def is_duckdb(head: bytes) -> bool:

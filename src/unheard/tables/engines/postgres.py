@@ -32,6 +32,7 @@ _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("float8", "numeric"), "real"),
     "float4": "single",
     **dict.fromkeys(("text", "varchar", "bpchar", "name"), "text"),
+    "bool": "flag",
     **dict.fromkeys(("date", "timestamp", "timestamptz"), "time"),
 }
 

@@ -25,6 +25,7 @@ _KINDS: dict[str, Kind] = {
     "double": "real",
     "float": "single",
     "string": "text",
+    "boolean": "flag",
     **dict.fromkeys(("date", "timestamp", "timestamp_ntz"), "time"),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -127,10 +127,11 @@ def add_counts(
         ``"counts.duckdb"``, ``"hotels.sqlite#kept"`` or ``"postgresql://me@host/db#kept"``; the
         table is called ``counts`` unless another name follows ``#``. It is created when the first
         batch is added.
-    item, rating, counts, scale, time, window, nulls, off_scale
+    item, rating, counts, labels, scale, time, window, nulls, off_scale
         As in :func:`rate`. Later batches are counted as the first one was, and refused if other
-        settings are given.
-    labels, max_dropped
+        settings are given. Only words that are new may be added to ``labels``, and what to do with
+        bad rows may be said once there are some.
+    max_dropped
         As in :func:`rate`, for each of these batches.
     batch
         The name of the batch; a batch of a name that was added is not added again. A file is by
@@ -189,13 +190,15 @@ def add_batches(
     settings = CountSettings.of(request)
     if state is not None:
         state.settings.check_same(settings, target.words)
+        request = replace(request, scale_kept=True)
     known = {} if state is None else state.batches
     sources = list_batches(source, batch, vars(where), known, target.words)
     counted: list[Batch] = []
     messages: list[str] = []
     for one in sources:
         if one.batch not in known:
-            counts, told = _count(one, request, where, watch)
+            # Words that are recognised in one batch are known in the next.
+            counts, request, told = _count(one, request, where, watch)
             counted.append(Batch(one.batch, one.name, counts))
             messages += told
     added, totals = target.add(request, counted, where.memory)
@@ -252,12 +255,14 @@ def _refuse_kept(source: Any, where: Where, options: Mapping[str, Any], target: 
 
 def _count(
     source: Source, request: Request, where: Where, watch: Watch | None
-) -> tuple[pa.Table, list[str]]:
-    """Count a batch; return what was done to its rows as well."""
+) -> tuple[pa.Table, Request, list[str]]:
+    """Count a batch; return the request with its scale and words, and what was done to its rows."""
     job = prepare(source.rows, request, where, watch)
     try:
         counts = job.opened.engine.arrow(counts_query(job)).read_all()
     finally:
         job.close()
     source.check_unchanged()
-    return conform(counts, request), job.messages
+    request = replace(request, scale=job.request.scale, labels=job.request.labels)
+    request = replace(request, scale_stated=True, scale_kept=True)
+    return conform(counts, request), request, job.messages

@@ -69,7 +69,7 @@ class CountsFile:
                 ((items, rows, ratings),) = engine.execute(query).fetchall()
                 if new:
                     known = {**state.batches, **{one.batch: one.rows for one in new}}
-                    self._write(engine, request, State(settings, known))
+                    self._write(engine, request, State(state.settings.add(settings), known))
             finally:
                 engine.close()
         return new, Totals(items, rows or 0, ratings or 0, len(state.batches) + len(new))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -201,7 +202,8 @@ def read_state(engine: Database, table: str) -> State | None:
     if not rows:
         return None
     batches = {row["batch"]: int(row["n_rows"]) for row in rows}
-    return State(CountSettings.read(rows[0]["settings"]), batches)
+    settings = (CountSettings.read(text) for text in {row["settings"] for row in rows})
+    return State(reduce(CountSettings.add, settings), batches)
 
 
 def _is_there(path: Path) -> bool:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from unheard.errors import OptionError, SourceError
+from unheard.model.labels import LabelMap, read_labels
 from unheard.model.scale import Scale
 from unheard.tables.request import Request, read_names
+from unheard.text import write_exactly
+
+_ON_BAD_ROWS, _REFUSE = ("nulls", "off_scale"), "refuse"
+"""What says what to do with bad rows: where they were refused there are none, whatever it says."""
 
 
 @dataclass(frozen=True)
@@ -22,16 +27,20 @@ class CountSettings:
         The columns of the tables that were counted.
     scale
         The values that a rating may take.
+    labels
+        What ratings that are words stand for; empty for none.
     time, window
         The column with dates, and the length of windows; None for no windows.
     nulls, off_scale
-        What was done with rows that have no rating, or one off the scale.
+        What was done with rows that have no rating, or one off the scale; ``refuse`` where there
+        were none.
     """
 
     item: tuple[str, ...]
     rating: tuple[str, ...]
     counts: tuple[str, ...]
     scale: tuple[float, ...]
+    labels: Mapping[str, float | None]
     time: str | None
     window: str | None
     nulls: str
@@ -46,6 +55,7 @@ class CountSettings:
             request.rating,
             request.counts,
             request.scale.values,
+            {} if request.labels is None else dict(request.labels.values),
             None if request.window is None else request.time,
             None if request.window is None else request.window.step.write(),
             request.nulls,
@@ -76,7 +86,21 @@ class CountSettings:
             "rating": self.rating or None,
             "counts": self.counts or None,
             "scale": Scale(self.scale),
+            "labels": self.words if self.labels else None,
         }
+
+    @property
+    def words(self) -> LabelMap:
+        """What words stand for."""
+        return LabelMap(self.labels, Scale(self.scale))
+
+    def add(self, other: CountSettings) -> CountSettings:
+        """Return the settings of these batches and of further ones that were counted alike."""
+        met = {
+            name: getattr(other if getattr(self, name) == _REFUSE else self, name)
+            for name in _ON_BAD_ROWS
+        }
+        return replace(self, labels=dict(self.words.add(other.words).values), **met)
 
     def complete(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Add to the options of a further batch the settings that they leave out."""
@@ -84,13 +108,19 @@ class CountSettings:
         kept = self.options()
         if "rating" in given or "counts" in given:
             kept |= {"rating": None, "counts": None}
+        if "counts" in given:
+            kept["labels"] = None
+        elif "labels" in given:
+            words = read_labels(given["labels"], Scale.read(given.get("scale", kept["scale"])))
+            given["labels"] = None if words is None else words.add(self.words)
         return {**options, **kept, **given}
 
     def check_same(self, other: CountSettings, into: str) -> None:
         """Raise if a batch would be counted with other settings than these."""
         ours, theirs = _describe(other), _describe(self)
         for name in ours:
-            if ours[name] != theirs[name]:
+            agree = name in _ON_BAD_ROWS and _REFUSE in (ours[name], theirs[name])
+            if ours[name] != theirs[name] and not agree:
                 raise OptionError(
                     name,
                     problem="{argument} is {ours} here, and {theirs} in the counts in {kept}",
@@ -100,6 +130,19 @@ class CountSettings:
                     theirs=theirs[name],
                     kept=into,
                 )
+        word = self.words.find_conflict(other.words)
+        if word is not None:
+            raise OptionError(
+                "labels",
+                problem="{argument} says that {word} is {ours}, which is {theirs} in the counts in "
+                "{kept}",
+                hint="Leave {argument} out to count as before, or keep these counts elsewhere",
+                code="other_settings",
+                word=repr(word),
+                ours=_write_rating(other.words.tell(word)[1]),
+                theirs=_write_rating(self.words.tell(word)[1]),
+                kept=into,
+            )
 
     def ask(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Add to the options of a question about the kept counts how they were made.
@@ -111,9 +154,11 @@ class CountSettings:
         self._check_asked(given)
         strata = read_names(given.get("strata"))
         item = read_names(given.get("item")) or tuple(x for x in self.item if x not in strata)
-        kept = self.options() | {"item": item, "kept": True}
+        kept = self.options() | {"item": item, "labels": None, "kept": True}
         if given.get("nulls", "refuse") != "refuse":
             kept["nulls"] = given["nulls"]
+        else:
+            kept["max_dropped"] = 1.0  # what was left out was accepted batch by batch
         return {**options, **kept}
 
     def _check_asked(self, given: Mapping[str, Any]) -> None:
@@ -128,6 +173,12 @@ class CountSettings:
                     else "Count the tables again with {window}",
                     kept=self.window or "",
                 )
+        if "labels" in given:
+            raise OptionError(
+                "labels",
+                problem="{argument} cannot be chosen for kept counts, whose words are counted",
+                hint="Leave {argument} out",
+            )
         scale = Scale(self.scale)
         if "scale" in given and Scale.read(given["scale"]) != scale:
             raise OptionError(
@@ -153,6 +204,10 @@ def _describe(settings: CountSettings) -> dict[str, str]:
         "nulls": settings.nulls,
         "off_scale": settings.off_scale,
     }
+
+
+def _write_rating(rating: float | None) -> str:
+    return "no rating" if rating is None else write_exactly(rating)
 
 
 def _check_additive(request: Request) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from unheard.tables.sources.header import (
     LOOKED_AT,
     Cell,
+    count_explained,
     find_header,
     name_columns,
     read_heading,
@@ -62,7 +63,7 @@ def read_cells(rows: Iterable[Sequence[Cell]], roles: Roles, reading: Reading, w
     left = iter(rows)
     top = list(islice(left, max(LOOKED_AT, reading.header or 0)))
     at = _place_header(top, roles, reading, words)
-    below = top if at is None else top[at + 1 :]
+    below = top if at is None else top[at + 1 + count_explained(top, at) :]
     width = max((_width(row) for row in top), default=0)
     heading = [] if at is None else read_heading(top, at)
     heading += [None] * (width - len(heading))
@@ -86,10 +87,15 @@ def read_cells(rows: Iterable[Sequence[Cell]], roles: Roles, reading: Reading, w
 def note_header(
     words: str, top: Sequence[Sequence[Cell]], at: int | None, width: int
 ) -> Iterator[ReadingNote]:
-    """Say where a header was found, unless it is in the first row that is not empty."""
+    """Say where a header was found, unless it is plain."""
     if at is None:
         yield ReadingNote(f"{words} has no header: its columns are numbered 1 to {width}.")
-    elif any(_width(row) for row in top[:at]):
+        return
+    explained = count_explained(top, at)
+    if explained:
+        rows = "the row" if explained == 1 else f"the {explained} rows"
+        yield ReadingNote(f"The header of {words} was read without {rows} below that explain it.")
+    if any(_width(row) for row in top[:at]):
         yield note_row(words, at)
 
 

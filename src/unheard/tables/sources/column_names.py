@@ -30,7 +30,7 @@ ITEM = re.compile(
 """Names of columns of items."""
 
 PERSON = re.compile(
-    r"user|guest|rater|reviewer|person|student|customer|respondent"
+    r"user|guest|rater|reviewer|person|student|customer|respondent|response"
     r"|nutzer|teilnehmer|(?<![a-z])(kunde|gast)(?![a-z])"
     r"|utilisateur|usuari[oa]|utente|usu[aá]rio|client|alumno|gebruiker|(?<![a-z])klant(?![a-z])",
     re.IGNORECASE,

@@ -12,6 +12,7 @@ from sqlglot import exp
 from unheard.errors import QueryError
 from unheard.tables.engines.duckdb import DuckDB, quote_name, quote_text
 from unheard.tables.sources.cells import note_row
+from unheard.tables.sources.header import EXPLAINED
 from unheard.tables.sources.lines import (
     delimiter_stated,
     find_lines,
@@ -157,14 +158,17 @@ def _find_columns(
     if reading.header is None:
         try:
             looked_at, found, skipped = files.looked_at(roles.wanted)
-            if roles.wanted and {*roles.wanted} <= {*_told_apart(looked_at, list(found)).values()}:
+            names = {*_told_apart(looked_at, list(found)).values()}
+            is_plain = EXPLAINED.encode() not in top.head
+            if is_plain and roles.wanted and {*roles.wanted} <= names:
                 more = skipped > int(files.settings.get("skip", "0"))
                 notes = (note_row(top.words, skipped),) if more else ()
                 return looked_at, found, Findings(notes=notes)
         except QueryError as error:
             failed = error
     lines = find_lines(top, files.settings.get("delim"), roles.wanted, reading)
-    if failed is None and reading.header is None and lines.names == list(found):
+    is_found = not lines.renames and failed is None and reading.header is None
+    if is_found and lines.names == list(found):
         return looked_at, found, Findings(notes=lines.notes)
     # In parallel DuckDB refuses line breaks within quotes where it fills rows up.
     said = {"skip": str(lines.skip), "null_padding": "true", "parallel": "false"}

@@ -26,8 +26,12 @@ _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x19\x1b-\x1f]")
 _MOST_ACCENTED = 0.4
 """Western text has a smaller share of letters beyond ASCII; other alphabets have none in it."""
 
-_WESTERN, _OTHER = ("cp850", "mac_roman"), ("cp1251", "shift_jis", "gb18030", "cp1253")
+_WESTERN = ("cp850", "mac_roman")
+_OTHER = ("cp1251", "shift_jis", "gb18030", "cp949", "big5", "cp1253")
 """Encodings to suggest, for text mostly in ASCII and for any other."""
+
+_FURTHER = ("cp1250", "cp1254", "cp1255", "cp1256")
+"""Encodings in which nearly all bytes are letters, so that they cannot be told by trying."""
 
 
 def write_name(encoding: str) -> str:
@@ -78,10 +82,12 @@ class Survey:
 
     def __init__(self) -> None:
         self.is_utf8, self.sample, self.tail = True, b"", b""
+        self._has_returns, self._has_feeds_alone = False, False
         self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def see(self, piece: bytes, *, final: bool = False) -> None:
         """See the next piece."""
+        self._see_ends(piece)
         self.tail = piece or self.tail
         inside = self._decoder.getstate()[0]  # a character that the last piece has begun
         if not self.is_utf8 or (piece.isascii() and not inside):
@@ -90,6 +96,18 @@ class Survey:
             self._decoder.decode(piece, final)
         except UnicodeDecodeError:
             self.is_utf8, self.sample = False, inside + piece
+
+    def _see_ends(self, piece: bytes) -> None:
+        returns = piece.count(b"\r")
+        self._has_returns |= returns > 0
+        if not self._has_feeds_alone:
+            begun = self.tail.endswith(b"\r") and piece.startswith(b"\n")
+            self._has_feeds_alone = piece.count(b"\n", int(begun)) > returns
+
+    @property
+    def has_mixed_ends(self) -> bool:
+        """Whether lines end in two ways, as where files of two systems were joined."""
+        return self._has_returns and self._has_feeds_alone
 
 
 def guess_encoding(text: bytes, words: str) -> str:
@@ -130,6 +148,33 @@ def undetectable(text: bytes, words: str, *, is_western: bool = True) -> SourceE
     )
 
 
+def check_names_encoded(names: Iterable[str], encoding: str, words: str) -> None:
+    """Raise if columns that are asked for have names that cannot be written in an encoding."""
+    for name in names:
+        if not _encodes(name, encoding):
+            # All letters can be written in the Chinese one.
+            fitting = sorted((*_OTHER, *_FURTHER), key=lambda one: one == "gb18030")
+            raise unreadable(
+                "{path} has no column {name}: it was read as {encoding}, which has no such letters",
+                words,
+                "State its encoding",
+                examples=[
+                    Reference("encoding", value=one) for one in fitting if _encodes(name, one)
+                ],
+                code="wrong_encoding",
+                name=repr(name),
+                encoding=write_name(encoding),
+            )
+
+
+def _encodes(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _decodes(text: bytes, encoding: str) -> bool:
     try:
         # The end may be in the middle of a character.
@@ -140,10 +185,14 @@ def _decodes(text: bytes, encoding: str) -> bool:
 
 
 def write_utf8(pieces: Iterable[bytes], target: Path, encoding: str) -> None:
-    """Write text as UTF-8, without a mark at its beginning."""
+    """Write text as UTF-8, without a mark at its beginning; all lines end alike."""
     with target.open("w", encoding="utf-8", newline="") as file:
-        for text in _decode(pieces, encoding):
-            file.write(text)
+        left = ""
+        for piece in _decode(pieces, encoding):
+            text = left + piece
+            left = "\r" if text.endswith("\r") else ""  # a line feed may follow
+            file.write(text.removesuffix("\r").replace("\r\n", "\n"))
+        file.write(left)
 
 
 def _decode(pieces: Iterable[bytes], encoding: str) -> Iterator[str]:

@@ -126,7 +126,9 @@ def read_file(
             message=message.splitlines()[0].rstrip("."),
         ) from error
     if form not in ("json", "parquet"):
-        relation, numbers = read_text_numbers(engine, relation, roles)
+        relation, numbers = read_text_numbers(
+            engine, relation, roles, in_cells=form in ("workbook", "page")
+        )
         findings = replace(findings, notes=(*findings.notes, *numbers))
     notes = tuple(note for part in parts for note in part.notes)
     return relation, replace(findings, encoding=parts[0].encoding, notes=(*notes, *findings.notes))
@@ -219,7 +221,8 @@ def _view(engine: DuckDB, source: str, wanted: Collection[str] | None) -> exp.Ex
 def _read_json(engine: DuckDB, listed: str, as_text: Collection[str]) -> exp.Expr:
     source = f"read_json({listed}, union_by_name = true)"
     found = engine.execute(f"describe select * from {source}").fetchall()
-    guessed = [row for row in found if row[0] in as_text and kind_of(row[1]) in ("time", "other")]
+    unlike = ("time", "flag", "other")
+    guessed = [row for row in found if row[0] in as_text and kind_of(row[1]) in unlike]
     if any(row[1] != "JSON" for row in guessed):
         # Names that look like dates are names.
         names = {row[0] for row in guessed if row[1] != "JSON"}

@@ -13,6 +13,9 @@ from unheard.text import write_exactly
 
 Cell: TypeAlias = str | float | bool | date | datetime | time | timedelta | None
 
+EXPLAINED = "ImportId"
+"""What every cell of a row of ids says."""
+
 LOOKED_AT = 60
 """Number of rows from the top that are searched."""
 
@@ -56,6 +59,21 @@ def read_heading(rows: Sequence[Sequence[Cell]], at: int) -> list[Cell]:
         return list(row)
     both = zip_longest(row, rows[at - 1])
     return [cell if write_cell(cell) else above for cell, above in both]
+
+
+def count_explained(rows: Sequence[Sequence[Cell]], at: int) -> int:
+    """Count the rows below a header that explain it: Qualtrics puts questions and their ids there.
+
+    Examples
+    --------
+    >>> count_explained([["Q1"], ["How was it?"], ['{"ImportId":"QID1"}'], [5]], 0)
+    2
+    """
+    for below, row in enumerate(rows[at + 1 : at + 3], 1):
+        cells = [text for text in map(write_cell, row) if text]
+        if cells and all(text.startswith(f'{{"{EXPLAINED}"') for text in cells):
+            return below
+    return 0
 
 
 def name_columns(cells: Sequence[Cell]) -> list[str]:

@@ -138,8 +138,8 @@ def inspect(opened: Opened, surface: Surface = PYTHON) -> dict[str, Any]:
         for name, kind in opened.kinds.items()
     ]
     columns = [replace(one, readings=_find_readings(opened, one)) for one in columns]
-    guessed = _add_scale(opened, guess(columns, rows), surface)
     found = opened.findings
+    guessed = _add_scale(opened, guess(columns, rows, has_names=found.has_header), surface)
     return {
         "rows": rows,
         "columns": [asdict(one) for one in columns],
@@ -233,8 +233,8 @@ def _quantile(value: exp.Expr, share: float) -> exp.Expr:
     return exp.Anonymous(this="quantile_disc", expressions=[value.copy(), number(share)])
 
 
-def guess(columns: Sequence[Column], rows: int) -> Guess:
-    """Say what the columns may be, from their names and values.
+def guess(columns: Sequence[Column], rows: int, *, has_names: bool = True) -> Guess:
+    """Say what the columns may be, from their names, if they have any, and values.
 
     Examples
     --------
@@ -243,7 +243,8 @@ def guess(columns: Sequence[Column], rows: int) -> Guess:
     >>> guess([hotel, stars], 120)
     Guess(item=('hotel',), rating='stars', counts=(), scale='1:5', n_column=None, doubt=None)
     """
-    counts = _find_counts(columns)
+    # Columns that are numbered for want of names are not those of the ratings 1, 2, 3, ...
+    counts = _find_counts(columns) if has_names else ()
     rating = None if counts else _choose(columns, lambda one: _score_rating(one, rows))
     left = [one for one in columns if one.name not in (*counts, rating)]
     people = _choose(left, _score_people)

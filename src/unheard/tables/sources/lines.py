@@ -11,7 +11,13 @@ from dataclasses import dataclass
 
 from unheard.tables.row_examples import write_briefly
 from unheard.tables.sources.cells import note_header, refuse_header
-from unheard.tables.sources.header import LOOKED_AT, find_header, name_columns, read_heading
+from unheard.tables.sources.header import (
+    LOOKED_AT,
+    count_explained,
+    find_header,
+    name_columns,
+    read_heading,
+)
 from unheard.tables.sources.packed import compression_of, open_unpacked
 from unheard.tables.sources.parts import Part, read_head
 from unheard.tables.sources.reading import Reading, ReadingNote, unreadable
@@ -35,7 +41,7 @@ class Lines:
         Whether there is one.
     renames
         Whether the first row that is read has no names: there are none, or they are in two rows
-        above it.
+        above it, or further up.
     names
         What the columns are called.
     notes
@@ -94,10 +100,10 @@ def find_lines(
     heading = [] if at is None else read_heading(rows, at)
     names = list(map(str, range(1, width + 1))) if at is None else name_columns(heading)
     notes = () if reading.header is not None else tuple(note_header(part.words, rows, at, width))
-    in_two_rows = at is not None and heading[: len(rows[at])] != rows[at]
-    if at is not None and in_two_rows:
-        skip = ends[at]
-    renames = at is None or in_two_rows
+    explained = 0 if at is None else count_explained(rows, at)
+    renames = at is None or explained > 0 or heading[: len(rows[at])] != rows[at]
+    if at is not None and renames:
+        skip = ends[at + explained]
     return Lines(delimiter if width > 1 else None, skip, at is not None, renames, names, notes)
 
 
@@ -111,7 +117,7 @@ def refuse_long_row(part: Part, lines: Lines) -> None:
     with open_unpacked(part.path, compression) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
         for row, line in _read(text, delimiter):
-            if line > lines.skip and len(row) > names and any(row[names:]):
+            if line > lines.skip and len(row) > names:
                 raise unreadable(
                     "Line {line} of {path} has {found} cells, and the header {names}: {row}",
                     part.words,

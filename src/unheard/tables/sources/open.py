@@ -41,6 +41,8 @@ from unheard.tables.sources.files import matching, not_found, read_file
 from unheard.tables.sources.parts import form_of, is_named_like_file
 from unheard.tables.sources.reading import Findings, Reading, Roles
 from unheard.tables.sources.workbooks import sheet_names
+from unheard.tables.sql.dialects import column
+from unheard.tables.sql.reserved_names import reserve
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -154,8 +156,29 @@ def open_source(source: Any, request: Request | None, where: Where) -> Opened:
             choices=write_list(ENGINES),
         )
     if isinstance(source, str | os.PathLike):
-        return _open_text(os.fspath(source), request, where)
-    return _open_frame(source, request, where)
+        opened = _open_text(os.fspath(source), request, where)
+    else:
+        opened = _open_frame(source, request, where)
+    return _write_flags(opened, request)
+
+
+def _write_flags(opened: Opened, request: Request | None) -> Opened:
+    """Turn ratings that are true or false into words, as they are in files of text."""
+    flags = [
+        name
+        for name, kind in opened.kinds.items()
+        if kind == "flag" and (request is None or name in request.rating)
+    ]
+    if not flags:
+        return opened
+    selected = [
+        exp.alias_(exp.cast(column(name), "text"), name) if name in flags else column(name)
+        for name in opened.kinds
+    ]
+    relation = exp.select(*selected).from_(opened.relation.copy()).subquery(reserve("worded"))
+    return replace(
+        opened, relation=relation, kinds={**opened.kinds, **dict.fromkeys(flags, "text")}
+    )
 
 
 def second_table(source: Any, main: Opened, place: str, as_text: tuple[str, ...]) -> Opened:

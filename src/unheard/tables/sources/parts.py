@@ -212,7 +212,8 @@ def _open_text(
     is_utf8 = _is_utf8(encoding)
     # DuckDB unpacks what is called like a compressed file.
     is_called_so = name.lower().endswith((".gz", ".zst")) and part.form != "page"
-    if is_utf8 and (compression is None or is_called_so):
+    is_fine = is_utf8 and not (part.form in ("csv", "tsv") and survey.has_mixed_ends)
+    if is_fine and (compression is None or is_called_so):
         tail = survey.tail
         return replace(part, tail=tail, sheet=reading.sheet, encoding="utf-8")
     target = _new_folder(folder) / "text"

@@ -1,4 +1,4 @@
-"""Numbers that are stored as text: counts with a separator between thousands, such as 1,234."""
+"""Numbers that are stored as text: counts such as 1,234, and ratings such as 4,5."""
 
 from __future__ import annotations
 
@@ -14,32 +14,39 @@ _SEPARATORS = (",", ".", "'", "’", " ", "\u00a0", "\u202f")
 
 @dataclass(frozen=True)
 class _Written:
-    """How the numbers of a column are written: their type, separator, and a value with it."""
+    """How the numbers of a column are written: their type, a sign to replace, a value with it."""
 
     type: str
-    separator: str = ""
+    sign: str = ""
+    meant: str = ""
     example: str = ""
+
+    def replace(self, text: str) -> str:
+        """Write a number in the usual way."""
+        return text.replace(self.sign, self.meant)
 
 
 def read_text_numbers(
-    engine: DuckDB, relation: exp.Expr, roles: Roles
+    engine: DuckDB, relation: exp.Expr, roles: Roles, *, in_cells: bool
 ) -> tuple[exp.Expr, list[ReadingNote]]:
     """Turn text into numbers where a column needs them.
 
-    A column of whole numbers may have one separator at the places where thousands end, or none.
-    Where a value is anything else, the column stays text, which is refused where it is used.
+    A column of whole numbers may have one separator at the places where thousands end, or none;
+    ratings in cells may have a decimal comma, which DuckDB reads in text. Where a value is anything
+    else, the column stays text, which is refused where it is used.
     """
     replaced, notes = [], []
-    asked = roles.whole is None or roles.whole
+    asked = roles.whole is None or roles.whole or in_cells
     for name, kind in (engine.columns(relation) if asked else {}).items():
         is_whole = roles.is_whole(name)
-        if kind != "text" or not (is_whole or roles.may_be_rating(name)):
+        in_cell = in_cells and name in (roles.ratings or ())
+        if kind != "text" or not (is_whole or in_cell or roles.may_be_rating(name)):
             continue
         written = _look(engine, relation, name, _SEPARATORS if is_whole else ())
         if written is not None:
             replaced.append(_write_number(name, written))
         if written is not None and written.example:
-            number = written.example.replace(written.separator, "")
+            number = written.replace(written.example)
             notes.append(ReadingNote(f"In column {name}, {written.example} was read as {number}."))
     if not replaced:
         return relation, notes
@@ -68,12 +75,22 @@ def _look(
     for at, separator in enumerate(separators):
         fits, example = rest[2 * at : 2 * at + 2]
         if fits:
-            return _Written("bigint", separator, example)
-    return _Written("double") if is_decimal else None
+            return _Written("bigint", separator, "", example)
+    if is_decimal:
+        return _Written("double")
+    return None if separators else _look_for_commas(engine, source, value)
+
+
+def _look_for_commas(engine: DuckDB, source: str, value: str) -> _Written | None:
+    fits, example = engine.execute(
+        f"select bool_and(regexp_full_match({value}, '[+-]?\\d+(,\\d+)?')), "
+        f"min({value}) filter (where contains({value}, ',')) from {source}"
+    ).fetchall()[0]
+    return _Written("double", ",", ".", example) if fits else None
 
 
 def _write_number(name: str, written: _Written) -> str:
     value = f"trim({quote_name(name)})"
-    if written.separator:
-        value = f"replace({value}, {quote_text(written.separator)}, '')"
+    if written.sign:
+        value = f"replace({value}, {quote_text(written.sign)}, {quote_text(written.meant)})"
     return f"cast({value} as {written.type}) as {quote_name(name)}"

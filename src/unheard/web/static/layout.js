@@ -35,7 +35,8 @@ export function layOutColumns(box, { source, found, options }, changed) {
   const rating = makeSelect(options.rating.label, [NONE, ...repeat(names)], guess.rating ?? "");
   const countable = [...guess.counts, ...numeric.filter((name) => !guess.counts.includes(name))];
   const counts = makeCheckboxes(options.counts.label, countable, guess.counts);
-  const scale = makeField(options.scale.label, guess.scale ?? "1:5");
+  // Words that somebody explains say what the scale is.
+  const scale = makeField(options.scale.label, guess.scale ?? (isText(columns, guess.rating) ? "" : "1:5"));
   const guessed = el("small", { id: `${scale.input.id}-guessed` }, describeGuess(columns, guess));
   const labels = makeField(options.labels.label, "");
   const words = el("div", { class: "wide" });
@@ -63,7 +64,7 @@ export function layOutColumns(box, { source, found, options }, changed) {
     counts.row.hidden = !byCounts;
     for (const one of [rating, nulls, offScale]) one.row.hidden = byCounts;
     const readings = byCounts ? [] : listReadings(columns, rating.value());
-    labels.row.hidden = !readings.length && !labels.value();
+    labels.row.hidden = byCounts || !(isText(columns, rating.value()) || labels.value());
     words.hidden = !readings.length;
     badN.row.hidden = !people.value();
     maxDropped.row.hidden = byCounts || ![nulls, offScale].some((one) => one.value() === "drop");
@@ -125,6 +126,10 @@ export function layOutColumns(box, { source, found, options }, changed) {
       return { ...common, rating: quote(rating.value()), ...rest };
     },
   };
+}
+
+function isText(columns, name) {
+  return columns.find((one) => one.name === name)?.kind === "text";
 }
 
 function listReadings(columns, name) {
