@@ -249,7 +249,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         "duplicates does not apply to responses by request",
     ),
     ({"reminder": ("2024-05-13",)}, "reminder requires time"),
-    ({"reminder": ("2024-05-13",), "time": "stars"}, "time names a column that holds something"),
+    (
+        {"reminder": ("2024-05-13",), "time": "stars"},
+        "time names a column that is used for something else",
+    ),
     ({"reminder": ("13.5.",), "time": "day"}, "reminder must be dates; got '13.5.'"),
     ({"reminder": ("2024-05-20", "2024-05-13"), "time": "day"}, "list dates in order"),
     ({"reminder": ("2024-08-01",), "time": "day"}, "2024-08-01 is after the last response"),

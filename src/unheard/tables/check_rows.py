@@ -433,7 +433,7 @@ def _values_off_scale(request: Request, opened: Opened) -> Counter[object]:
                 "rating",
                 problem="Column {column} of {table} contains no numbers: {shown}",
                 hint="Name the column with the ratings in {argument}; if these are ratings, say "
-                f"what each stands for, as in {_LABELS}"
+                "what each stands for, as in " + _LABELS
                 if _ask_about(values)
                 else "Name the column with the ratings in {argument}",
                 code="wrong_column_type",
