@@ -42,7 +42,7 @@ class LabelMap:
     Attributes
     ----------
     values
-        The rating that each word stands for; None for a word that is no rating.
+        The rating that each word stands for; None for a word that is not a rating.
     scale
         The values a rating may take.
     is_list
@@ -197,7 +197,7 @@ def _read_value(word: object, value: object) -> float | None:
             "labels",
             problem="{argument} must give {word} a number",
             value=value,
-            hint="Give each word its value, and nothing to a word that is no rating,",
+            hint="Give each word its value, and none to a word that is not a rating,",
             examples=_EXAMPLES[1:],
             word=repr(word),
         ) from None
@@ -465,7 +465,7 @@ def _scale_up_to(top: float, ratings: Mapping[float, int]) -> Scale | None:
 
 
 def _read_numbers(ratings: Mapping[str, int]) -> LabelMap | None:
-    """Read numbers as they are, beside words that are no ratings."""
+    """Read numbers as they are, beside words that are not ratings."""
     numbers = {float(text): times for text, times in ratings.items() if _PLAIN.fullmatch(text)}
     if sum(numbers.values()) <= _LEAST_READ * sum(ratings.values()):
         return None

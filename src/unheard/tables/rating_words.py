@@ -21,7 +21,7 @@ from unheard.tables.sql.reserved_names import MANY, reserve
 from unheard.text import write_exactly
 
 MOST_WORDS = 1000
-"""More different texts than this are no ratings."""
+"""More different texts than this are not ratings."""
 
 _LABELLED = reserve("labelled")
 

@@ -149,7 +149,7 @@ def _holds_table(sheet: CalamineSheet) -> bool:
 def _find_full(
     workbook: CalamineWorkbook, names: Sequence[str], holds: Callable[[CalamineSheet], bool]
 ) -> dict[str, CalamineSheet]:
-    """Return the first sheets that hold something, two at most: more would be read for nothing."""
+    """Return the first sheets that hold something, two at most: nothing needs the others."""
     full: dict[str, CalamineSheet] = {}
     for name in names:
         sheet = workbook.get_sheet_by_name(name)
