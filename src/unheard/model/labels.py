@@ -246,7 +246,7 @@ def match_scale(labels: LabelMap, scale: Scale) -> LabelMap | None:
 
 
 @dataclass(frozen=True)
-class Reading:
+class LabelReading:
     """A way to read the words of a column, which somebody looks at before it is used.
 
     Attributes
@@ -307,7 +307,7 @@ class Reading:
         return ", ".join(parts)
 
 
-def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[Reading]:
+def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[LabelReading]:
     """Return the ways to read words as ratings: none, one, or several equally plausible ones.
 
     Parameters
@@ -338,7 +338,7 @@ def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[Read
     if missing and not any(found):
         found = [_read_numbers(ratings)]
     readings = [
-        Reading(
+        LabelReading(
             LabelMap({**one.values, **missing}, one.scale, is_list=one.is_list and not missing),
             counts,
         )

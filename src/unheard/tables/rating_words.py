@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from unheard.analysis.breakdown import Claim
 from unheard.errors import ColumnError, DataError, OptionError, write_list
-from unheard.model.labels import AUTO, LabelMap, Reading, fold, match_scale, recognise
+from unheard.model.labels import AUTO, LabelMap, LabelReading, fold, match_scale, recognise
 from unheard.tables.request import Kind, Request, check
 from unheard.tables.row_examples import MOST_WORDS_SHOWN, list_values
 from unheard.tables.sources.open import Opened
@@ -68,7 +68,9 @@ def _write_text(value: object) -> str:
     return value if isinstance(value, str) else write_exactly(float(str(value)))
 
 
-def find_readings(request: Request, opened: Opened, counts: Mapping[str, int]) -> list[Reading]:
+def find_readings(
+    request: Request, opened: Opened, counts: Mapping[str, int]
+) -> list[LabelReading]:
     """Return the ways to read the words of the rating columns, on the scale if it is stated."""
     orders = {opened.orders.get(name, ()) for name in request.rating}
     readings = recognise(counts, orders.pop() if len(orders) == 1 else ())
@@ -109,7 +111,7 @@ def refuse_words(request: Request, opened: Opened) -> None:
         raise _ask(request, opened, readings)
 
 
-def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> Reading:
+def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> LabelReading:
     readings = find_readings(request, opened, counts)
     if len(readings) == 1 and not readings[0].unread:
         return readings[0]
@@ -125,7 +127,7 @@ def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> Read
     )
 
 
-def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError:
+def _ask(request: Request, opened: Opened, readings: list[LabelReading]) -> DataError:
     """Return the error that shows how words may be read, and asks for it to be accepted."""
     places = range(len(readings))
     options = " or ".join(
@@ -158,7 +160,7 @@ def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError
     )
 
 
-def _write_options(request: Request, reading: Reading, at: int) -> str:
+def _write_options(request: Request, reading: LabelReading, at: int) -> str:
     """Write the options that state a reading, with the scale unless the words tell it."""
     labels, stated = reading.labels, request.scale_stated
     settled = stated or labels.tells_scale or not labels.has_ratings
