@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -46,3 +47,13 @@ def test_ten_questions_name_files_that_exist() -> None:
         assert files, question
         for file in files:
             assert (ROOT / file).is_file(), f"{question} {file}"
+
+
+def test_classes_have_names_of_their_own() -> None:
+    places: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
+    assert len(places) > 100
+    assert not {name: where for name, where in places.items() if len(where) > 1}

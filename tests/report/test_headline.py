@@ -82,7 +82,7 @@ def test_headline_counts() -> None:
         "1 of the 5 ranks is settled ignoring sampling error, and none allowing for it.",
         "40% of all pairs of items are in a settled order ignoring sampling error, and 0% "
         "allowing for it.",
-        "Of the top 2 by plain average, none is certain to be in the top 2; 3 items could be "
+        "Of the top 2 by plain average, none is certain to be in the top 2; 3 items could be in it "
         "ignoring sampling error, and 4 allowing for it.",
     ]
     everything = numbers(first=1, settled=5, leading=2, leading_sure=2, sure=2, possible=2)
@@ -101,7 +101,7 @@ def test_headline_does_not_say_a_number_twice() -> None:
     ]
     nothing = said(numbers(first=5, ci_first=5, possible=5, ci_possible=5, leading=2))
     assert nothing[2] == "0% of all pairs of items are in a settled order."
-    assert nothing[3].endswith("5 items could be, with or without sampling error.")
+    assert nothing[3].endswith("5 items could be in it, with or without sampling error.")
 
 
 def test_headline_gives_ranks_to_rated_items_only() -> None:

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from unheard.tables.sources.inspection import Column, Guess, WordReading, guess, inspect
+from unheard.tables.sources.inspection import ColumnSummary, Guess, WordReading, guess, inspect
 from unheard.tables.sources.open import Where, open_source
 
 ROWS = 200
 
 
-def text(name: str, distinct: int) -> Column:
-    return Column(name, "text", distinct, 0, None, None, None, None, ())
+def text(name: str, distinct: int) -> ColumnSummary:
+    return ColumnSummary(name, "text", distinct, 0, None, None, None, None, ())
 
 
-def whole(name: str, distinct: int, least: float = 1, greatest: float = 5) -> Column:
+def whole(name: str, distinct: int, least: float = 1, greatest: float = 5) -> ColumnSummary:
     ends = float(least), float(greatest)
-    return Column(name, "whole", distinct, 0, *ends, *ends, ())
+    return ColumnSummary(name, "whole", distinct, 0, *ends, *ends, ())
 
 
 STARS = whole("stars", 5)
@@ -46,15 +46,15 @@ STARS = whole("stars", 5)
     ids=lambda given: "+".join(one.name for one in given) if isinstance(given, list) else None,
 )  # fmt: skip
 def test_no_column_is_guessed_twice_and_names_go_first(
-    columns: list[Column], item: str | None, rating: str | None, people: str | None
+    columns: list[ColumnSummary], item: str | None, rating: str | None, people: str | None
 ) -> None:
     found = guess(columns, ROWS)
     assert (found.item, found.rating, found.n_column) == ((item,) if item else (), rating, people)
 
 
-def words(name: str, *examples: str, read: bool) -> Column:
+def words(name: str, *examples: str, read: bool) -> ColumnSummary:
     readings = (WordReading("auto", "1:5", ()),) if read else ()
-    return Column(name, "text", 5, 0, None, None, None, None, examples, readings)
+    return ColumnSummary(name, "text", 5, 0, None, None, None, None, examples, readings)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def words(name: str, *examples: str, read: bool) -> Column:
     ],
 )  # fmt: skip
 def test_what_is_not_sure_is_said(
-    columns: list[Column], rating: str | None, doubt: str | None
+    columns: list[ColumnSummary], rating: str | None, doubt: str | None
 ) -> None:
     found = guess(columns, ROWS)
     assert found.rating == rating

@@ -23,7 +23,7 @@ from tests.tables.stays import refused
 from unheard.tables.sources.cells import read_cells, unite_tables
 from unheard.tables.sources.column_names import ITEM, PEOPLE, PERSON, RATING
 from unheard.tables.sources.header import find_header, name_columns
-from unheard.tables.sources.inspection import Column, guess
+from unheard.tables.sources.inspection import ColumnSummary, guess
 from unheard.tables.sources.reading import Reading, Roles
 from unheard.tables.sources.web_tables import read_page
 from unheard.web.api.tables import FORMS
@@ -348,7 +348,7 @@ def test_names_in_some_languages(item: str, rating: str, people: str) -> None:
 @given(
     st.lists(
         st.builds(
-            Column,
+            ColumnSummary,
             st.sampled_from(
                 ["hotel", "stars", "n", "1 star", "2 stars", "guests", "x", "note", "Kurs"]
             ),
@@ -364,7 +364,7 @@ def test_names_in_some_languages(item: str, rating: str, people: str) -> None:
         unique_by=lambda column: column.name,
     )
 )
-def test_no_column_is_guessed_to_be_two_things(columns: list[Column]) -> None:
+def test_no_column_is_guessed_to_be_two_things(columns: list[ColumnSummary]) -> None:
     found = guess(columns, 30)
     used = [*found.item, *found.counts, *filter(None, (found.rating, found.n_column))]
     assert len(used) == len(set(used))

@@ -14,7 +14,7 @@ from unheard.analysis import shared_criteria
 from unheard.analysis.shared_breakdown import find_shared_breakdown, find_shared_top_k_breakdown
 from unheard.analysis.shared_ranking import SharedRanking, rank_shared
 from unheard.model.question import build_question
-from unheard.present.order_sentences import Findings, pair_sentences
+from unheard.present.order_sentences import OrderFindings, pair_sentences
 from unheard.present.phrases import q_text
 from unheard.tables.pipeline import prepare, read_request
 from unheard.tables.request import Request, add_order
@@ -127,7 +127,7 @@ def test_too_many_items_are_said_to_be_ranked_apart(monkeypatch: pytest.MonkeyPa
         assert any("Ranks use separate participation" in note for note in job.messages)
         result = job.opened.engine.keep("result", job.query)
         assert any(
-            "under separate participation" in one for one in Findings(job, result).sentences()
+            "under separate participation" in one for one in OrderFindings(job, result).sentences()
         )
     finally:
         job.close()
@@ -156,7 +156,7 @@ def test_nobody_rated_anything() -> None:
     job = prepare(nothing, request(), Where())
     try:
         result = job.opened.engine.keep("result", job.query)
-        assert Findings(job, result).pairs() == {"settled": 0.0, "settled_with_error": 0.0}
+        assert OrderFindings(job, result).pairs() == {"settled": 0.0, "settled_with_error": 0.0}
     finally:
         job.close()
 
@@ -168,7 +168,7 @@ def test_what_was_not_worked_out_is_not_said() -> None:
         assert not job.request.ranks_allow_for_error
         rows = job.opened.engine.rows(exp.select("*").from_(result.copy()))
         assert {row["ci_top"] for row in rows} == {row["ci_best_rank"] for row in rows} == {None}
-        assert "allowing for it" not in " ".join(Findings(job, result).sentences())
+        assert "allowing for it" not in " ".join(OrderFindings(job, result).sentences())
     finally:
         job.close()
 

@@ -38,7 +38,7 @@ from unheard.web.api.forms import (
 )
 from unheard.web.api.read_requests import QuestionError, read_question
 from unheard.web.server.limits import MIB, Limits
-from unheard.web.server.pool import Answer, Line, Pool
+from unheard.web.server.pool import WaitingLine, WorkerAnswer, WorkerPool
 from unheard.web.server.spool import Spool
 
 pytestmark = pytest.mark.xdist_group("web-bounds")
@@ -182,8 +182,8 @@ def test_a_query_of_many_settings_is_refused(server: Served) -> None:
 
 @linux
 def test_every_task_has_a_bound_on_its_memory(tmp_path: Path) -> None:
-    async def answers() -> list[Answer]:
-        pool = Pool(Limits(question_memory=96 * MIB, memory=32 * MIB), 2)
+    async def answers() -> list[WorkerAnswer]:
+        pool = WorkerPool(Limits(question_memory=96 * MIB, memory=32 * MIB), 2)
         await pool.start()
         rows = "".join(f"h{i},{i % 5 + 1}\n" for i in range(200_000))
         (tmp_path / "table.csv").write_text(f"hotel,stars\n{rows}")
@@ -208,7 +208,7 @@ def test_every_task_has_a_bound_on_its_memory(tmp_path: Path) -> None:
 @linux
 def test_a_worker_that_keeps_much_is_replaced() -> None:
     async def ask() -> tuple[int | None, int | None]:
-        pool = Pool(Limits(question_memory=2048 * MIB), 1)
+        pool = WorkerPool(Limits(question_memory=2048 * MIB), 1)
         await pool.start()
         (worker,) = pool._workers
         try:
@@ -378,7 +378,7 @@ def test_a_small_table_need_not_wait_for_all_the_large_ones(tmp_path: Path) -> N
     upload = {"folder": str(tmp_path), "file": "table.csv", "limits": limits}
 
     async def ask() -> list[str]:
-        pool, order = Pool(Limits(), 2), []
+        pool, order = WorkerPool(Limits(), 2), []
         await pool.start()
 
         async def read(name: str, size: int) -> None:
@@ -397,7 +397,7 @@ def test_a_small_table_need_not_wait_for_all_the_large_ones(tmp_path: Path) -> N
 
 def test_who_gives_up_waiting_leaves_the_line_in_order() -> None:
     async def turns() -> list[str]:
-        line, order = Line(1, 10), []
+        line, order = WaitingLine(1, 10), []
 
         async def ask(name: str) -> None:
             async with line.take_turn():

@@ -24,7 +24,7 @@ from tests.cli.typed import refused, typing
 from tests.web.server import Reply, Served, answer_on, detail, is_hung_up_on, run_async, serving
 from unheard.web.server.guard import is_loopback
 from unheard.web.server.limits import Limits
-from unheard.web.server.pool import Answer, Pool
+from unheard.web.server.pool import WorkerAnswer, WorkerPool
 
 MIB = 1 << 20
 HOTELS = {"item": "hotel", "rating": "stars", "q": "0.3"}
@@ -371,8 +371,8 @@ def test_long_work_is_cut_short() -> None:
 
 
 def test_loading_is_not_part_of_the_work() -> None:
-    async def asked() -> Answer:
-        pool = Pool(Limits(seconds=4), 1)
+    async def asked() -> WorkerAnswer:
+        pool = WorkerPool(Limits(seconds=4), 1)
         await pool.start()
         try:
             # A machine so slow that loading alone takes longer than the work may.

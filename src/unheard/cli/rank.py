@@ -53,14 +53,14 @@ class ShownOrder(Shown):
     def __init__(
         self, job: Job, result: Any, sort: str | None, top: int, who: str | None = None
     ) -> None:
-        from unheard.present.order_sentences import Findings
+        from unheard.present.order_sentences import OrderFindings
         from unheard.tables.top_k import find_item_breakdown
 
         super().__init__(job, result, sort, top)
         assert self.request.order is not None  # the command asks for it
         self.order = self.request.order
         self.who = None if who is None else find_item_breakdown(job, who)
-        self.findings = Findings(job, result, self.who)
+        self.findings = OrderFindings(job, result, self.who)
 
     def as_json(self) -> None:
         """Print one object: what was asked, and the rows."""

@@ -34,7 +34,7 @@ Columns: TypeAlias = str | int | Iterable[str | int]
 """A column of a table, or several; frames may name columns by whole numbers."""
 
 Labels: TypeAlias = Literal["auto"] | Sequence[str] | Mapping[str, float | None]
-"""Words for ratings: lowest first, or with the value of each; None for what is no rating."""
+"""Words for ratings: lowest first, or with the value of each; None for what is not a rating."""
 
 Path: TypeAlias = str | PathLike[str]
 """A file, a glob or a database URL."""

@@ -42,7 +42,7 @@ class LabelMap:
     Attributes
     ----------
     values
-        The rating that each word stands for; None for a word that is no rating.
+        The rating that each word stands for; None for a word that is not a rating.
     scale
         The values a rating may take.
     is_list
@@ -243,7 +243,7 @@ def _read_value(word: object, value: object) -> float | None:
             "labels",
             problem="{argument} must give {word} a number",
             value=value,
-            hint="Give each word its value, and nothing to a word that is no rating,",
+            hint="Give each word its value, and none to a word that is not a rating,",
             examples=_EXAMPLES[1:],
             word=repr(word),
         ) from None
@@ -292,7 +292,7 @@ def match_scale(labels: LabelMap, scale: Scale) -> LabelMap | None:
 
 
 @dataclass(frozen=True)
-class Reading:
+class LabelReading:
     """A way to read the words of a column, which somebody looks at before it is used.
 
     Attributes
@@ -348,7 +348,7 @@ class Reading:
         return ", ".join(parts)
 
 
-def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[Reading]:
+def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[LabelReading]:
     """Return the ways to read words as ratings: none, one, or several equally plausible ones.
 
     Parameters
@@ -379,7 +379,7 @@ def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[Read
     if missing and not any(found):
         found = [_read_numbers(ratings)]
     readings = [
-        Reading(
+        LabelReading(
             LabelMap({**one.values, **missing}, one.scale, is_list=one.is_list and not missing),
             counts,
         )
@@ -512,7 +512,7 @@ def _scale_up_to(top: float, ratings: Mapping[float, int]) -> Scale | None:
 
 
 def _read_numbers(ratings: Mapping[str, int]) -> LabelMap | None:
-    """Read numbers as they are, beside words that are no ratings."""
+    """Read numbers as they are, beside words that are not ratings."""
     numbers = {float(text): times for text, times in ratings.items() if _PLAIN.fullmatch(text)}
     if sum(numbers.values()) <= _LEAST_READ * sum(ratings.values()):
         return None

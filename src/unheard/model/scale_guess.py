@@ -13,8 +13,8 @@ RARE = 0.02
 """Values at the ends as rare as this may be slips or codes, and do not make a scale longer."""
 
 MANY = 200
-"""Of so many ratings, at least one is at each end of the scale: an end that 2% of people use is
-missed by 200 with a probability of less than 2%."""
+"""Number of ratings of which at least one is at each end of the scale: an end that 2% of people
+use is missed by 200 with a probability of less than 2%."""
 
 _USUAL: tuple[tuple[float, float], ...] = (
     (0, 1),
@@ -29,7 +29,7 @@ _USUAL: tuple[tuple[float, float], ...] = (
     (0, 100),
 )
 _LONGEST_KNOWN = 10
-"""On longer scales, ends that nobody uses are no surprise."""
+"""On longer scales, it is not surprising if nobody uses an end."""
 
 _MOST_SUGGESTED = 101
 

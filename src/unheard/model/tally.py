@@ -107,7 +107,7 @@ def _as_vector(ratings: object) -> NDArray[Any]:
 
 
 def _count_values(values: NDArray[Any]) -> tuple[Counter[float | str], int]:
-    """Return how often each value occurs, and how many are missing; what is no number is text."""
+    """Return how often each value occurs, and how many are missing; other things are text."""
     if values.dtype.kind in "iufb":
         there = values[~np.isnan(values)] if values.dtype.kind == "f" else values
         kept, many = np.unique(there, return_counts=True)
@@ -159,7 +159,7 @@ def _check_numbers(found: Counter[float | str]) -> None:
         raise DataError(
             "ratings",
             problem="{some} not {what}: {shown}",
-            hint="Write ratings as numbers with a decimal point, and remove what is no rating",
+            hint="Write ratings as numbers with a decimal point, and remove what is not a rating",
             code="off_scale_ratings",
             some=_some_of(text.total(), found.total()),
             what="a number" if text.total() == 1 else "numbers",

@@ -12,7 +12,7 @@ from unheard.formulas.operations import Floats
 from unheard.game.asymptotic import find_asymptotic_worst_case
 from unheard.game.rules import evaluate_rule
 from unheard.model.scale import Scale
-from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
+from unheard.paper.exhibit import Exhibit, ExhibitChart, Rows, Step
 
 METHODS = ("average", "paa")
 RATINGS = 3
@@ -114,7 +114,7 @@ def make(fast: bool, step: Step) -> Exhibit:
         verdict="agrees",
         tables={"formulas": formulas, "search": found},
         pictures={
-            "regret": Picture(
+            "regret": ExhibitChart(
                 chart,
                 "Worst case as n grows, for m = 3: formulas (lines) and a search over all "
                 "structures (rings). Logarithmic scale.",

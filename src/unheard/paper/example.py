@@ -6,7 +6,7 @@ import numpy as np
 
 from unheard.charts.plots import plot_lines
 from unheard.model.estimate import estimate
-from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
+from unheard.paper.exhibit import Exhibit, ExhibitChart, Rows, Step
 
 TRUTH = 1.5
 _MANY = 1_000_000_000
@@ -56,5 +56,7 @@ def make(fast: bool, step: Step) -> Exhibit:
         f"{TRUTH}, and their middle is {at['paa']:.3f}.",
         verdict="agrees",
         tables={"ratings": rows},
-        pictures={"ratings": Picture(chart, "Ratings 1 and 2, equally likely; the truth is 1.5.")},
+        pictures={
+            "ratings": ExhibitChart(chart, "Ratings 1 and 2, equally likely; the truth is 1.5.")
+        },
     )

@@ -18,7 +18,7 @@ Step: TypeAlias = Callable[[float], None]
 
 
 @dataclass(frozen=True)
-class Picture:
+class ExhibitChart:
     """A chart and its caption."""
 
     chart: Chart
@@ -53,4 +53,4 @@ class Exhibit:
     found: str
     verdict: Verdict
     tables: Mapping[str, Rows]
-    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    pictures: Mapping[str, ExhibitChart] = field(default_factory=dict)

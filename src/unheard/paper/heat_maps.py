@@ -11,7 +11,7 @@ from unheard.formulas.bea import bea_lambda
 from unheard.formulas.operations import Floats
 from unheard.game.rules import state_assumption
 from unheard.model.question import build_question
-from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
+from unheard.paper.exhibit import Exhibit, ExhibitChart, Rows, Step
 
 MIDDLE = 1.5
 BEA_N, BEA_Q = 20, (0.1, 0.7, 0.9)
@@ -124,16 +124,16 @@ def make(fast: bool, step: Step) -> Exhibit:
         verdict="agrees",
         tables=tables,
         pictures={
-            "bea": Picture(_map(tables["bea"]), f"BEA for n = {BEA_N}, and the average."),
-            "bea-values": Picture(
+            "bea": ExhibitChart(_map(tables["bea"]), f"BEA for n = {BEA_N}, and the average."),
+            "bea-values": ExhibitChart(
                 _lines(tables["bea-values"]),
                 f"BEA for n = {BEA_N} with five ratings of 1, and the average.",
             ),
-            "paa": Picture(
+            "paa": ExhibitChart(
                 _map(tables["paa"]),
                 f"PAA in steps of {coarse} counts; at q = 1 it is the average.",
             ),
-            "paa-values": Picture(
+            "paa-values": ExhibitChart(
                 _lines(tables["paa-values"]),
                 "PAA with 300 ratings of 1; at q = 1 it is the average.",
             ),

@@ -32,7 +32,7 @@ from unheard.errors import DataError
 from unheard.formulas.bea import bea_a_star, bea_lambda, regret_bound_at
 from unheard.formulas.operations import Floats
 from unheard.model.estimate import estimate
-from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
+from unheard.paper.exhibit import Exhibit, ExhibitChart, Rows, Step
 
 M, Q = 7, 0.3
 PEOPLE = 96_646
@@ -429,7 +429,7 @@ def _cause(largest: Extreme, search: Search, searched: Rows) -> str:
     )
 
 
-def _pictures(tables: dict[str, Rows]) -> dict[str, Picture]:
+def _pictures(tables: dict[str, Rows]) -> dict[str, ExhibitChart]:
     counted: dict[tuple[str, float], int] = {}
     for row in tables["searches"]:
         key = (row["histogram"], np.floor(2 * row["bea"]) / 2)
@@ -441,14 +441,14 @@ def _pictures(tables: dict[str, Rows]) -> dict[str, Picture]:
         for b in np.arange(3.0, 6.6, 0.5)
     ]
     return {
-        "ranges": Picture(
+        "ranges": ExhibitChart(
             plot_intervals(
                 tables["ranges"], "name", "low", "printed", "high", x_title="mean rating (1 to 7)"
             ),
             "Bars: the range over all histograms with the published totals and means. Dots: the "
             "printed values.",
         ),
-        "objective": Picture(
+        "objective": ExhibitChart(
             plot_lines(
                 tables["objective"],
                 "a - a*",
@@ -460,7 +460,7 @@ def _pictures(tables: dict[str, Rows]) -> dict[str, Picture]:
             "The objective that a* maximises, exact and by Monte Carlo. A step of 0.0001 is enough "
             "to move BEA from one end to the other.",
         ),
-        "searches": Picture(
+        "searches": ExhibitChart(
             plot_bars(
                 bins,
                 "from",

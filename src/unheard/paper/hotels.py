@@ -8,7 +8,7 @@ from unheard.charts.plots import plot_bars, plot_intervals
 from unheard.formulas.estimators import MINIMAX_REACH
 from unheard.model.example import HOTELS
 from unheard.model.question import build_question
-from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
+from unheard.paper.exhibit import Exhibit, ExhibitChart, Rows, Step
 
 Q = 0.3
 OBSERVED = HOTELS
@@ -90,14 +90,14 @@ def make(fast: bool, step: Step) -> Exhibit:
         verdict="agrees",
         tables={"ratings": histograms, "estimates": answers},
         pictures={
-            "ratings": Picture(
+            "ratings": ExhibitChart(
                 plot_bars(
                     histograms, "stars", "share", "panel", x_title="stars", y_title="% of ratings"
                 ),
                 "Left: the ratings seen. Right: what all guests may think (figures 1 and 2 of the "
                 "paper).",
             ),
-            "estimates": Picture(
+            "estimates": ExhibitChart(
                 plot_intervals(
                     answers, "name", "lower", "estimate", "upper", x_title="mean rating in stars"
                 ),

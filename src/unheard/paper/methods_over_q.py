@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from unheard.charts.plots import plot_lines
 from unheard.game.adversary import find_worst_cases
 from unheard.model.scale import Scale
-from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
+from unheard.paper.exhibit import Exhibit, ExhibitChart, Rows, Step
 
 PEOPLE, RATINGS = 20, 5
 METHODS = ("spectral", "average", "paa", "bea")
@@ -89,7 +89,9 @@ def make(fast: bool, step: Step) -> Exhibit:
         verdict="agrees" if holds else "corrected",
         tables={"regret": rows},
         pictures={
-            "regret": Picture(chart, "Worst-case regret for n = 20 and m = 5. Logarithmic scale.")
+            "regret": ExhibitChart(
+                chart, "Worst-case regret for n = 20 and m = 5. Logarithmic scale."
+            )
         },
     )
 

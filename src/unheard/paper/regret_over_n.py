@@ -17,7 +17,7 @@ from unheard.game.outcomes import list_outcomes
 from unheard.game.regret import ExactRegret
 from unheard.game.rules import evaluate_rule
 from unheard.model.scale import Scale
-from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
+from unheard.paper.exhibit import Exhibit, ExhibitChart, Rows, Step
 
 Q = 0.5
 P = (0.67, 0.33)
@@ -156,7 +156,7 @@ def make(fast: bool, step: Step) -> Exhibit:
         verdict="agrees",
         tables={"regret": rows, "fits": fitted},
         pictures={
-            "regret": Picture(
+            "regret": ExhibitChart(
                 chart,
                 "Exact regret (rings), the fitted k/n + b (lines) and the limit (grey), for "
                 "m = 2 and q = 0.5. Left: the paper’s p. Right: the worst p for every n.",

@@ -17,7 +17,7 @@ from unheard.game.regret import ExactRegret
 from unheard.game.rules import evaluate_rule
 from unheard.game.structures import build_lemma_pair
 from unheard.model.scale import Scale
-from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
+from unheard.paper.exhibit import Exhibit, ExhibitChart, Rows, Step
 
 METHODS = ("average", "paa", "bea")
 PANELS = ((20, 3), (10, 3), (20, 5), (10, 5))
@@ -169,16 +169,16 @@ def make(fast: bool, step: Step) -> Exhibit:
         verdict="corrected",
         tables={"regret": rows, "proofs": proved, "thresholds": turns},
         pictures={
-            "paper": Picture(
+            "paper": ExhibitChart(
                 _over_q(rows, ("lower bound", "average", "bea")),
                 "The paper’s figure: worst-case regret of the average and BEA, and the lower "
                 "bound. Logarithmic scale.",
             ),
-            "all": Picture(
+            "all": ExhibitChart(
                 _over_q(rows, ("lower bound", "average", "paa", "bea", "minimax")),
                 "The same with PAA and the certified optimum (minimax).",
             ),
-            "zoom": Picture(
+            "zoom": ExhibitChart(
                 _zoom(proved),
                 "Worst-case regret as a multiple of the lower bound, where q is large; the same "
                 "for every number of ratings.",

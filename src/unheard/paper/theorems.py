@@ -19,7 +19,7 @@ from unheard.game.regret import ExactRegret, compute_regret
 from unheard.game.structures import build_asymptotic_pair, build_lemma_pair
 from unheard.model.question import build_question
 from unheard.model.scale import Scale
-from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
+from unheard.paper.exhibit import Exhibit, ExhibitChart, Rows, Step
 
 Check = dict[str, Any]
 _BINARY = Scale((0, 1))
@@ -429,7 +429,7 @@ def _summarize(table: Rows, rows: Rows) -> str:
     )
 
 
-def _picture(rows: Rows) -> Picture:
+def _picture(rows: Rows) -> ExhibitChart:
     chart = plot_lines(
         _reference(rows),
         "n",
@@ -443,7 +443,7 @@ def _picture(rows: Rows) -> Picture:
         marks=True,
         size=(360, 300),
     )
-    return Picture(
+    return ExhibitChart(
         chart,
         "Two ratings, certified worst cases. Left: the excess over the limit as n grows. Right: "
         "the "

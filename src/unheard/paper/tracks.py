@@ -20,7 +20,7 @@ from unheard.charts.plots import plot_intervals
 from unheard.formulas.operations import Floats
 from unheard.model.question import build_question
 from unheard.model.results import Estimates
-from unheard.paper.exhibit import Exhibit, Picture, Rows, Step
+from unheard.paper.exhibit import Exhibit, ExhibitChart, Rows, Step
 
 FILE = Path("cm100k", "item_histograms.csv")
 FEWEST = 10
@@ -168,7 +168,7 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
         verdict="ours",
         tables={"methods": rows, "tracks": some},
         pictures={
-            "methods": Picture(
+            "methods": ExhibitChart(
                 plot_intervals(
                     [{**row, "zero": 0.0} for row in rows], "method", "zero", "rmse", "rmse",
                     x_title="error against the mean of everybody (RMSE; ratings from 1 to 4)",
@@ -176,7 +176,7 @@ def make(fast: bool, step: Step, data: Path | None = None) -> Exhibit:
                 "Error of each method against the mean of all listeners. Low ratings respond less: "
                 "people who rate low are assumed to respond less often.",
             ),
-            "tracks": Picture(
+            "tracks": ExhibitChart(
                 plot_intervals(
                     some, "track", "truth", "average", "average", x_title="mean rating (1 to 4)"
                 ),

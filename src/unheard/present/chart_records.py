@@ -30,7 +30,7 @@ Rows: TypeAlias = list[dict[str, Any]]
 Records: TypeAlias = Sequence[Mapping[str, Any]]
 
 MOST_BARS = 240
-"""Up to so many ratings have a bar each; of a longer scale neighbours share one."""
+"""Most ratings with a bar each; on a longer scale neighbours share one."""
 
 _NAMED = 3
 """How many items the words of a ranking name."""

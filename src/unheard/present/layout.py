@@ -38,7 +38,7 @@ PLAIN = Ink("#", "        ", "-", "+", "-", "=", "o", "x", "A", "B", "a", "b", "
 
 @dataclass(frozen=True)
 class Page:
-    """What lines are set on: so many columns, drawn with some characters."""
+    """A page to set lines on: its width, and the characters to draw with."""
 
     width: int = WIDEST
     ink: Ink = FINE

@@ -29,7 +29,7 @@ _NAMED = 5
 """How many items a sentence names."""
 
 
-class Findings:
+class OrderFindings:
     """Sentences about the order of the items.
 
     Parameters

@@ -25,7 +25,7 @@ _POOLED = (
     "turn."
 )
 _MOST_REQUESTS = 3
-"""A terminal has room for the responses to so many requests."""
+"""Number of requests whose responses fit into a terminal."""
 
 _NOT_POOLED = "An audit of ten or more items also shows by how much items differ."
 

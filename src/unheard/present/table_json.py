@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from unheard.present.estimates import tidy
-from unheard.present.order_sentences import Findings, assumption_words
+from unheard.present.order_sentences import OrderFindings, assumption_words
 from unheard.tables.engines.base import Engine
 from unheard.tables.pipeline import Job
 
@@ -29,7 +29,7 @@ def _plain(value: Any) -> Any:
     return value if plain else (value.isoformat() if isinstance(value, date) else str(value))
 
 
-def order_document(job: Job, findings: Findings) -> dict[str, Any]:
+def order_document(job: Job, findings: OrderFindings) -> dict[str, Any]:
     """Return the JSON document about the order of the items, but for its rows."""
     who = findings.who
     standing = None

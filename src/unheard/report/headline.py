@@ -143,7 +143,7 @@ def _count_top(numbers: OrderNumbers, k: int, sampling_error: bool) -> str:
     )
     if numbers.sure == numbers.possible:
         return f"{words}."
-    could = f"{plural(numbers.possible, 'item')} could be"
+    could = f"{plural(numbers.possible, 'item')} could be in it"
     return f"{words}; {could}{_add_error(numbers.ci_possible, numbers.possible, sampling_error)}."
 
 

@@ -34,7 +34,7 @@ WriteCell: TypeAlias = Callable[[Mapping[str, Any]], str]
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of the ranking, after the one that names the item.
 
     ``write`` writes a cell, and is None for the small drawing; ``printed`` says whether there is
@@ -60,7 +60,7 @@ class Strip:
 
 
 @dataclass(frozen=True)
-class Line:
+class TableRow:
     """A row of the ranking."""
 
     name: str
@@ -68,7 +68,7 @@ class Line:
     cells: list[str | Strip]
 
 
-def list_columns(data: ReportData, ends: Ends) -> list[Column]:
+def list_columns(data: ReportData, ends: Ends) -> list[TableColumn]:
     """Return the columns of the ranking."""
     request, width = data.request, data.scale.width
 
@@ -81,7 +81,7 @@ def list_columns(data: ReportData, ends: Ends) -> list[Column]:
     def whole(name: str) -> WriteCell:
         return lambda row: "–" if row[name] is None else f"{row[name]:,}"
 
-    within = Column(
+    within = TableColumn(
         "within", "What the item is ranked within", lambda row: name_group(row, request) or ""
     )
     claim, top = data.claim, "first" if data.k == 1 else f"top {data.k:,}"
@@ -90,40 +90,42 @@ def list_columns(data: ReportData, ends: Ends) -> list[Column]:
     # A phone shows only the first columns without scrolling.
     wanted = {
         within: bool(request.compared_within),
-        Column("estimate", f"{method[0].upper()}{method[1:]}", rating("estimate")): True,
-        Column("bounds", "What the assumption allows", span("lower", "upper")): True,
-        Column(
+        TableColumn("estimate", f"{method[0].upper()}{method[1:]}", rating("estimate")): True,
+        TableColumn("bounds", "What the assumption allows", span("lower", "upper")): True,
+        TableColumn(
             f"{(request.level or 0) * 100:.6g}% confidence interval",
             "The bounds widened by sampling error",
             span("ci_lower", "ci_upper"),
         ): request.level is not None,
-        Column(f"from {write_exactly(ends[0])} to {write_exactly(ends[1])}", "", None): True,
-        Column("average", "Plain average of the ratings", rating("average")): True,
-        Column("ratings", "Number of ratings", whole("n_ratings")): True,
-        Column("people", "Number of people who could have rated it", whole("n")): request.n_known,
-        Column(
+        TableColumn(f"from {write_exactly(ends[0])} to {write_exactly(ends[1])}", "", None): True,
+        TableColumn("average", "Plain average of the ratings", rating("average")): True,
+        TableColumn("ratings", "Number of ratings", whole("n_ratings")): True,
+        TableColumn(
+            "people", "Number of people who could have rated it", whole("n")
+        ): request.n_known,
+        TableColumn(
             "rank range", "Ranks that the assumption allows, ignoring sampling error", ranks_text
         ): True,
-        Column(
+        TableColumn(
             "rank range with sampling error",
             "The rank range widened by sampling error",
             lambda row: ranks_text(row, "ci_"),
         ): request.ranks_allow_for_error,
-        Column(
+        TableColumn(
             "rank by average", "Rank by plain average", whole("average_rank"), printed=False
         ): True,
-        Column("tier", "Items of different tiers cannot swap ranks", whole("tier")): has_tiers(
+        TableColumn("tier", "Items of different tiers cannot swap ranks", whole("tier")): has_tiers(
             data.rows
         ),
-        Column(top, f"Whether the item is {'' if data.k == 1 else 'in the '}{top}", verdict_text): (
-            data.numbers.items > 1
-        ),
-        Column(
+        TableColumn(
+            top, f"Whether the item is {'' if data.k == 1 else 'in the '}{top}", verdict_text
+        ): (data.numbers.items > 1),
+        TableColumn(
             f"{side} if q\xa0>",
             f"The mean is {side} as long as q is above this, ignoring sampling error",
             lambda row: q_cell(row["breakdown_q"]),
         ): claim is not None,
-        Column("notes", "Explained under Data", lambda row: " ".join(row["notes"])): bool(
+        TableColumn("notes", "Explained under Data", lambda row: " ".join(row["notes"])): bool(
             data.notes
         ),
     }
@@ -131,12 +133,12 @@ def list_columns(data: ReportData, ends: Ends) -> list[Column]:
 
 
 def build_line(
-    row: Mapping[str, Any], item: Sequence[str], columns: Sequence[Column], ends: Ends
-) -> Line:
+    row: Mapping[str, Any], item: Sequence[str], columns: Sequence[TableColumn], ends: Ends
+) -> TableRow:
     """Return a row of the ranking."""
     name = name_item(row, item)
     whole = ", ".join(strip_direction_marks(printable(str(row[key]))) for key in item)
-    return Line(
+    return TableRow(
         name,
         whole[:LONGEST_NAME] if len(whole) > len(name) else None,
         [place_marks(row, ends) if one.write is None else one.write(row) for one in columns],

@@ -13,7 +13,7 @@ from unheard.analysis.breakdown import Claim
 from unheard.errors import DataError, Given
 from unheard.model.notes import FEW
 from unheard.model.scale import Scale
-from unheard.present.order_sentences import Findings, assumption_words
+from unheard.present.order_sentences import OrderFindings, assumption_words
 from unheard.present.table_json import documents
 from unheard.report import order_queries
 from unheard.report import sensitivity as analysis
@@ -119,7 +119,7 @@ def gather_report_data(
         )
         listed = sort_rows(result, request, sort_column(request, None)).limit(MAX_ROWS)
         rows = list(documents(engine, listed))
-        findings, first = Findings(at, result), _name_candidates(at, result)
+        findings, first = OrderFindings(at, result), _name_candidates(at, result)
         _check_rows(rows, job, source)
         findings_sentences = findings.sentences()
         changed, leading = find_changed_items(at, result), _list_leading(at, result)

@@ -128,7 +128,7 @@ def check_kinds(request: Request, opened: Opened) -> None:
 
 
 def _list_text(opened: Opened, name: str) -> str:
-    """List what is no number in a column of text, or what there is."""
+    """List what is not a number in a column of text, or what there is."""
     values = count_values(opened, name, column(name).is_(exp.null()).not_())
     words = {value: times for value, times in values.items() if not _is_number(value)}
     return f", {list_values(words or values)}" if values else ""

@@ -174,7 +174,7 @@ def rate(
         Rows of the same item are added up.
     labels
         What ratings that are words stand for: the words, lowest rating first, as in
-        ``["Poor", "Fair", "Good"]``; a mapping of words to ratings, None for a word that is no
+        ``["Poor", "Fair", "Good"]``; a mapping of words to ratings, None for a word that is not a
         rating; or ``"auto"``, to accept the reading that the error about these words shows. A
         warning then repeats it. Ordered categories of pandas have an order of their own.
     q

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from unheard.analysis.breakdown import Claim
 from unheard.errors import ColumnError, DataError, OptionError, write_list
-from unheard.model.labels import LabelMap, Reading, ask_about, fold, match_scale, recognise
+from unheard.model.labels import LabelMap, LabelReading, ask_about, fold, match_scale, recognise
 from unheard.tables.request import Kind, Request, check
 from unheard.tables.row_examples import MOST_WORDS_SHOWN, list_values
 from unheard.tables.sources.open import Opened
@@ -21,7 +21,7 @@ from unheard.tables.sql.reserved_names import MANY, reserve
 from unheard.text import write_exactly
 
 MOST_WORDS = 1000
-"""More different texts than this are no ratings."""
+"""More different texts than this are not ratings."""
 
 _LABELLED = reserve("labelled")
 
@@ -67,7 +67,9 @@ def _write_text(value: object) -> str:
     return value if isinstance(value, str) else write_exactly(float(str(value)))
 
 
-def find_readings(request: Request, opened: Opened, counts: Mapping[str, int]) -> list[Reading]:
+def find_readings(
+    request: Request, opened: Opened, counts: Mapping[str, int]
+) -> list[LabelReading]:
     """Return the ways to read the words of the rating columns, as far as they are not known."""
     orders = {opened.orders.get(name, ()) for name in request.rating}
     readings = recognise(counts, orders.pop() if len(orders) == 1 else ())
@@ -80,10 +82,12 @@ def find_readings(request: Request, opened: Opened, counts: Mapping[str, int]) -
         for one in fitted
         if known.find_conflict(one.labels) is None
     ]
-    return joined or [Reading(known, counts)] * bool(known.values)
+    return joined or [LabelReading(known, counts)] * bool(known.values)
 
 
-def _fit_scale(request: Request, opened: Opened, readings: list[Reading]) -> list[Reading]:
+def _fit_scale(
+    request: Request, opened: Opened, readings: list[LabelReading]
+) -> list[LabelReading]:
     """Return what fits the scale that is stated; raise if nothing does."""
     matched = [(reading, match_scale(reading.labels, request.scale)) for reading in readings]
     fitted = [replace(reading, labels=labels) for reading, labels in matched if labels is not None]
@@ -121,7 +125,7 @@ def refuse_words(request: Request, opened: Opened) -> None:
         raise _ask(request, opened, readings)
 
 
-def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> Reading:
+def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> LabelReading:
     readings = find_readings(request, opened, counts)
     if len(readings) == 1 and not readings[0].unread:
         return readings[0]
@@ -141,7 +145,7 @@ def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> Read
 _SAY_EACH = "Say what each stands for, nothing where it is no rating"
 
 
-def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError:
+def _ask(request: Request, opened: Opened, readings: list[LabelReading]) -> DataError:
     """Return the error that shows how words may be read, and asks for it to be accepted."""
     places = range(len(readings))
     options = " or ".join(
@@ -174,7 +178,7 @@ def _ask(request: Request, opened: Opened, readings: list[Reading]) -> DataError
     )
 
 
-def _write_options(request: Request, reading: Reading, at: int) -> str:
+def _write_options(request: Request, reading: LabelReading, at: int) -> str:
     """Write the options that state a reading, with the scale unless the words tell it."""
     labels, stated = reading.labels, request.scale_stated
     settled = stated or labels.tells_scale or not labels.has_ratings

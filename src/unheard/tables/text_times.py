@@ -36,13 +36,13 @@ _HINT = (
 
 
 def check_text_times(request: Request, opened: Opened) -> None:
-    """Raise if times are text that would be put in a wrong order, or that is no day."""
+    """Raise if times are text that would be put in a wrong order, or that is not a date."""
     orders = request.keeps_latest or request.by_experience
     name = request.time
     if name is None or not (orders or request.window):
         return
     kind = opened.kinds.get(name)
-    # Windows leave out what is no day, and so it is refused.
+    # Windows leave out what is not a date, and so it is refused.
     declared = kind == "time" and opened.engine.times_are_text and orders
     if kind != "text" and not declared:
         return

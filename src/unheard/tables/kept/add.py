@@ -15,7 +15,7 @@ from unheard.model.results import Result
 from unheard.model.scale import ScaleLike
 from unheard.options.choices import Engine, Nulls, OffScale
 from unheard.options.unknown import suggests_names
-from unheard.tables.kept.batches import Batch, Source, conform, list_batches
+from unheard.tables.kept.batches import Batch, BatchSource, conform, list_batches
 from unheard.tables.kept.in_file import ENDINGS, CountsFile
 from unheard.tables.kept.in_table import DEFAULT_TABLE, CountsTable
 from unheard.tables.kept.recall import recall_options
@@ -254,7 +254,7 @@ def _refuse_kept(source: Any, where: Where, options: Mapping[str, Any], target: 
 
 
 def _count(
-    source: Source, request: Request, where: Where, watch: Watch | None
+    source: BatchSource, request: Request, where: Where, watch: Watch | None
 ) -> tuple[pa.Table, Request, list[str]]:
     """Count a batch; return the request with its scale and words, and what was done to its rows."""
     job = prepare(source.rows, request, where, watch)

@@ -33,7 +33,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Source:
+class BatchSource:
     """Rows that are one batch.
 
     Attributes
@@ -112,7 +112,7 @@ class Totals:
 
 def list_batches(
     source: Any, batch: str | None, where: Mapping[str, Any], known: Mapping[str, int], into: str
-) -> list[Source]:
+) -> list[BatchSource]:
     """Divide a source into batches: each file is one, unless they are named together.
 
     A file is known by what is in it, so that it is the same batch under another name.
@@ -131,7 +131,7 @@ def list_batches(
     if batch is not None:
         if not batch.strip():
             raise OptionError("batch", problem="{argument} is empty", hint="Name the batch")
-        return [Source(batch, source, f"batch {batch}")]
+        return [BatchSource(batch, source, f"batch {batch}")]
     named = isinstance(source, str | os.PathLike)
     text = os.fspath(source) if named else ""
     in_database = where["table"] or where["query"] or where["engine"] == "spark"
@@ -145,13 +145,13 @@ def list_batches(
     files = matching(text)
     if not files:
         raise not_found(text)
-    found: dict[str, Source] = {}
+    found: dict[str, BatchSource] = {}
     for file in files:
         stamp = _stamp(file)
         name = _digest(file, known, into)
         if where["sheet"] is not None:
             name += f"#{where['sheet']}"
-        found.setdefault(name, Source(name, file, file, stamp))
+        found.setdefault(name, BatchSource(name, file, file, stamp))
     return list(found.values())
 
 

@@ -45,7 +45,7 @@ def is_database_file(text: str) -> bool:
 def split_source(text: str) -> tuple[str, str | None]:
     """Divide ``DATABASE#TABLE``; None if no table is named.
 
-    What has an @ or a / in it is no table, but a part of a URL behind a password with a #.
+    What has an @ or a / in it is not a table but part of a URL behind a password with a #.
     """
     database, _, name = text.rpartition("#")
     named = is_url(database) or database.lower().endswith(DATABASE_ENDINGS)

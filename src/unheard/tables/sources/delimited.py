@@ -20,7 +20,7 @@ from unheard.tables.sources.lines import (
     refuse_long_row,
 )
 from unheard.tables.sources.parts import Part
-from unheard.tables.sources.reading import Findings, Reading, Roles
+from unheard.tables.sources.reading import FileFindings, Reading, Roles
 
 _SIGNS = {"delim": "Delimiter", "quote": "Quote", "escape": "Escape", "comment": "Comment"}
 """Signs with a meaning: how each is stated, and how DuckDB reports it."""
@@ -87,7 +87,7 @@ def read_delimited(
     reading: Reading,
     *,
     tabs: bool,
-) -> tuple[exp.Expr, Findings]:
+) -> tuple[exp.Expr, FileFindings]:
     """Let DuckDB read files of delimited text.
 
     Parameters
@@ -152,7 +152,7 @@ def read_delimited(
 
 def _find_columns(
     files: Delimited, top: Part, roles: Roles, reading: Reading
-) -> tuple[Delimited, dict[str, str], Findings]:
+) -> tuple[Delimited, dict[str, str], FileFindings]:
     """Find the header and the columns: as DuckDB does, unless that misses what is needed."""
     failed = None
     if reading.header is None:
@@ -163,13 +163,13 @@ def _find_columns(
             if is_plain and roles.wanted and {*roles.wanted} <= names:
                 more = skipped > int(files.settings.get("skip", "0"))
                 notes = (note_row(top.words, skipped),) if more else ()
-                return looked_at, found, Findings(notes=notes)
+                return looked_at, found, FileFindings(notes=notes)
         except QueryError as error:
             failed = error
     lines = find_lines(top, files.settings.get("delim"), roles.wanted, reading)
     is_found = not lines.renames and failed is None and reading.header is None
     if is_found and lines.names == list(found):
-        return looked_at, found, Findings(notes=lines.notes)
+        return looked_at, found, FileFindings(notes=lines.notes)
     # In parallel DuckDB refuses line breaks within quotes where it fills rows up.
     said = {"skip": str(lines.skip), "null_padding": "true", "parallel": "false"}
     if lines.delimiter is not None:
@@ -183,7 +183,7 @@ def _find_columns(
     except QueryError as error:
         refuse_long_row(top, lines)
         raise (failed or error) from None
-    return files, found, Findings(has_header=lines.has_header, notes=lines.notes)
+    return files, found, FileFindings(has_header=lines.has_header, notes=lines.notes)
 
 
 _SHORT_DATE = r"(\d{1,2})[/-](\d{1,2})[/-]\d{2,4}\b"

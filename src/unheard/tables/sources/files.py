@@ -20,7 +20,7 @@ from unheard.tables.engines.duckdb import DuckDB, kind_of, quote_name, quote_tex
 from unheard.tables.sources.cells import unite_tables
 from unheard.tables.sources.delimited import read_delimited
 from unheard.tables.sources.parts import Form, Part, open_part
-from unheard.tables.sources.reading import Findings, Reading, Roles, unreadable
+from unheard.tables.sources.reading import FileFindings, Reading, Roles, unreadable
 from unheard.tables.sources.text_numbers import read_text_numbers
 from unheard.tables.sources.web_tables import read_page
 from unheard.tables.sources.workbooks import read_workbook
@@ -72,7 +72,7 @@ def read_file(
     words: str,
     roles: Roles,
     reading: Reading,
-) -> tuple[exp.Expr, Findings]:
+) -> tuple[exp.Expr, FileFindings]:
     """Let DuckDB read files.
 
     Parameters
@@ -113,7 +113,7 @@ def read_file(
         else:
             _refuse_header(form, reading, words)
             paths = _escape_paths([part.path for part in parts])
-            relation, findings = _read_typed(engine, form, paths, roles), Findings()
+            relation, findings = _read_typed(engine, form, paths, roles), FileFindings()
     except Exception as error:
         if isinstance(error, UnheardError) and not isinstance(error, QueryError):
             raise
@@ -163,7 +163,7 @@ def _refuse_header(form: Form, reading: Reading, words: str) -> None:
 
 def _read_cells(
     engine: DuckDB, parts: Sequence[Part], roles: Roles, reading: Reading
-) -> tuple[exp.Expr, Findings]:
+) -> tuple[exp.Expr, FileFindings]:
     """Read sheets and web pages, which come as whole tables."""
     tables, found = [], []
     for part in parts:

@@ -69,7 +69,7 @@ class WordReading:
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnSummary:
     """A column, as far as a look at it tells.
 
     Attributes
@@ -153,7 +153,7 @@ def inspect(opened: Opened, surface: Surface = PYTHON) -> dict[str, Any]:
     }
 
 
-def _find_readings(opened: Opened, one: Column) -> tuple[WordReading, ...]:
+def _find_readings(opened: Opened, one: ColumnSummary) -> tuple[WordReading, ...]:
     if one.kind != "text" or not 1 <= one.distinct <= _MOST_RATINGS:
         return ()
     try:
@@ -199,7 +199,9 @@ def _read_head(opened: Opened) -> list[list[str | None]]:
     return [[None if cell is None else name_of(cell) for cell in row.values()] for row in rows]
 
 
-def _inspect_column(engine: Engine, relation: exp.Expr, name: str, kind: Kind, rows: int) -> Column:
+def _inspect_column(
+    engine: Engine, relation: exp.Expr, name: str, kind: Kind, rows: int
+) -> ColumnSummary:
     value = column(name)
     every = exp.Count(this=exp.Distinct(expressions=[value.copy()]))
     asked: dict[str, exp.Expr] = {
@@ -226,14 +228,14 @@ def _inspect_column(engine: Engine, relation: exp.Expr, name: str, kind: Kind, r
     examples = tuple(name_of(row[text]) for row in engine.rows(some))
     missing = rows - int(found["there"])
     many = min(int(found["many"]), rows - missing)
-    return Column(name, kind, many, missing, least, greatest, low, high, examples)
+    return ColumnSummary(name, kind, many, missing, least, greatest, low, high, examples)
 
 
 def _quantile(value: exp.Expr, share: float) -> exp.Expr:
     return exp.Anonymous(this="quantile_disc", expressions=[value.copy(), number(share)])
 
 
-def guess(columns: Sequence[Column], rows: int, *, has_names: bool = True) -> Guess:
+def guess(columns: Sequence[ColumnSummary], rows: int, *, has_names: bool = True) -> Guess:
     """Say what the columns may be, from their names, if they have any, and values.
 
     Examples
@@ -259,7 +261,7 @@ def guess(columns: Sequence[Column], rows: int, *, has_names: bool = True) -> Gu
     return Guess(() if item is None else (item,), rating, counts, scale, people, doubt)
 
 
-def _doubt_rating(columns: Sequence[Column], rating: str | None, rows: int) -> str | None:
+def _doubt_rating(columns: Sequence[ColumnSummary], rating: str | None, rows: int) -> str | None:
     """Say why another column may hold the ratings; None if this one clearly does."""
     if rating is None:
         return "No column looks like ratings: choose the one that holds them."
@@ -275,7 +277,9 @@ def _doubt_rating(columns: Sequence[Column], rating: str | None, rows: int) -> s
     return None
 
 
-def _choose(columns: Sequence[Column], score: Callable[[Column], float]) -> str | None:
+def _choose(
+    columns: Sequence[ColumnSummary], score: Callable[[ColumnSummary], float]
+) -> str | None:
     """Return the column with the highest score, the first of several; None if none is above 0."""
     best = max(columns, key=score, default=None)
     return best.name if best is not None and score(best) > 0 else None
@@ -289,7 +293,7 @@ _LIKELY = 1.0
 """What values add that are ratings unless other columns are as likely."""
 
 
-def _score_rating(one: Column, rows: int) -> float:
+def _score_rating(one: ColumnSummary, rows: int) -> float:
     named = bool(RATING.match(one.name))
     few = 2 <= one.distinct <= _MOST_RATINGS
     if one.readings:  # letters name items more often than they are grades
@@ -301,7 +305,7 @@ def _score_rating(one: Column, rows: int) -> float:
     return _NAMED * named + few * (_LIKELY if named or one.distinct < rows else 0.5)
 
 
-def _score_item(one: Column, rows: int, has_counts: bool) -> float:
+def _score_item(one: ColumnSummary, rows: int, has_counts: bool) -> float:
     # Where a row is a rating, numbers of rows and names of people are as many as the rows, items
     # fewer. Where it has counts, it is an item.
     is_key = one.distinct == rows
@@ -312,12 +316,12 @@ def _score_item(one: Column, rows: int, has_counts: bool) -> float:
     return _NAMED * (1.1 + named - bool(PERSON.search(one.name))) + values
 
 
-def _score_people(one: Column) -> float:
+def _score_people(one: ColumnSummary) -> float:
     fits = one.kind == "whole" and one.least is not None and one.least >= 0
     return 1.0 if fits and PEOPLE.fullmatch(one.name) else 0.0
 
 
-def _find_counts(columns: Sequence[Column]) -> tuple[str, ...]:
+def _find_counts(columns: Sequence[ColumnSummary]) -> tuple[str, ...]:
     """Find columns named alike but for a rising number: n1, n2, ...; count_0.5, count_1, ..."""
     groups: dict[str, list[tuple[float, str]]] = {}
     for one in columns:
@@ -328,7 +332,7 @@ def _find_counts(columns: Sequence[Column]) -> tuple[str, ...]:
     return tuple(name for _, name in sorted(best)) if len(best) > 1 else ()
 
 
-def _may_be_counts(one: Column) -> bool:
+def _may_be_counts(one: ColumnSummary) -> bool:
     if one.kind not in _NUMBERS or one.least is None or one.greatest is None:
         return False
     return one.least >= 0 and one.least.is_integer() and one.greatest.is_integer()
@@ -339,7 +343,7 @@ def _write_scale_of_counts(names: Sequence[str]) -> str | None:
     return _write_scale([float(one[2]) for one in found if one is not None])
 
 
-def _guess_scale(rating: Column) -> str | None:
+def _guess_scale(rating: ColumnSummary) -> str | None:
     """Guess the scale of a rating from a look at its column."""
     if rating.readings:
         return rating.readings[0].scale

@@ -39,7 +39,7 @@ from unheard.tables.sources.databases import (
 )
 from unheard.tables.sources.files import matching, not_found, read_file
 from unheard.tables.sources.parts import form_of, is_named_like_file
-from unheard.tables.sources.reading import Findings, Reading, Roles
+from unheard.tables.sources.reading import FileFindings, Reading, Roles
 from unheard.tables.sources.workbooks import sheet_names
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.reserved_names import reserve
@@ -78,7 +78,7 @@ class Opened:
     words: str
     back: Callable[[exp.Expr], Any]
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    findings: Findings = field(default_factory=Findings)
+    findings: FileFindings = field(default_factory=FileFindings)
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ def _second_file(main: Opened, path: str, roles: Roles, reading: Reading, words:
 
 def _read_second(
     engine: DuckDB, path: str, roles: Roles, reading: Reading, words: str
-) -> tuple[exp.Expr, Findings]:
+) -> tuple[exp.Expr, FileFindings]:
     try:
         return read_file(engine, path, words, roles, reading)
     except SourceError as error:

@@ -115,7 +115,7 @@ class Roles:
 
 
 @dataclass(frozen=True)
-class Findings:
+class FileFindings:
     """What was found out about files while they were read.
 
     Attributes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from unheard.tables.sources.cells import read_cells
 from unheard.tables.sources.header import Cell
-from unheard.tables.sources.reading import Findings, Reading, Roles, choose_part
+from unheard.tables.sources.reading import FileFindings, Reading, Roles, choose_part
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +36,9 @@ def stated_charset(head: bytes) -> str | None:
     return None if found is None else found[1].decode("ascii")
 
 
-def read_page(path: Path, roles: Roles, reading: Reading, words: str) -> tuple[pa.Table, Findings]:
+def read_page(
+    path: Path, roles: Roles, reading: Reading, words: str
+) -> tuple[pa.Table, FileFindings]:
     """Read one table of a page, in UTF-8."""
     parser = _Tables()
     with path.open(encoding="utf-8") as file:
@@ -47,7 +49,7 @@ def read_page(path: Path, roles: Roles, reading: Reading, words: str) -> tuple[p
     name = choose_part(words, "sheet", list(full), reading.sheet, list(full))
     rows = ([_read_number(cell) for cell in row] for row in full[name])
     cells = read_cells(rows, roles, reading, words)
-    return cells.columns, Findings(
+    return cells.columns, FileFindings(
         name, tuple(full), has_header=cells.has_header, notes=cells.notes
     )
 

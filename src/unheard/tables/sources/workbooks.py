@@ -14,7 +14,7 @@ from unheard.tables.sources.cells import Cells, read_cells
 from unheard.tables.sources.header import Cell
 from unheard.tables.sources.packed import ZIP, check_archive
 from unheard.tables.sources.reading import (
-    Findings,
+    FileFindings,
     Reading,
     ReadingNote,
     Roles,
@@ -46,7 +46,7 @@ class _Choice:
 
 def read_workbook(
     path: str, roles: Roles, reading: Reading, words: str
-) -> tuple[pa.Table, Findings]:
+) -> tuple[pa.Table, FileFindings]:
     """Read one sheet of a workbook."""
     with _open_workbook(path, words) as workbook:
         # A damaged archive could otherwise be read as far as it goes.
@@ -65,7 +65,7 @@ def read_workbook(
             code="formulas_without_results",
         )
     notes = (ReadingNote(found.note),) if found.note else ()
-    findings = Findings(
+    findings = FileFindings(
         found.name, found.sheets, has_header=cells.has_header, notes=(*notes, *cells.notes)
     )
     return cells.columns, findings
@@ -149,7 +149,7 @@ def _holds_table(sheet: CalamineSheet) -> bool:
 def _find_full(
     workbook: CalamineWorkbook, names: Sequence[str], holds: Callable[[CalamineSheet], bool]
 ) -> dict[str, CalamineSheet]:
-    """Return the first sheets that hold something, two at most: more would be read for nothing."""
+    """Return the first sheets that hold something, two at most: nothing needs the others."""
     full: dict[str, CalamineSheet] = {}
     for name in names:
         sheet = workbook.get_sheet_by_name(name)

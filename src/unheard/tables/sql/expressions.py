@@ -395,7 +395,7 @@ class RatingRows(Along):
 
     def last_total(self) -> Operand:
         """Return the last of running totals."""
-        assert self._summed is not None, "these are no running totals"
+        assert self._summed is not None, "these are not running totals"
         return self._summed.total()
 
     def running_maximum(self) -> RatingRows:

@@ -25,7 +25,7 @@ from unheard.web.api.forms import (
     SweepQuestion,
 )
 from unheard.web.api.read_requests import read_question
-from unheard.web.server.pool import Answer
+from unheard.web.server.pool import WorkerAnswer
 
 if TYPE_CHECKING:
     from unheard.analysis.calibrate import Audit
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 Given = dict[str, Any]
 
 
-def as_json(document: Any) -> Answer:
+def as_json(document: Any) -> WorkerAnswer:
     """Send a document; what JSON has no number for is null."""
     try:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(document), ensure_ascii=False, allow_nan=False)
-    return Answer(200, "application/json", text.encode("utf-8", "backslashreplace"))
+    return WorkerAnswer(200, "application/json", text.encode("utf-8", "backslashreplace"))
 
 
 def _finite(value: Any) -> Any:
@@ -53,24 +53,24 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def send_picture(picture: Picture, how: Given) -> Answer:
+def send_picture(picture: Picture, how: Given) -> WorkerAnswer:
     """Send a picture, or the specification that a browser draws it from."""
     values = parse_options("chart", "rest", how)
     format, theme, width = values["format"], values["theme"], values["width"]
     if format == "svg":
-        return Answer(200, "image/svg+xml", picture.svg(theme, width).encode())
+        return WorkerAnswer(200, "image/svg+xml", picture.svg(theme, width).encode())
     if format == "png":
-        return Answer(200, "image/png", picture.png(theme, width=width))
+        return WorkerAnswer(200, "image/png", picture.png(theme, width=width))
     return as_json(picture.spec(theme, width))
 
 
-def estimate(given: Given) -> Answer:
+def estimate(given: Given) -> WorkerAnswer:
     """Answer about one histogram."""
     question, methods = _read_estimate(given)
     return as_json(estimate_document(question, question.answer(methods)))
 
 
-def estimate_chart(given: Given, how: Given) -> Answer:
+def estimate_chart(given: Given, how: Given) -> WorkerAnswer:
     """Draw the answer about one histogram."""
     from unheard.charts.draw import draw_estimate
 
@@ -85,7 +85,7 @@ def _read_estimate(given: Given) -> tuple[Question, list[str]]:
     return question, list(question.methods()) if chosen == "all" else [chosen]
 
 
-def quick_estimate(body: bytes) -> Answer | None:
+def quick_estimate(body: bytes) -> WorkerAnswer | None:
     """Answer about one histogram if that takes so little time that it needs no worker."""
     given = read_question(EstimateQuestion, body)
     solved = given.get("method") in ("minimax", "all") and given.get("n") is not None
@@ -114,13 +114,13 @@ def _sweep_counts(given: Given) -> Sweep:
     return sweep(**build_arguments(given))
 
 
-def sweep(given: Given) -> Answer:
+def sweep(given: Given) -> WorkerAnswer:
     """Answer about one histogram for many q."""
     given.pop("at", None)
     return as_json(_sweep_counts(given).to_dict())
 
 
-def sweep_chart(given: Given, how: Given) -> Answer:
+def sweep_chart(given: Given, how: Given) -> WorkerAnswer:
     """Draw the answers for many q."""
     from unheard.charts.draw import draw_sweep
 
@@ -136,12 +136,12 @@ def _compare_items(given: Given) -> Comparison:
     return compare(a, b, **build_arguments(given), names=(first, second))
 
 
-def compare(given: Given) -> Answer:
+def compare(given: Given) -> WorkerAnswer:
     """Answer about two histograms."""
     return as_json(_compare_items(given).to_dict())
 
 
-def compare_chart(given: Given, how: Given) -> Answer:
+def compare_chart(given: Given, how: Given) -> WorkerAnswer:
     """Draw two histograms against each other."""
     from unheard.charts.draw import draw_comparison
 
@@ -180,20 +180,20 @@ def _regrets(given: Given) -> list[dict[str, Any]]:
     return list_documents(Regrets(tuple(rows), values))
 
 
-def regret(given: Given) -> Answer:
+def regret(given: Given) -> WorkerAnswer:
     """Answer how wrong methods can be."""
     found = _regrets(given)
     return as_json(found[0] if len(found) == 1 else found)
 
 
-def regret_chart(given: Given, how: Given) -> Answer:
+def regret_chart(given: Given, how: Given) -> WorkerAnswer:
     """Draw how wrong methods can be."""
     from unheard.charts.draw import draw_regret
 
     return send_picture(draw_regret(_regrets(given)), how)
 
 
-def minimax(given: Given) -> Answer:
+def minimax(given: Given) -> WorkerAnswer:
     """Answer how small the worst case of an aggregator can be."""
     from unheard.game.minimax import solve_minimax
     from unheard.game.regret_table import choose_scale
@@ -204,7 +204,7 @@ def minimax(given: Given) -> Answer:
     return as_json(write_document(game, table=given["table"]))
 
 
-def plan(given: Given) -> Answer:
+def plan(given: Given) -> WorkerAnswer:
     """Answer how many non-respondents to ask."""
     from unheard.analysis.plan import plan_follow_up
 
@@ -218,26 +218,26 @@ def _find_participation(given: Given) -> Audit:
     return find_participation(**given)
 
 
-def calibrate(given: Given) -> Answer:
+def calibrate(given: Given) -> WorkerAnswer:
     """Answer who takes part, from the counts of an audit."""
     return as_json(_find_participation(given).to_dict())
 
 
-def calibrate_chart(given: Given, how: Given) -> Answer:
+def calibrate_chart(given: Given, how: Given) -> WorkerAnswer:
     """Draw who takes part."""
     from unheard.charts.draw import draw_calibration
 
     return send_picture(draw_calibration(_find_participation(given)), how)
 
 
-def _about(form: type[BaseModel], task: Callable[..., Answer]) -> Callable[..., Answer]:
-    def answer(body: bytes = b"", **how: Any) -> Answer:
+def _about(form: type[BaseModel], task: Callable[..., WorkerAnswer]) -> Callable[..., WorkerAnswer]:
+    def answer(body: bytes = b"", **how: Any) -> WorkerAnswer:
         return task(read_question(form, body), **how)
 
     return answer
 
 
-_FORMS: dict[type[BaseModel], tuple[Callable[..., Answer], ...]] = {
+_FORMS: dict[type[BaseModel], tuple[Callable[..., WorkerAnswer], ...]] = {
     EstimateQuestion: (estimate, estimate_chart),
     SweepQuestion: (sweep, sweep_chart),
     CompareQuestion: (compare, compare_chart),

@@ -49,7 +49,7 @@ from unheard.web.api.schemas import (
     SweepDocument,
 )
 from unheard.web.api.tables import FORMS
-from unheard.web.server.pool import Answer
+from unheard.web.server.pool import WorkerAnswer
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -395,7 +395,7 @@ async def plan(request: Request) -> Response:
 # What they have in common.
 
 
-def _send(answer: Answer) -> Response:
+def _send(answer: WorkerAnswer) -> Response:
     headers = {}
     if answer.file_name is not None:
         headers["content-disposition"] = f'attachment; filename="{answer.file_name}"'
@@ -423,7 +423,7 @@ async def _table(request: Request, task: str, **given: Any) -> Response:
         return await _await_answer(request, pool.read(task, {"upload": upload, **given}, size))
 
 
-async def _await_answer(request: Request, answer: Coroutine[Any, Any, Answer]) -> Response:
+async def _await_answer(request: Request, answer: Coroutine[Any, Any, WorkerAnswer]) -> Response:
     """Wait for a worker for as long as the client waits for it."""
     work = asyncio.ensure_future(answer)
     leaving = asyncio.ensure_future(_wait_for_departure(request))

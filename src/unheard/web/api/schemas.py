@@ -64,7 +64,7 @@ class About(BaseModel):
     options: dict[str, OptionLabels]
 
 
-class Assumption(BaseModel):
+class AssumptionDocument(BaseModel):
     """What is assumed about who answers."""
 
     model_config = ConfigDict(extra="allow")
@@ -105,7 +105,7 @@ class EstimateDocument(BaseModel):
     counts: list[float]
     n: float | None
     n_ratings: float
-    assumption: Assumption
+    assumption: AssumptionDocument
     level: float
     covers: str
     estimates: list[OneEstimate]
@@ -157,7 +157,7 @@ class ComparisonDocument(BaseModel):
     scale: list[float]
     a: dict[str, Any]
     b: dict[str, Any]
-    assumption: Assumption
+    assumption: AssumptionDocument
     leader: Literal["a", "b"] | None
     separate: DifferenceDocument
     shared: DifferenceDocument
@@ -210,7 +210,7 @@ class OrderDocument(BaseModel):
     level: float | None
     who: dict[str, Any] | None
     scale: list[float]
-    assumption: Assumption
+    assumption: AssumptionDocument
     words: list[str]
     meanings: list[str]
     messages: list[str]

@@ -29,12 +29,12 @@ from unheard.options.questions import FILES, options_of
 from unheard.options.surfaces import REST
 from unheard.tables.sources.encodings import find_encoding
 from unheard.web.api.histograms import Given, as_json, send_picture
-from unheard.web.server.pool import Answer
+from unheard.web.server.pool import WorkerAnswer
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from unheard.present.order_sentences import Findings
+    from unheard.present.order_sentences import OrderFindings
     from unheard.tables.calibration import Calibrated
     from unheard.tables.pipeline import Job
     from unheard.tables.request import Request
@@ -190,7 +190,7 @@ class Upload:
             job.close()
 
 
-def inspect(upload: Given, given: Given | None = None) -> Answer:
+def inspect(upload: Given, given: Given | None = None) -> WorkerAnswer:
     """Answer what is in a table."""
     from unheard.tables.sources import inspection
     from unheard.tables.sources.open import open_source
@@ -205,7 +205,7 @@ def inspect(upload: Given, given: Given | None = None) -> Answer:
         opened.engine.close()
 
 
-def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
+def rate(upload: Given, given: Given, as_csv: bool) -> WorkerAnswer:
     """Rate every item of a table."""
     from unheard.present.table_json import documents
     from unheard.tables.pipeline import read_request
@@ -219,7 +219,7 @@ def rate(upload: Given, given: Given, as_csv: bool) -> Answer:
     return _as_csv(rows, "rated.csv") if as_csv else as_json(rows)
 
 
-def counts(upload: Given, given: Given, as_csv: bool) -> Answer:
+def counts(upload: Given, given: Given, as_csv: bool) -> WorkerAnswer:
     """Count the ratings of every item of a table."""
     from unheard.present.table_json import documents
     from unheard.tables.pipeline import counts_query, in_order, read_request
@@ -253,9 +253,9 @@ def _pick(values: Given) -> Given:
 @contextmanager
 def _order(
     upload: Given, given: Given, values: Given, choose: Callable[[Request], Request] | None = None
-) -> Iterator[tuple[Job, exp.Expr, Findings]]:
+) -> Iterator[tuple[Job, exp.Expr, OrderFindings]]:
     """Ask about the order of the items of a table."""
-    from unheard.present.order_sentences import Findings
+    from unheard.present.order_sentences import OrderFindings
     from unheard.tables.pipeline import read_request
     from unheard.tables.request import add_order
     from unheard.tables.top_k import check_who, find_item_breakdown
@@ -269,10 +269,10 @@ def _order(
         check_who(request)
     with Upload(**upload, given=given).job(request) as (job, result):
         stands = None if who is None else find_item_breakdown(job, who)
-        yield job, result, Findings(job, result, stands)
+        yield job, result, OrderFindings(job, result, stands)
 
 
-def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
+def rank(upload: Given, given: Given, as_csv: bool) -> WorkerAnswer:
     """Say what is settled about the order of the items of a table."""
     from unheard.present.table_json import documents, order_document
     from unheard.tables.sql.sort import sort_column, sort_rows
@@ -286,7 +286,7 @@ def rank(upload: Given, given: Given, as_csv: bool) -> Answer:
         return as_json(order_document(job, findings) | {"rows": rows})
 
 
-def rank_chart(upload: Given, given: Given, drawing: Given, how: Given) -> Answer:
+def rank_chart(upload: Given, given: Given, drawing: Given, how: Given) -> WorkerAnswer:
     """Draw the order of the items of a table."""
     from unheard.charts.draw import draw_ranking
     from unheard.present.table_json import documents
@@ -302,7 +302,7 @@ def rank_chart(upload: Given, given: Given, drawing: Given, how: Given) -> Answe
     return send_picture(picture, how)
 
 
-def report(upload: Given, given: Given) -> Answer:
+def report(upload: Given, given: Given) -> WorkerAnswer:
     """Write a page about a table."""
     from unheard.report.build import render_report
     from unheard.report.shared_participation import choose_participation
@@ -313,7 +313,7 @@ def report(upload: Given, given: Given) -> Answer:
     command = command or _write_command(name, given)
     with _order(upload, given, values, lead) as (job, _result, _findings):
         page = render_report(job, source=name, command=command, title=title)
-    return Answer(200, "text/html; charset=utf-8", page.encode(), "report.html")
+    return WorkerAnswer(200, "text/html; charset=utf-8", page.encode(), "report.html")
 
 
 def _write_command(file: str, given: Given) -> str:
@@ -333,12 +333,12 @@ def _write_command(file: str, given: Given) -> str:
     return shlex.join([*words, "-o", "report.html"])
 
 
-def calibrate_table(upload: Given, given: Given) -> Answer:
+def calibrate_table(upload: Given, given: Given) -> WorkerAnswer:
     """Answer who takes part, from a table."""
     return as_json(_calibrate(upload, given).build_document())
 
 
-def calibrate_table_chart(upload: Given, given: Given, how: Given) -> Answer:
+def calibrate_table_chart(upload: Given, given: Given, how: Given) -> WorkerAnswer:
     """Draw who takes part, from a table."""
     from unheard.charts.draw import draw_calibration, draw_drift
 
@@ -354,7 +354,7 @@ def calibrate_table_chart(upload: Given, given: Given, how: Given) -> Answer:
     return send_picture(draw_calibration(found.found[0]), how)
 
 
-def plan_table(upload: Given, given: Given, as_csv: bool) -> Answer:
+def plan_table(upload: Given, given: Given, as_csv: bool) -> WorkerAnswer:
     """Answer which items of a table to call first, and how many people of each to ask."""
     from unheard.present.plan_tables import tabulate
     from unheard.tables.plan_items import PlanTask
@@ -383,7 +383,7 @@ def _calibrate(upload: Given, given: Given) -> Calibrated:
     return calibrate_table(table.file, values, Tool(table.where))
 
 
-def _as_csv(rows: list[dict[str, Any]], name: str) -> Answer:
+def _as_csv(rows: list[dict[str, Any]], name: str) -> WorkerAnswer:
     from unheard.tables.output.safe_cells import safe_cell
 
     text = io.StringIO()
@@ -393,10 +393,10 @@ def _as_csv(rows: list[dict[str, Any]], name: str) -> Answer:
         cells = (" ".join(cell) if isinstance(cell, list) else cell for cell in row.values())
         table.writerow([safe_cell(cell) for cell in cells])
     content = text.getvalue().encode("utf-8", "backslashreplace")
-    return Answer(200, "text/csv; charset=utf-8", content, name)
+    return WorkerAnswer(200, "text/csv; charset=utf-8", content, name)
 
 
-UPLOADS: dict[str, Callable[..., Answer]] = {
+UPLOADS: dict[str, Callable[..., WorkerAnswer]] = {
     task.__name__: task
     for task in (
         inspect, counts, rate, rank, rank_chart, report, calibrate_table, calibrate_table_chart,

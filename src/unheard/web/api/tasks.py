@@ -14,23 +14,23 @@ from unheard.web.api.histograms import QUESTIONS, Given
 from unheard.web.api.problems import too_large
 from unheard.web.api.read_requests import QuestionError
 from unheard.web.api.tables import UPLOADS
-from unheard.web.server.pool import Answer
+from unheard.web.server.pool import WorkerAnswer
 
 _SCRIPT = "window.vegaEmbed = vegaEmbed;"
 """All that the page needs of the libraries that draw."""
 
 
-def vega() -> Answer:
+def vega() -> WorkerAnswer:
     """Make the script that draws charts in a browser."""
     try:
         import vl_convert
     except ImportError:
         raise MissingLibraryError("Drawing", "vl-convert", "charts") from None
     script = vl_convert.javascript_bundle(_SCRIPT)
-    return Answer(200, "text/javascript", script.encode())
+    return WorkerAnswer(200, "text/javascript", script.encode())
 
 
-def calibrate(upload: Given, given: Given) -> Answer:
+def calibrate(upload: Given, given: Given) -> WorkerAnswer:
     """Answer who takes part, from the counts of an audit or from a table."""
     body = _read_object(upload)
     if body is None:
@@ -38,7 +38,7 @@ def calibrate(upload: Given, given: Given) -> Answer:
     return QUESTIONS["calibrate"](body)
 
 
-def calibrate_chart(upload: Given, given: Given, how: Given) -> Answer:
+def calibrate_chart(upload: Given, given: Given, how: Given) -> WorkerAnswer:
     """Draw who takes part, from the counts of an audit or from a table."""
     body = _read_object(upload)
     if body is None:
@@ -46,7 +46,7 @@ def calibrate_chart(upload: Given, given: Given, how: Given) -> Answer:
     return QUESTIONS["calibrate_chart"](body, how=how)
 
 
-def plan(upload: Given, given: Given, as_csv: bool) -> Answer:
+def plan(upload: Given, given: Given, as_csv: bool) -> WorkerAnswer:
     """Answer how many non-respondents to ask, of one histogram or of each item of a table."""
     body = _read_object(upload)
     if body is None:
@@ -74,7 +74,7 @@ def _read_object(upload: Given) -> bytes | None:
     return file.read_bytes()
 
 
-TASKS: dict[str, Callable[..., Answer]] = {
+TASKS: dict[str, Callable[..., WorkerAnswer]] = {
     **QUESTIONS,
     **UPLOADS,
     "calibrate": calibrate,

@@ -27,7 +27,7 @@ from unheard.web.api.problems import MEDIA_TYPE, as_problem, encode, fault, prob
 from unheard.web.api.read_requests import describe_mistake
 from unheard.web.server.guard import Guard
 from unheard.web.server.limits import Limits
-from unheard.web.server.pool import Pool
+from unheard.web.server.pool import WorkerPool
 from unheard.web.server.spool import Spool
 
 _STATIC = Path(__file__).parents[1] / "static"
@@ -55,7 +55,7 @@ def make_app(
     """
     limits = limits or Limits()
     # One more than the tables read at a time, so that questions need not wait for tables.
-    pool = Pool(limits, workers or max(limits.tables + 1, min(os.cpu_count() or 1, 4)))
+    pool = WorkerPool(limits, workers or max(limits.tables + 1, min(os.cpu_count() or 1, 4)))
     spool = Spool(limits.temporary)
 
     @asynccontextmanager
@@ -88,7 +88,7 @@ def make_app(
     return Guard(app, limits, token, tables)
 
 
-async def _bundle_vega(pool: Pool) -> tuple[bytes, bytes]:
+async def _bundle_vega(pool: WorkerPool) -> tuple[bytes, bytes]:
     """Make the script that draws charts, once, plain and compressed."""
     answer = await pool.answer("vega", {})
     if answer.status != 200:

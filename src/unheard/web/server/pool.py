@@ -29,7 +29,7 @@ READY = b"."
 
 
 @dataclass(frozen=True)
-class Answer:
+class WorkerAnswer:
     """A response: status, media type and content, and a file name if it is a download."""
 
     status: int
@@ -87,7 +87,9 @@ class Worker:
             await self._get_pipes()[1].readexactly(len(READY))
             self._is_ready = True
 
-    async def work(self, task: str, given: dict[str, Any], body: bytes, memory: int) -> Answer:
+    async def work(
+        self, task: str, given: dict[str, Any], body: bytes, memory: int
+    ) -> WorkerAnswer:
         """Carry out one task."""
         sending, receiving = self._get_pipes()
         asked = json.dumps({"task": task, "memory": memory, "given": given}).encode()
@@ -97,7 +99,7 @@ class Worker:
         document, content = [await receiving.readexactly(size) for size in sizes]
         head = json.loads(document)
         self.retires = head.pop("retires")
-        return Answer(content=content, **head)
+        return WorkerAnswer(content=content, **head)
 
     async def end(self) -> None:
         """Kill the process, whatever it is doing."""
@@ -112,7 +114,7 @@ class Worker:
         await self.start()
 
 
-class Line:
+class WaitingLine:
     """A queue of requests that wait for their turn.
 
     Parameters
@@ -164,7 +166,7 @@ class Line:
             self._free += 1
 
 
-class Pool:
+class WorkerPool:
     """Several workers, each with one task at a time.
 
     Parameters
@@ -180,8 +182,8 @@ class Pool:
         self._workers = [Worker() for _ in range(workers)]
         # The worker used last comes first: its memory is allocated already.
         self._free: asyncio.PriorityQueue[tuple[float, int]] = asyncio.PriorityQueue()
-        self._questions = Line(workers, limits.waiting)
-        self._tables = Line(limits.tables, limits.waiting)
+        self._questions = WaitingLine(workers, limits.waiting)
+        self._tables = WaitingLine(limits.tables, limits.waiting)
 
     async def start(self) -> None:
         """Start all workers."""
@@ -194,12 +196,12 @@ class Pool:
         for worker in self._workers:
             await worker.end()
 
-    async def answer(self, task: str, given: dict[str, Any], body: bytes = b"") -> Answer:
+    async def answer(self, task: str, given: dict[str, Any], body: bytes = b"") -> WorkerAnswer:
         """Have a question answered; cancelling it kills the worker."""
         async with self._questions.take_turn():
             return await self._run(task, given, body, self.limits.question_memory)
 
-    async def read(self, task: str, given: dict[str, Any], size: int = 0) -> Answer:
+    async def read(self, task: str, given: dict[str, Any], size: int = 0) -> WorkerAnswer:
         """Have a table of so many bytes read; cancelling it kills the worker.
 
         A small table need not wait for all the large ones that arrived before it.
@@ -207,7 +209,9 @@ class Pool:
         async with self._tables.take_turn(handicap=size / MIB):
             return await self._run(task, given, b"", self.limits.memory)
 
-    async def _run(self, task: str, given: dict[str, Any], body: bytes, memory: int) -> Answer:
+    async def _run(
+        self, task: str, given: dict[str, Any], body: bytes, memory: int
+    ) -> WorkerAnswer:
         async with self._borrow() as worker:
             try:
                 await worker.wait_until_ready()  # loading is not part of the task
@@ -242,9 +246,9 @@ class Pool:
             self._free.put_nowait((order, place))
 
 
-def _report_death() -> Answer:
+def _report_death() -> WorkerAnswer:
     detail = (
         "The worker died before it finished; the request may need more memory than this server "
         "allows. Ask for less, or use the command line."
     )
-    return Answer(422, MEDIA_TYPE, encode(problem(422, detail)))
+    return WorkerAnswer(422, MEDIA_TYPE, encode(problem(422, detail)))

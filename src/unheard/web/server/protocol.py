@@ -147,7 +147,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._wait_for_next()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no request as all errors are answered."""
+        """Answer what is not a valid request like all other errors."""
         self._refuse(*(self._refusal or (400, f"{msg.rstrip('.')}. Check the request.")))
 
     def _refuse(self, status: int, detail: str) -> None:

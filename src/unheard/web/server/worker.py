@@ -18,7 +18,7 @@ import duckdb
 from unheard.web.api.problems import MEDIA_TYPE, as_problem, encode, fault, problem
 from unheard.web.server.limits import MIB
 from unheard.web.server.memory import limit_memory, read_resident
-from unheard.web.server.pool import HEADER, READY, Answer
+from unheard.web.server.pool import HEADER, READY, WorkerAnswer
 
 _RESERVED = 768 * MIB
 """Address space that the engine behind charts reserves, and hardly uses."""
@@ -60,7 +60,7 @@ def _read(questions: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
     return json.loads(document), content
 
 
-def _write(answers: BinaryIO, answer: Answer, *, retires: bool) -> None:
+def _write(answers: BinaryIO, answer: WorkerAnswer, *, retires: bool) -> None:
     head = {name: getattr(answer, name) for name in ("status", "media_type", "file_name")}
     text = json.dumps(head | {"retires": retires}).encode()
     answers.write(HEADER.pack(len(text), len(answer.content)) + text)
@@ -68,7 +68,7 @@ def _write(answers: BinaryIO, answer: Answer, *, retires: bool) -> None:
     answers.flush()
 
 
-def _run_task(task: Callable[..., Answer], given: dict[str, Any]) -> Answer:
+def _run_task(task: Callable[..., WorkerAnswer], given: dict[str, Any]) -> WorkerAnswer:
     try:
         return task(**given)
     except (MemoryError, duckdb.OutOfMemoryException):
@@ -78,7 +78,7 @@ def _run_task(task: Callable[..., Answer], given: dict[str, Any]) -> Answer:
         if known is None:
             traceback.print_exc()
         found = known or fault().problem
-    return Answer(found["status"], MEDIA_TYPE, encode(found))
+    return WorkerAnswer(found["status"], MEDIA_TYPE, encode(found))
 
 
 def _end_with_server(server: int) -> None:
