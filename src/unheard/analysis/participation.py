@@ -22,6 +22,9 @@ from unheard.text import write_exactly
 LEAST_PARTICIPATION = 1e-9
 """Lower bound of participation where the data do not give one."""
 
+_NEAR_0 = 1e-3
+"""Participation ratios below this are not written out."""
+
 DIRECTION_LEVEL = 0.05
 """Significance level of the tests that suggest a direction."""
 
@@ -181,12 +184,16 @@ _QUIET_WORDS = {
 def describe_participation(found: Participation) -> list[str]:
     """Say which direction and which participation ratio were found."""
     p = {"middle": found.middle_p}.get(found.quiet, found.trend_p)
-    least = "near 0" if found.q_lower < 1e-3 else f"as small as {found.q_lower:.2g}"
+    least = "near 0" if found.q_lower < _NEAR_0 else f"as small as {found.q_lower:.2g}"
+    ratio = "The estimated participation ratio is near 0: those who respond least often hardly do."
+    if found.q >= _NEAR_0:
+        ratio = (
+            f"The estimated participation ratio is q = {found.q:.2g}: those who respond least "
+            f"often do so {found.q:.2g} times as often as those who respond most often."
+        )
     return [
         f"{_QUIET_WORDS[found.quiet]} ({write_p_value(p)}).",
-        f"The estimated participation ratio is q = {found.q:.2g}: those who respond least often do "
-        f"so {found.q:.2g} times as often as those who respond most often. A q {least} cannot be "
-        "ruled out.",
+        f"{ratio} A q {least} cannot be ruled out.",
     ]
 
 
