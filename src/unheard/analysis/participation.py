@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import logit, ndtri
 
+from unheard.errors import CountsError
 from unheard.formulas.operations import Floats
 from unheard.formulas.pooling import Pool
 from unheard.model.assumption import Assumption, Learned
@@ -153,6 +154,28 @@ class Participation(Result):
     def learned(self) -> Learned:
         """Where the assumption comes from."""
         return Learned(self.source, self.sentences, self.warnings)
+
+
+def check_people(people: Floats, responses: Floats, what: str) -> None:
+    """Raise unless n is a whole number and at least the number of responses, item by item.
+
+    ``what`` is what the responses are called.
+    """
+    few = ~(people >= responses)
+    bad = few | ~np.isfinite(people) | (people != np.rint(people))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise CountsError(
+            "n",
+            index=at if len(people) > 1 else (),
+            problem="{argument} must be at least the number of {what}, {responses}"
+            if few[at]
+            else "{argument} must be a whole number of people",
+            value=float(people[at]),
+            hint="Count everybody who was asked, whether they responded or not",
+            what=what,
+            responses=f"{responses[at]:.15g}",
+        )
 
 
 def choose_direction(

@@ -24,6 +24,7 @@ from scipy.special import chdtrc, expit, logit, stdtr, stdtrit
 from unheard.analysis.participation import (
     LEAST_PARTICIPATION,
     Participation,
+    check_people,
     choose_direction,
     describe_participation,
     write_p_value,
@@ -209,7 +210,7 @@ def _read_cells(
     try:
         cells = np.asarray(counts, dtype=np.float64)
     except (TypeError, ValueError):
-        raise _refuse_shape(Given("a table with parts of unequal length")) from None
+        raise _refuse_shape(Given("a table with text, or with parts of unequal length")) from None
     if cells.ndim == 2:
         cells = cells[None]
     if cells.ndim != 3 or not cells.size:
@@ -272,17 +273,7 @@ def _read_people(n: ArrayLike | None, cells: Floats) -> Floats | None:
             value=Given(f"an array of shape {people.shape}"),
         )
     responses = cells.sum(axis=(1, 2)) if len(people) == len(cells) else np.array([cells.sum()])
-    bad = ~(people >= responses) | ~np.isfinite(people)
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise CountsError(
-            "n",
-            index=at if len(people) > 1 else (),
-            problem="{argument} must be at least the number of responses, {responses}",
-            value=float(people[at]),
-            hint="Count everybody who was asked, whether they responded or not",
-            responses=f"{responses[at]:.15g}",
-        )
+    check_people(people, responses, "responses")
     return people
 
 
