@@ -6,10 +6,10 @@ never respond. Items are pooled: participation depends on the rating and the req
 item.
 
 The box is the profile likelihood of each rating's participation, at a level divided among the
-ratings. Its critical value is that of a t distribution with as many degrees of freedom as there are
-responses in the smallest cell, or items, because with few responses the likelihood is
-far from quadratic. If there are several items, the likelihood is flattened by the design effect
-[KG98].
+ratings. Its critical value is that of a t distribution, because with few responses the likelihood
+is far from quadratic. Its degrees of freedom are half the number of responses to the first request,
+or to all later ones, or the number of items, whichever is the least. If there are several items,
+the likelihood is flattened by the design effect [KG98].
 """
 
 from __future__ import annotations
@@ -293,7 +293,9 @@ def _measure_clustering(
     What each item contributes to an estimate is known to first order. Its scatter between items is
     compared with that of people who respond independently of each other.
     """
-    fewest = np.maximum(fit.counts.min(axis=0) / 2, 1.0)
+    # Few responses to the first request, or to all later ones, make the likelihood skewed.
+    later = fit.counts[1:].sum(axis=0)
+    fewest = np.maximum(np.minimum(fit.counts[0], later) / 2, 1.0)
     items = len(cells)
     if items == 1:
         return np.ones(len(fewest)), fewest
