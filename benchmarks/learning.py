@@ -16,14 +16,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from rich.progress import track
-from scipy.special import expit
+from scipy.special import chdtri, expit, ndtr
 
 import unheard as uh
 from benchmarks.calibration import FEWEST, TRACKS, read
 from benchmarks.sections import MISSING, SECTIONS
+from unheard.analysis.wave_fit import fit_waves
+from unheard.analysis.waves import MODEL_LEVEL, check_model
 from unheard.formulas.operations import Floats
 
 RUNS = 200
+TESTS = 1000
 SHARES = np.array([0.1, 0.15, 0.25, 0.3, 0.2])
 LEVELS = np.array([0.0, -0.3, -0.5])
 LOW = np.array([-1.2, -0.8, -0.3, 0.1, 0.5])
@@ -142,22 +145,39 @@ def _average_participation(effects: Floats, spread: float, waves: int) -> Floats
 def find_power() -> None:
     sizes = (1000, 3000, 10_000)
     print("waves: share of surveys with three requests in which the test rejects the model")
-    print(f"{'':32}" + "".join(f"{f'n = {n:,}':>12}" for n in sizes))
+    print("(and of the most powerful test, which would have to know the change)")
+    print(f"{'':32}" + "".join(f"{f'n = {n:,}':>14}" for n in sizes))
     for name, changes in VIOLATIONS.items():
         rng = np.random.default_rng(4)
-        shares = [np.mean([_rejects(rng, n, changes) for _ in range(RUNS)]) for n in sizes]
-        print(f"{name:32}" + "".join(f"{share:>12.2f}" for share in shares))
+        cells = []
+        for n in sizes:
+            share = np.mean([_rejects(rng, n, changes) for _ in range(TESTS)])
+            cells.append(f"{share:.2f} ({_find_best_power(n, changes):.2f})")
+        print(f"{name:32}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
 
 
 def _rejects(rng: np.random.Generator, n: int, changes: tuple[float, ...]) -> bool:
-    from unheard.analysis.wave_fit import fit_waves
-    from unheard.analysis.waves import MODEL_LEVEL, check_model
-
     rows, _ = ask(rng, n, SHARES, LOW, 3, changes)
     fit = fit_waves(rows, n - rows.sum())
     p = check_model(fit, np.ones(len(SHARES)), VALUES)
     assert p is not None  # there are three requests
     return p < MODEL_LEVEL
+
+
+def _find_best_power(n: int, changes: tuple[float, ...]) -> float:
+    """Return the power of the chi-squared test in the direction of the change."""
+    left, rows = n * SHARES, []
+    for level, change in zip(LEVELS, (0.0, *changes), strict=True):
+        rows.append(left * expit(level + LOW + change * TILT))
+        left = left - rows[-1]
+    misfit = fit_waves(np.array(rows), float(left.sum())).misfit
+    return _exceed(float(chdtri(1, MODEL_LEVEL)), misfit)
+
+
+def _exceed(x: float, misfit: float) -> float:
+    """Return the upper tail of the noncentral chi-squared distribution with one degree."""
+    root, shift = float(np.sqrt(x)), float(np.sqrt(misfit))
+    return float(ndtr(shift - root) + ndtr(-shift - root))
 
 
 def find_error(seen: Floats, means: Floats, g: Floats | None) -> float:

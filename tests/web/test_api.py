@@ -135,7 +135,13 @@ def test_calibrate_from_counts_and_from_a_table(server: Served, command: Typed) 
     layout = {"item": "hotel", "rating": "stars", "answered": "reviewed"}
     reply = server.table("/calibrate", AUDIT, **layout)
     typed = [word for name, value in layout.items() for word in (f"--{name}", value)]
-    assert reply.document == json.loads(command("calibrate", "audit.csv", *typed, "--json").out)
+    shown = json.loads(command("calibrate", "audit.csv", *typed, "--json").out)
+    assert reply.document == shown | {"messages": []}
+    off = AUDIT + b"Alder,9,yes\n"
+    reply = server.table("/calibrate", off, **layout, off_scale="drop", scale="1:5")
+    assert reply.document["messages"] == [
+        "1 rating that is not on the scale 1 to 5 was left out (note rows_dropped)."
+    ]
 
 
 def test_plan_from_counts_and_from_a_table(server: Served, command: Typed) -> None:

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import logit, ndtri
 
+from unheard.errors import CountsError
 from unheard.formulas.operations import Floats
 from unheard.formulas.pooling import Pool
 from unheard.model.assumption import Assumption, Learned
@@ -21,6 +22,9 @@ from unheard.text import write_exactly
 
 LEAST_PARTICIPATION = 1e-9
 """Lower bound of participation where the data do not give one."""
+
+_NEAR_0 = 1e-3
+"""Participation ratios below this are not written out."""
 
 DIRECTION_LEVEL = 0.05
 """Significance level of the tests that suggest a direction."""
@@ -152,6 +156,28 @@ class Participation(Result):
         return Learned(self.source, self.sentences, self.warnings)
 
 
+def check_people(people: Floats, responses: Floats, what: str) -> None:
+    """Raise unless n is a whole number and at least the number of responses, item by item.
+
+    ``what`` is what the responses are called.
+    """
+    few = ~(people >= responses)
+    bad = few | ~np.isfinite(people) | (people != np.rint(people))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise CountsError(
+            "n",
+            index=at if len(people) > 1 else (),
+            problem="{argument} must be at least the number of {what}, {responses}"
+            if few[at]
+            else "{argument} must be a whole number of people",
+            value=float(people[at]),
+            hint="Count everybody who was asked, whether they responded or not",
+            what=what,
+            responses=f"{responses[at]:.15g}",
+        )
+
+
 def choose_direction(
     lower: Floats, upper: Floats, trend: tuple[float, float], middle: tuple[float, float]
 ) -> str:
@@ -181,12 +207,16 @@ _QUIET_WORDS = {
 def describe_participation(found: Participation) -> list[str]:
     """Say which direction and which participation ratio were found."""
     p = {"middle": found.middle_p}.get(found.quiet, found.trend_p)
-    least = "near 0" if found.q_lower < 1e-3 else f"as small as {found.q_lower:.2g}"
+    least = "near 0" if found.q_lower < _NEAR_0 else f"as small as {found.q_lower:.2g}"
+    ratio = "The estimated participation ratio is near 0: those who respond least often hardly do."
+    if found.q >= _NEAR_0:
+        ratio = (
+            f"The estimated participation ratio is q = {found.q:.2g}: those who respond least "
+            f"often do so {found.q:.2g} times as often as those who respond most often."
+        )
     return [
         f"{_QUIET_WORDS[found.quiet]} ({write_p_value(p)}).",
-        f"The estimated participation ratio is q = {found.q:.2g}: those who respond least often do "
-        f"so {found.q:.2g} times as often as those who respond most often. A q {least} cannot be "
-        "ruled out.",
+        f"{ratio} A q {least} cannot be ruled out.",
     ]
 
 

@@ -24,6 +24,7 @@ from scipy.special import chdtrc, chdtri, expit, logit, ndtr
 from unheard.analysis.participation import (
     LEAST_PARTICIPATION,
     Participation,
+    check_people,
     describe_participation,
     write_p_value,
 )
@@ -219,18 +220,7 @@ def _read_people(n: ArrayLike, cells: Floats) -> Floats:
             value=Given(f"an array of shape {people.shape}"),
             hint="Response rates require the number of people of every item",
         )
-    responses = cells.sum(axis=1)
-    bad = ~(people >= responses) | ~np.isfinite(people)
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise CountsError(
-            "n",
-            index=at,
-            problem="{argument} must be at least the number of ratings, {responses}",
-            value=float(people[at]),
-            hint="Count everybody, whether they responded or not",
-            responses=f"{responses[at]:.15g}",
-        )
+    check_people(people, cells.sum(axis=1), "ratings")
     return people
 
 

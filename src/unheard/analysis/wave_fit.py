@@ -41,6 +41,9 @@ _DAMPING = 1e-4
 _AWAY = (-2.0, 2.0)
 """How far from the best levels of requests other peaks of the likelihood are looked for."""
 
+_FEW = 500
+"""With fewer responses than this, the likelihood may have several peaks within the limits."""
+
 _CLOSE = 1e-3
 """How closely limits are found, in log-odds."""
 
@@ -343,15 +346,16 @@ def fit_waves(
             effects[hold[0]] = shape.solve_effect(levels, hold[1])
         return levels, effects, x[m + free :]
 
-    def evaluate(x: Floats) -> tuple[float, Floats]:
-        logs = shape.find_log_means(*place(x))
+    def evaluate(at: tuple[Floats, Floats, Floats]) -> tuple[float, Floats]:
+        logs = shape.find_log_means(*at)
         return float((cells * logs).sum() - np.exp(logs).sum()), logs
 
     x = np.concatenate((b, a[1 : 1 + free], log_people))
-    value, logs = evaluate(x)
+    at = place(x)
+    value, logs = evaluate(at)
     damping = _DAMPING
     for _ in range(_STEPS):
-        slopes = _hold(shape, place(x), hold)
+        slopes = _hold(shape, at, hold)
         means = np.exp(logs)
         score = slopes.T @ (cells - means)
         information = (slopes.T * means) @ slopes
@@ -361,15 +365,17 @@ def fit_waves(
             move = np.linalg.solve(information + np.diag(damping * scale), score)
             # No step larger than a few units of log-odds.
             move *= min(1.0, 4.0 / max(np.abs(move).max(), 1e-300))
-            better, other = evaluate(x + move)
+            there = place(x + move)
+            better, other = evaluate(there)
             if better >= value:
-                gained, x, value, logs = better - value, x + move, better, other
+                gained, value, logs = better - value, better, other
+                x, at = x + move, there
                 damping = max(damping / 10, 1e-10)
                 break
             damping *= 10
         if gained < enough:
             break
-    levels, effects, people = place(x)
+    levels, effects, people = at
     return WaveFit(counts, unheard, effects, levels, people, value, spread)
 
 
@@ -383,12 +389,13 @@ def find_profile_limits(best: WaveFit, rating: int, drop: float) -> tuple[float,
     spread = float(np.sqrt(best.covariance[rating, rating]))
     step = float(np.clip(spread * np.sqrt(drop), 0.05, 4.0)) if np.isfinite(spread) else 1.0
 
-    known = best.unheard is not None
-    elsewhere = [replace(best, a=np.append(0.0, best.a[1:] + far)) for far in _AWAY if known]
+    several_peaks = best.unheard is not None and best.counts.sum() < _FEW
+    elsewhere = [
+        replace(best, a=np.append(0.0, best.a[1:] + far)) for far in _AWAY if several_peaks
+    ]
 
     def fall(t: float, at: WaveFit) -> tuple[float, WaveFit]:
-        # With few people the likelihood has several peaks: a value is ruled out if no start leads
-        # to a fit that is likely enough.
+        # A value is ruled out if no start leads to a fit that is likely enough.
         found = []
         for start in (at, best, *elsewhere):
             fit = fit_waves(best.counts, best.unheard, (rating, t), start, best.spread)

@@ -6,10 +6,10 @@ never respond. Items are pooled: participation depends on the rating and the req
 item.
 
 The box is the profile likelihood of each rating's participation, at a level divided among the
-ratings. Its critical value is that of a t distribution with as many degrees of freedom as there are
-responses in the smallest cell, or items, because with few responses the likelihood is
-far from quadratic. If there are several items, the likelihood is flattened by the design effect
-[KG98].
+ratings. Its critical value is that of a t distribution, because with few responses the likelihood
+is far from quadratic. Its degrees of freedom are half the number of responses to the first request,
+or to all later ones, or the number of items, whichever is the least. If there are several items,
+the likelihood is flattened by the design effect [KG98].
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from scipy.special import chdtrc, expit, logit, stdtr, stdtrit
 from unheard.analysis.participation import (
     LEAST_PARTICIPATION,
     Participation,
+    check_people,
     choose_direction,
     describe_participation,
     write_p_value,
@@ -211,7 +212,7 @@ def _read_cells(
     try:
         cells = np.asarray(counts, dtype=np.float64)
     except (TypeError, ValueError):
-        raise _refuse_shape(Given("a table with parts of unequal length")) from None
+        raise _refuse_shape(Given("a table with text, or with parts of unequal length")) from None
     if cells.ndim == 2:
         cells = cells[None]
     if cells.ndim != 3 or not cells.size:
@@ -274,17 +275,7 @@ def _read_people(n: ArrayLike | None, cells: Floats) -> Floats | None:
             value=Given(f"an array of shape {people.shape}"),
         )
     responses = cells.sum(axis=(1, 2)) if len(people) == len(cells) else np.array([cells.sum()])
-    bad = ~(people >= responses) | ~np.isfinite(people)
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise CountsError(
-            "n",
-            index=at if len(people) > 1 else (),
-            problem="{argument} must be at least the number of responses, {responses}",
-            value=float(people[at]),
-            hint="Count everybody who was asked, whether they responded or not",
-            responses=f"{responses[at]:.15g}",
-        )
+    check_people(people, responses, "responses")
     return people
 
 
@@ -304,7 +295,9 @@ def _measure_clustering(
     What each item contributes to an estimate is known to first order. Its scatter between items is
     compared with that of people who respond independently of each other.
     """
-    fewest = np.maximum(fit.counts.min(axis=0) / 2, 1.0)
+    # Few responses to the first request, or to all later ones, make the likelihood skewed.
+    later = fit.counts[1:].sum(axis=0)
+    fewest = np.maximum(np.minimum(fit.counts[0], later) / 2, 1.0)
     items = len(cells)
     if items == 1:
         return np.ones(len(fewest)), fewest

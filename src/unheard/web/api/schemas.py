@@ -311,7 +311,10 @@ class InspectionDocument(BaseModel):
 
 
 class AuditDocument(BaseModel):
-    """The document of ``unheard calibrate --json``; with segments or windows, one for each."""
+    """The document of ``unheard calibrate --json``; with segments or windows, one for each.
+
+    ``messages`` say what was done to rows that could not be used as they were.
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -325,3 +328,4 @@ class AuditDocument(BaseModel):
     words: str | None = None
     sentences: list[str] | None = None
     warnings: list[str] | None = None
+    messages: list[str] | None = None

@@ -335,14 +335,16 @@ def _write_command(file: str, given: Given) -> str:
 
 def calibrate_table(upload: Given, given: Given) -> WorkerAnswer:
     """Answer who takes part, from a table."""
-    return as_json(_calibrate(upload, given).build_document())
+    messages: list[str] = []
+    document = _calibrate(upload, given, messages).build_document()
+    return as_json(document | {"messages": messages})
 
 
 def calibrate_table_chart(upload: Given, given: Given, how: Given) -> WorkerAnswer:
     """Draw who takes part, from a table."""
     from unheard.charts.draw import draw_calibration, draw_drift
 
-    found = _calibrate(upload, given)
+    found = _calibrate(upload, given, [])
     if found.drift is not None:
         return send_picture(draw_drift(found.drift), how)
     if found.columns:
@@ -373,14 +375,14 @@ def plan_table(upload: Given, given: Given, as_csv: bool) -> WorkerAnswer:
     return as_json(plans.to_dict() | {"messages": job.messages})
 
 
-def _calibrate(upload: Given, given: Given) -> Calibrated:
+def _calibrate(upload: Given, given: Given, messages: list[str]) -> Calibrated:
     from unheard.tables.calibration import calibrate_table
     from unheard.tables.learning_table import Tool
 
     values = parse_options("calibrate", "rest", given)
     table = Upload(**upload, given=given)
     table.check()
-    return calibrate_table(table.file, values, Tool(table.where))
+    return calibrate_table(table.file, values, Tool(table.where, note=messages.append))
 
 
 def _as_csv(rows: list[dict[str, Any]], name: str) -> WorkerAnswer:

@@ -81,7 +81,7 @@ function showLearned(box, learned, changed) {
   const text = el("div");
   fillParagraphs(text, learned.sentences);
   const warnings = el("ul", { class: "notes" });
-  fillNotes(warnings, learned.warnings);
+  fillNotes(warnings, [...learned.warnings, ...(learned.messages ?? [])]);
   box.replaceChildren(text, warnings, el("div", { class: "chart" }), offerUse(learned, changed));
 }
 
