@@ -103,7 +103,12 @@ def check_kinds(request: Request, opened: Opened) -> None:
     numbers = ("whole", "real", "single")
     for names, argument, allowed, hint in (
         (request.rating, "rating", (*numbers, "text"), "Name a column of ratings"),
-        (request.counts, "counts", numbers, "Correct these values, or name other columns"),
+        (
+            request.counts,
+            "counts",
+            numbers,
+            "Correct these values, write 0 where nobody gave a rating, or name other columns",
+        ),
         ((request.n_column,), "n_column", numbers, "Name a column of numbers without commas"),
         ((request.q_column,), "q_column", numbers, "Name a column of numbers up to 1"),
         ((request.time,), "time", ("time", "text"), "Name a column of dates or times"),
@@ -114,7 +119,7 @@ def check_kinds(request: Request, opened: Opened) -> None:
             if name is not None and kind is not None and kind not in allowed:
                 what = {"text": "text", "time": "times"}.get(kind, "values of another type")
                 if kind == "text":
-                    what += _list_text(opened, name)
+                    what = _list_text(opened, name)
                 raise ColumnError(
                     argument,
                     problem="Column {column} of {table} cannot be used for {argument}: it contains "
@@ -131,7 +136,7 @@ def _list_text(opened: Opened, name: str) -> str:
     """List what is no number in a column of text, or what there is."""
     values = count_values(opened, name, column(name).is_(exp.null()).not_())
     words = {value: times for value, times in values.items() if not _is_number(value)}
-    return f", {list_values(words or values)}" if values else ""
+    return f"text, {list_values(words or values)}" if values else "no values"
 
 
 def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
