@@ -437,10 +437,8 @@ def _values_off_scale(request: Request, opened: Opened) -> Counter[object]:
             raise ColumnError(
                 "rating",
                 problem="Column {column} of {table} contains no numbers: {shown}",
-                hint="Name the column with the ratings in {argument}; if these are ratings, say "
-                f"what each stands for, as in {_LABELS}"
-                if _ask_about(values)
-                else "Name the column with the ratings in {argument}",
+                hint="Name the column with the ratings in {argument}"
+                + (_EXPLAIN if _ask_about(values) else ""),
                 code="wrong_column_type",
                 column=repr(name),
                 table=opened.words,
@@ -492,6 +490,7 @@ def _advise_on_scale(
 
 
 _LABELS = "{labels:{asked}}"
+_EXPLAIN = "; if these are ratings, say what each stands for, as in " + _LABELS
 
 
 def _ask_about(values: Mapping[object, int]) -> str:

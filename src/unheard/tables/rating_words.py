@@ -130,9 +130,7 @@ def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> Read
     raise DataError(
         "labels",
         problem="The values of {columns} in {table} are no words that are recognised: {words}",
-        hint=f"{_SAY_EACH}, as in {{labels:{{asked}}}}"
-        if ask_about(counts)
-        else "Leave {labels} out",
+        hint=_SAY_EACH + ", as in {labels:{asked}}" if ask_about(counts) else "Leave {labels} out",
         columns=_columns(request),
         table=opened.words,
         words=list_values(counts, MOST_WORDS_SHOWN) or "there are none",
