@@ -238,6 +238,8 @@ class PostgresBench(Bench):
                 return "double precision"
             if pa.types.is_timestamp(given):
                 return "timestamp"
+            if pa.types.is_boolean(given):
+                return "boolean"
             return "date" if pa.types.is_date(given) else "text"
 
         columns = ", ".join(

@@ -496,6 +496,14 @@ EVERYDAY = (
         COUNTS_EXPECTED,
         {"item": "hotel", "counts": ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")},
     ),
+    *(
+        Everyday(f"counts of {names[0]}.csv", text(as_text([("hotel", *names), *COUNTS])),
+                 COUNTS_EXPECTED, {"item": "hotel", "counts": names})
+        for names in (
+            ("Terrible", "Poor", "Average", "Very good", "Excellent"),
+            tuple("★" * n for n in range(1, 6)),
+        )
+    ),
     Everyday(
         "best first.csv",
         text(as_text([("hotel", *(f"{n} stars" for n in range(5, 0, -1))),

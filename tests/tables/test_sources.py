@@ -482,3 +482,33 @@ def test_where_reading_does_not_apply(tmp_path: Path) -> None:
             uh.OptionError,
             header=header,
         )
+
+
+@pytest.mark.parametrize(
+    ("text", "mixed"),
+    [
+        (b"a\r\nb\r\n", False),
+        (b"a\nb\n", False),
+        (b"a\r\nb\n", True),
+        (b"a\nb\r\n", True),
+        (b"a\rb\r", False),
+    ],
+)
+def test_lines_that_end_in_two_ways_are_seen_in_any_pieces(text: bytes, mixed: bool) -> None:
+    for first, second in product(range(len(text) + 1), repeat=2):
+        survey = Survey()
+        for piece in (text[:first], text[first:second], text[max(first, second) :]):
+            survey.see(piece)
+        assert survey.has_mixed_ends == mixed
+
+
+def test_the_index_of_pandas_names_items_as_columns_do() -> None:
+    frame = STAYS.to_pandas()
+    wanted = uh.rate(frame, "hotel", "stars", q=0.3)
+    found = uh.rate(frame.set_index("hotel"), "hotel", "stars", q=0.3)
+    assert found.equals(wanted)
+    counts = pd.crosstab(frame["hotel"], frame["stars"]).reindex(columns=range(1, 6), fill_value=0)
+    found = uh.rate(counts, "hotel", counts=[1, 2, 3, 4, 5], q=0.3)
+    assert found.equals(wanted)
+    with pytest.raises(uh.ColumnError, match="no column 'wing'"):
+        uh.rate(counts, "wing", counts=[1, 2, 3, 4, 5], q=0.3)

@@ -31,6 +31,13 @@ def test_words_count_as_the_ratings_that_they_stand_for(database: Bench) -> None
         check(database, WORDED, wanted, rating="rating", q=0.3, labels="auto")
 
 
+def test_true_and_false_are_words(database: Bench) -> None:
+    binary = TABLE.set_column(1, "rating", pa.array([int(value > 3) for value in NUMBERS]))
+    flags = TABLE.set_column(1, "rating", pa.array([value > 3 for value in NUMBERS]))
+    wanted = expected(binary, ["item"], "rating", [0, 1], q=0.3)
+    check(database, flags, wanted, rating="rating", q=0.3, labels="False=0,True=1")
+
+
 @pytest.mark.parametrize("name", ["duckdb", "sqlite"])
 def test_stated_words(name: str) -> None:
     database = bench(name)

@@ -49,7 +49,7 @@ _RAISE_VARYING = "use its largest value with {bad_n:raise}"
 
 def _advise(request: Request, advice: str, raising: str = "") -> str:
     """Add to advice on n what may be done without correcting it."""
-    ways = [] if request.strata else [_UNKNOWN]
+    ways = [] if request.strata or request.requires_n else [_UNKNOWN]
     return write_list([advice, *ways, *([raising] if raising else [])])
 
 
@@ -164,7 +164,7 @@ def _checks_of_n(request: Request) -> list[_Check]:
         _Check(
             n.is_(exp.null()),
             "In {table}, n is missing for {many}{shown}",
-            _advise(request, "Give every item its n, leave n out"),
+            _advise(request, "Give every item its n" + ", leave n out" * (not request.requires_n)),
             (N,),
         ),
         _Check(

@@ -103,7 +103,12 @@ def check_kinds(request: Request, opened: Opened) -> None:
     numbers = ("whole", "real", "single")
     for names, argument, allowed, hint in (
         (request.rating, "rating", (*numbers, "text"), "Name a column of ratings"),
-        (request.counts, "counts", numbers, "Correct these values, or name other columns"),
+        (
+            request.counts,
+            "counts",
+            numbers,
+            "Correct these values, write 0 where nobody gave a rating, or name other columns",
+        ),
         ((request.n_column,), "n_column", numbers, "Name a column of numbers without commas"),
         ((request.q_column,), "q_column", numbers, "Name a column of numbers up to 1"),
         ((request.time,), "time", ("time", "text"), "Name a column of dates or times"),
@@ -114,7 +119,7 @@ def check_kinds(request: Request, opened: Opened) -> None:
             if name is not None and kind is not None and kind not in allowed:
                 what = {"text": "text", "time": "times"}.get(kind, "values of another type")
                 if kind == "text":
-                    what += _list_text(opened, name)
+                    what = _list_text(opened, name)
                 raise ColumnError(
                     argument,
                     problem="Column {column} of {table} cannot be used for {argument}: it contains "
@@ -131,7 +136,7 @@ def _list_text(opened: Opened, name: str) -> str:
     """List what is not a number in a column of text, or what there is."""
     values = count_values(opened, name, column(name).is_(exp.null()).not_())
     words = {value: times for value, times in values.items() if not _is_number(value)}
-    return f", {list_values(words or values)}" if values else ""
+    return f"text, {list_values(words or values)}" if values else "no values"
 
 
 def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
@@ -432,10 +437,8 @@ def _values_off_scale(request: Request, opened: Opened) -> Counter[object]:
             raise ColumnError(
                 "rating",
                 problem="Column {column} of {table} contains no numbers: {shown}",
-                hint="Name the column with the ratings in {argument}; if these are ratings, say "
-                "what each stands for, as in " + _LABELS
-                if _ask_about(values)
-                else "Name the column with the ratings in {argument}",
+                hint="Name the column with the ratings in {argument}"
+                + (_EXPLAIN if _ask_about(values) else ""),
                 code="wrong_column_type",
                 column=repr(name),
                 table=opened.words,
@@ -487,6 +490,7 @@ def _advise_on_scale(
 
 
 _LABELS = "{labels:{asked}}"
+_EXPLAIN = "; if these are ratings, say what each stands for, as in " + _LABELS
 
 
 def _ask_about(values: Mapping[object, int]) -> str:

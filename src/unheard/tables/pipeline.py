@@ -26,7 +26,7 @@ from unheard.formulas.operations import NUMPY, total
 from unheard.model.arguments import Columns, Labels, Pairs
 from unheard.model.assumption import Assumption
 from unheard.model.histograms import LARGEST_COUNT
-from unheard.model.labels import read_labels, read_stars, recognise
+from unheard.model.labels import read_labels
 from unheard.model.question import build_assumption
 from unheard.model.scale import Scale, ScaleLike
 from unheard.model.scale_guess import doubt_scale
@@ -49,7 +49,12 @@ from unheard.tables.request import (
     read_window,
 )
 from unheard.tables.row_examples import EXAMPLES
-from unheard.tables.sources.column_names import TOTAL_ENDS, TOTALS
+from unheard.tables.sources.column_names import (
+    TOTAL_ENDS,
+    TOTALS,
+    read_ratings,
+    write_plainly,
+)
 from unheard.tables.sources.encodings import check_names_encoded
 from unheard.tables.sources.open import Opened, Where, open_source, second_table
 from unheard.tables.spread_ranks import rank_spread_items
@@ -296,7 +301,7 @@ def _scale_of(count_columns: tuple[str, ...]) -> Scale | None:
 
 def _check_order(count_columns: tuple[str, ...], argument: str) -> None:
     """Refuse columns whose names say that ratings do not rise: counts would go to other ratings."""
-    ratings = _read_ratings(count_columns)
+    ratings = read_ratings(count_columns)
     if ratings != sorted(ratings):
         rising = sorted(zip(ratings, count_columns, strict=True))
         raise ColumnError(
@@ -310,58 +315,12 @@ def _check_order(count_columns: tuple[str, ...], argument: str) -> None:
         )
 
 
-def _read_ratings(count_columns: tuple[str, ...]) -> list[float]:
-    """Read the ratings that names of columns state, as numbers or words; none if they do not."""
-    names = [_write_plainly(name) for name in count_columns]
-    numbers = [re.findall(r"\d+(?:\.\d+)?", name) for name in names]
-    ratings = [float(found[0]) for found in numbers if len(found) == 1]
-    may_be_anything = {*map(str.casefold, names)} <= {*"abcde"}
-    if not ratings and names and not may_be_anything:
-        ratings = _read_words(names) or _read_words(_leave_shared_words_out(names))
-    complete = len(ratings) == len({*ratings}) == len(count_columns)
-    return ratings if complete else []
-
-
-def _write_plainly(name: str) -> str:
-    """Write the name of a column as people write a rating: stars as their number, no underscores.
-
-    Examples
-    --------
-    >>> _write_plainly("★★★"), _write_plainly("strongly_agree")
-    ('3', 'strongly agree')
-    """
-    stars = read_stars(name)
-    return name.replace("_", " ") if stars is None else write_exactly(stars[0])
-
-
-def _read_words(names: Sequence[str]) -> list[float]:
-    readings = recognise(dict.fromkeys(names, 1))
-    found = [readings[0].labels.read(name)[1] for name in names] if readings else []
-    return [rating for rating in found if rating is not None]
-
-
-def _leave_shared_words_out(names: Sequence[str]) -> list[str]:
-    """Leave out the words with which all names begin or end.
-
-    Examples
-    --------
-    >>> _leave_shared_words_out(["n good count", "n very bad count"])
-    ['good', 'very bad']
-    """
-    words = [name.split() for name in names]
-    for at in (0, -1):
-        while min(map(len, words)) > 1 and len({one[at].casefold() for one in words}) == 1:
-            for one in words:
-                del one[at]
-    return [" ".join(one) for one in words]
-
-
 def _check_gaps(count_columns: tuple[str, ...], values: Scale, argument: str) -> None:
     """Refuse names that do not tell the scale: they leave a rating out, or have another one."""
     if all(name.startswith("count_") for name in count_columns):
         return  # as we name them
-    numbered = all(re.search(r"\d", _write_plainly(name)) for name in count_columns)
-    ratings = _read_ratings(count_columns) if numbered else []
+    numbered = all(re.search(r"\d", write_plainly(name)) for name in count_columns)
+    ratings = read_ratings(count_columns) if numbered else []
     if len(ratings) > 1 and (ratings != [*values.values] or values.width != values.m - 1):
         named = Scale(ratings)
         raise ColumnError(

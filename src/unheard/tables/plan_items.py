@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
@@ -165,4 +165,4 @@ def _read_plan_request(options: Mapping[str, Any]) -> Request:
     require_level(options.get("level", 0.95))
     request = read_request(**{"covers": "people", **options}, ranks=False)
     check_names(request.item, "item")
-    return request
+    return replace(request, requires_n=True)

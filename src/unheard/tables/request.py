@@ -169,6 +169,8 @@ class Request:
         How many people: one number, a column, or a column of a second table.
     bad_n
         What to do with an n that cannot be right: ``refuse`` it, ``drop`` it, or ``raise`` it.
+    requires_n
+        Whether every item must have its n.
     method, level, covers
         As in :func:`unheard.estimate`.
     strata
@@ -222,6 +224,7 @@ class Request:
     n_column: str | None = None
     n_table: Any = None
     bad_n: str = "refuse"
+    requires_n: bool = False
     method: str = "paa"
     level: float | None = 0.95
     covers: str = "mean"

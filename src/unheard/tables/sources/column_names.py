@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+from unheard.model.labels import read_stars, recognise
+from unheard.text import write_exactly
 
 RATING = re.compile(
     r"(?!.*(id|count)s?$).*((?<!ope)rating|stars|score|satisfaction"
@@ -64,3 +68,49 @@ TOTAL_ENDS = (" total", " totals", " subtotal", " average", " ergebnis", " gesam
 
 COUNT = re.compile(r"(.*?)(\d+(?:\.\d+)?)\D*")
 """How many people gave a rating, which the name states: n1, count_0.5, 5 stars."""
+
+
+def read_ratings(columns: Sequence[str]) -> list[float]:
+    """Read the ratings that names of columns state, as numbers or words; none if they do not."""
+    names = [write_plainly(name) for name in columns]
+    numbers = [re.findall(r"\d+(?:\.\d+)?", name) for name in names]
+    ratings = [float(found[0]) for found in numbers if len(found) == 1]
+    may_be_anything = {*map(str.casefold, names)} <= {*"abcde"}
+    if not ratings and names and not may_be_anything:
+        ratings = _read_words(names) or _read_words(_leave_shared_words_out(names))
+    complete = len(ratings) == len({*ratings}) == len(columns)
+    return ratings if complete else []
+
+
+def write_plainly(name: str) -> str:
+    """Write the name of a column as people write a rating: stars as their number, no underscores.
+
+    Examples
+    --------
+    >>> write_plainly("★★★"), write_plainly("strongly_agree")
+    ('3', 'strongly agree')
+    """
+    stars = read_stars(name)
+    return name.replace("_", " ") if stars is None else write_exactly(stars[0])
+
+
+def _read_words(names: Sequence[str]) -> list[float]:
+    readings = recognise(dict.fromkeys(names, 1))
+    found = [readings[0].labels.read(name)[1] for name in names] if readings else []
+    return [rating for rating in found if rating is not None]
+
+
+def _leave_shared_words_out(names: Sequence[str]) -> list[str]:
+    """Leave out the words with which all names begin or end.
+
+    Examples
+    --------
+    >>> _leave_shared_words_out(["n good count", "n very bad count"])
+    ['good', 'very bad']
+    """
+    words = [name.split() for name in names]
+    for at in (0, -1):
+        while min(map(len, words)) > 1 and len({one[at].casefold() for one in words}) == 1:
+            for one in words:
+                del one[at]
+    return [" ".join(one) for one in words]

@@ -101,8 +101,10 @@ class Survey:
         returns = piece.count(b"\r")
         self._has_returns |= returns > 0
         if not self._has_feeds_alone:
+            # A return and its line feed may be parted.
             begun = self.tail.endswith(b"\r") and piece.startswith(b"\n")
-            self._has_feeds_alone = piece.count(b"\n", int(begun)) > returns
+            feeds = piece.count(b"\n", int(begun))
+            self._has_feeds_alone = feeds > returns - piece.endswith(b"\r")
 
     @property
     def has_mixed_ends(self) -> bool:

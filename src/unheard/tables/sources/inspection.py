@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from unheard.errors import PYTHON, ColumnError, ScaleError, Surface, write_list
-from unheard.model.labels import recognise
+from unheard.model.labels import read_stars, recognise
 from unheard.model.scale import Scale
 from unheard.model.scale_guess import doubt_scale, guess_scale
 from unheard.options.option import write_text
@@ -18,7 +18,15 @@ from unheard.tables.check_rows import count_values
 from unheard.tables.engines.base import Engine
 from unheard.tables.rating_words import count_texts
 from unheard.tables.request import Kind
-from unheard.tables.sources.column_names import COUNT, ITEM, PEOPLE, PERSON, RATING
+from unheard.tables.sources.column_names import (
+    COUNT,
+    ITEM,
+    PEOPLE,
+    PERSON,
+    RATING,
+    read_ratings,
+    write_plainly,
+)
 from unheard.tables.sources.open import Opened
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.expressions import number
@@ -36,6 +44,8 @@ _COUNTED = 200_000
 
 _RARE = 0.02
 """Values at the ends as rare as this may be slips, and do not make a scale longer."""
+
+_FEWEST_COUNTS = 2
 
 _NUMBERS: tuple[Kind, ...] = ("whole", "real", "single")
 
@@ -322,14 +332,27 @@ def _score_people(one: ColumnSummary) -> float:
 
 
 def _find_counts(columns: Sequence[ColumnSummary]) -> tuple[str, ...]:
-    """Find columns named alike but for a rising number: n1, n2, ...; count_0.5, count_1, ..."""
-    groups: dict[str, list[tuple[float, str]]] = {}
+    """Find columns named alike but for a rising number, such as n1, n2, ..., or after ratings."""
+    groups: dict[str, list[ColumnSummary]] = {}
     for one in columns:
         found = COUNT.fullmatch(one.name)
-        if found is not None and _may_be_counts(one):
-            groups.setdefault(found[1], []).append((float(found[2]), one.name))
-    best = max(groups.values(), key=len, default=[])
-    return tuple(name for _, name in sorted(best)) if len(best) > 1 else ()
+        if found is not None:
+            groups.setdefault(found[1], []).append(one)
+    complete = [group for group in groups.values() if all(map(_may_be_counts, group))]
+    best = max(complete, key=len, default=[])
+    if len(best) < _FEWEST_COUNTS:
+        best = [one for one in columns if _may_be_counts(one) and _names_rating(one)]
+    ratings = read_ratings([one.name for one in best])
+    pairs = sorted(zip(ratings, (one.name for one in best), strict=False))
+    return tuple(name for _, name in pairs) if len(pairs) >= _FEWEST_COUNTS else ()
+
+
+def _names_rating(one: ColumnSummary) -> bool:
+    """Whether a column is called as a rating is: Good, Very poor, ★★★."""
+    if read_stars(one.name) is not None:
+        return True
+    readings = recognise({write_plainly(one.name): 1}) if len(one.name) > 1 else []
+    return any(reading.labels.has_ratings for reading in readings)
 
 
 def _may_be_counts(one: ColumnSummary) -> bool:
@@ -339,8 +362,7 @@ def _may_be_counts(one: ColumnSummary) -> bool:
 
 
 def _write_scale_of_counts(names: Sequence[str]) -> str | None:
-    found = [COUNT.fullmatch(name) for name in names]
-    return _write_scale([float(one[2]) for one in found if one is not None])
+    return _write_scale(read_ratings(names))
 
 
 def _guess_scale(rating: ColumnSummary) -> str | None:

@@ -425,10 +425,23 @@ def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:
         return _describe(relation, relation.source, "the DuckDB relation", relation.native)
     engine = DuckDB(where.memory)
     with engine.closed_on_error():
-        rows = _as_arrow(source, implementation, Roles.of(request).wanted)
+        wanted = Roles.of(request).wanted
+        if implementation.is_pandas():
+            source = _with_index(source, wanted or ())
+        rows = _as_arrow(source, implementation, wanted)
         back = partial(_same_kind, source, implementation, engine)
         opened = _describe(engine, engine.register(rows), words, back)
         return replace(opened, orders=_orders_of(rows))
+
+
+def _with_index(source: Any, wanted: Collection[str]) -> Any:
+    """Return a pandas frame with its index as columns, where one of these is asked for.
+
+    What pandas groups by or cross-tabulates, it names in the index.
+    """
+    there = {str(name) for name in source.columns}
+    named = [name for name in source.index.names if str(name) in {*wanted} - there]
+    return source.reset_index(level=named) if named else source
 
 
 def _as_arrow(
