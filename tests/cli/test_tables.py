@@ -385,7 +385,7 @@ def test_nothing_on_standard_input() -> None:
         ),
         ([*RATE, "--off-scale", "clip"], "--off-scale must be one of refuse, drop; got 'clip'"),
         ([*RATE, "--window", "month"], "--window"),
-        ([*RATE, "--rater", "hotel"], "Check that --rater names the people who rated"),
+        ([*RATE, "--rater", "hotel"], "--rater names the same column as --item; got 'hotel'"),
         ([*RATE, "--method", "minimax"], "--method"),
         ([*RATE, "--engine", "sparc"], "--engine"),
         ([*RATE, "--n-table", "peple.csv"], "peple.csv does not exist"),

@@ -204,6 +204,12 @@ def test_counts_by_window() -> None:
         same(row, wanted[key], key)
 
 
+def test_most_ratings_are_not_repeats() -> None:
+    table = STAYS.append_column("site", pa.array(["web"] * STAYS.num_rows))
+    with pytest.raises(uh.DataError, match="Check that rater names the people who rated"):
+        uh.rate(table, "hotel", "stars", q=0.3, rater="site")
+
+
 def test_counts_have_no_raters() -> None:
     with pytest.raises(uh.OptionError, match=r"^rater and counts cannot be combined"):
         uh.rate(totals([1, 2, 3]), "hotel", counts=COUNTS, q=0.3, rater="guest")
