@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import unheard as uh
@@ -71,6 +71,7 @@ def table_for(name: str, seed: int, size: int) -> pa.Table:
         lambda x: {*x} == {0, 1, 2, 3}
     ),
 )
+@example(name="non-respondents", seed=0, parts=[0], order=[0, 1, 2, 3])
 def test_any_batches_in_any_order_are_all_rows_at_once(
     tmp_path_factory: pytest.TempPathFactory,
     name: str,
@@ -89,8 +90,11 @@ def test_any_batches_in_any_order_are_all_rows_at_once(
         assert [one.added for one in added.batches] == [not again]
     assert added.n_rows == table.num_rows * len(np.atleast_1d(SETTINGS[name]["rating"]))
     told = SETTINGS[name] | {"max_dropped": 1}
-    assert uh.rate(into, **LEAN).equals(uh.rate(table, **told, **LEAN))
-    assert uh.count_ratings(into).equals(uh.count_ratings(table, **told))
+    # Of a few rows, all may have a rating off the scale.
+    found = uh.rate(into, max_dropped=1, **LEAN)
+    assert found.equals(uh.rate(table, **told, **LEAN))
+    counted = uh.count_ratings(into, max_dropped=1)
+    assert counted.equals(uh.count_ratings(table, **told))
     assert os.listdir(into.parent) == ["counts.parquet"]
 
 
