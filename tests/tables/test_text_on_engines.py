@@ -149,7 +149,7 @@ KEYS = ("item", "order", "attribute", "window_start", "window_end")
 HOTELS = pa.table({"item": [*PEOPLE], "guests": pa.array([*PEOPLE.values()], pa.int64())})
 VOICES = pa.table({"item": [*Q], "q": [*Q.values()]})
 TABLES = {"stays": STAYS, "hotels": HOTELS, "voices": VOICES}
-WAREHOUSES = benches(TEXT_BENCHES)
+WAREHOUSES, SPARK = benches(TEXT_BENCHES), benches(["spark"])
 
 
 def compare(found: list[dict[str, Any]], wanted: Rows) -> None:
@@ -167,7 +167,7 @@ def runner(request: pytest.FixtureRequest) -> Runner:
 
 
 @pytest.mark.parametrize("asked", PLAIN, ids=str)
-@pytest.mark.parametrize("runner", [*DATABASES, *WAREHOUSES], indirect=True)
+@pytest.mark.parametrize("runner", [*DATABASES, *SPARK, *WAREHOUSES], indirect=True)
 def test_closed_forms(runner: Runner, asked: dict[str, Any]) -> None:
     text = uh.write_sql("item", "rating", dialect=runner.dialect, table="stays", **asked)
     compare(runner.run(text, {"stays": STAYS}), _plain(asked))

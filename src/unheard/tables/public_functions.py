@@ -63,6 +63,7 @@ from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, read_dialect, render
 from unheard.tables.sql.rate_query import Prepared, SecondTable, write_rate_query
 from unheard.tables.sql.reserved_names import BALANCE, N, reserve
 from unheard.tables.sql.sort import sort_column, sort_rows
+from unheard.text import percent_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -644,12 +645,15 @@ def _header(request: Request, dialect: str) -> str:
     assumption = request.assumption.words()
     if request.q_column is not None:
         assumption = f"the participation ratio of each item is in column {request.q_column}."
+    interval = "no confidence interval was asked for"
+    if request.level is not None:
+        interval = f"{percent_text(request.level)} confidence interval: adds sampling error"
     lines = [
         "A rating for every item, with an allowance for the people who did not respond.",
         f"Assumption: {assumption}",
         "Columns: n_ratings, n (people, if known), average of the respondents,",
         f"estimate ({request.method}), lower and upper (bounds: what the assumption allows),",
-        "ci_lower and ci_upper (confidence interval: adds sampling error), best_rank and",
+        f"ci_lower and ci_upper ({interval}), best_rank and",
         "worst_rank (rank range), notes (what to know before using the numbers).",
         *([FENCES[dialect]] if dialect in FENCES else []),
     ]

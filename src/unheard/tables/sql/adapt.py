@@ -43,6 +43,11 @@ def adapt(nodes: Nodes, dialect: str) -> bool:
     return found
 
 
+def is_numbered(step: exp.Expr) -> bool:
+    """Whether a step does nothing but work columns out."""
+    return _NUMBERED.search(step.alias) is not None
+
+
 def separate(nodes: Nodes, dialect: str) -> None:
     """Keep an engine from repeating the expressions of a step in all that follow.
 
@@ -55,12 +60,12 @@ def separate(nodes: Nodes, dialect: str) -> None:
     elif dialect == "postgres":
         # Rows pass one by one; to materialise each step takes eight times as long.
         for step in steps:
-            if _NUMBERED.search(step.alias):
+            if is_numbered(step):
                 step.this.set("offset", exp.Offset(expression=exp.Literal.number(0)))
     elif dialect == "mysql":
         # What has a limit is not merged with what reads it.
         for step in steps:
-            if _NUMBERED.search(step.alias):
+            if is_numbered(step):
                 step.this.set("limit", exp.Limit(expression=exp.Literal.number(_ALL_ROWS)))
         for chain in nodes.get(exp.With, ()):
             while len(chain.expressions) > _MOST_STEPS and _nest(chain):

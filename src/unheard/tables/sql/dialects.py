@@ -11,7 +11,7 @@ from typing import TypeVar
 from sqlglot import Dialect, exp
 
 from unheard.errors import OptionError
-from unheard.tables.sql.adapt import adapt, separate
+from unheard.tables.sql.adapt import adapt, is_numbered, separate
 from unheard.tables.sql.explicit_columns import list_columns
 from unheard.tables.sql.pretty import write_lines
 from unheard.tables.sql.reserved_names import is_reserved, reserve
@@ -128,7 +128,8 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
         for cast in nodes.get(exp.Cast, ()):
             _write_double(cast)
     if dialect in ANALYSED_IN_ROUNDS:
-        list_columns(query)
+        _choose_among_doubles(nodes.get(exp.CTE, ()))
+        list_columns(query, briefly=pretty)
     if dialect == "duckdb":
         # It divides by zero as IEEE 754 says; a guard would cost a tenth of the time.
         for guard in nodes.get(exp.Nullif, ()):
@@ -160,6 +161,24 @@ def _write_double(cast: exp.Expr) -> None:
     if "e" not in literal.name:
         literal.set("this", f"{literal.name}e0")
     cast.replace(value)
+
+
+def _choose_among_doubles(steps: Sequence[exp.Expr]) -> None:
+    """Write what formulas choose from in one type: to find one takes Spark a round of its own."""
+    for step in steps:
+        if not is_numbered(step):
+            continue
+        offered: list[exp.Expr | None] = []
+        for choice in step.find_all(exp.Least, exp.Greatest):
+            offered += [choice.this, *choice.expressions]
+        for case in step.find_all(exp.Case):
+            offered += [
+                *(branch.args["true"] for branch in case.args["ifs"]),
+                case.args.get("default"),
+            ]
+        for one in offered:
+            if isinstance(one, exp.Literal) and not one.is_string and one.name.isdigit():
+                one.set("this", f"{one.name}e0")
 
 
 def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:

@@ -40,10 +40,12 @@ from unheard.tables.sql.reserved_names import (
     N_NULL,
     N_ROWS,
     N_WRONG,
+    PREFIX,
     SEEN,
     VALUE,
     N,
     Q,
+    plain,
     reserve,
 )
 from unheard.tables.sql.steps import Steps
@@ -425,7 +427,9 @@ def _apply_formula(
 def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
     tables = []
     if chain.constants:
-        words = "The numbers that state the assumption and the confidence level."
+        words = "The numbers that state the assumption."
+        if any(name == _CRITICAL for name, _ in chain.constants):
+            words = f"{words[:-1]}; the critical value {_CRITICAL}, and what corrects it."
         tables.append(steps.add(f"{name}_numbers", _select(chain.constants), words))
     if chain.listed is not None:
         words = "Both ends of the scale, a row for each."
@@ -437,27 +441,65 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
             spread = spread.select(everything, copy=False)
             spread = spread.join(table, join_type="cross", copy=False)
         latest = steps.add(f"{name}_0", spread)
-    sought = [_find_search_step(layer) for layer in chain.steps]
-    for index, layer in enumerate(chain.steps, start=1):
-        words = "The closed forms, step by step." if index == 1 else ""
-        if sought[index - 1]:
-            words = f"Search for the confidence limit: step {sought[index - 1]} of {max(sought)}."
+    made = [_plain_names(layer) for layer in chain.steps]
+    tries = sum(f"{TRIED}{place}" in found for place in range(1, 10) for found in made)
+    for index, (layer, found) in enumerate(zip(chain.steps, made, strict=True), start=1):
         following = _select(layer)
         following.args["expressions"].insert(0, exp.Star())
-        latest = steps.add(f"{name}_{index}", following.from_(latest, copy=False), words)
+        latest = steps.add(
+            f"{name}_{index}", following.from_(latest, copy=False), _describe(found, tries)
+        )
     results = _select(chain.results).from_(latest, copy=False)
     if chain.condition is not None:
         results = results.where(chain.condition, copy=False)
     return steps.add(name, results, "Estimate, bounds, confidence limits and notes.")
 
 
-def _find_search_step(layer: Layer) -> int:
-    """Return with which step of the search for the confidence limit a layer begins; 0 for none."""
-    found = (_TRIED.match(name) for name, _ in layer)
-    return max((int(one[1]) for one in found if one is not None), default=0)
+_CRITICAL = reserve("z")
+
+_WORK = {
+    "limit": "the confidence limit",
+    "limit_at": "the confidence limit with n",
+    "low": "the limit lies between two ratings, {0}low and {0}next",
+    "low_part": "between which ratings the limit lies",
+    "place": "the rating to test next",
+    "middle": "the rating to test next",
+    "bound": "the bound",
+    "bound_with_n": "the bound with n",
+    "excess": "what is tested is rejected where {0}excess > 0",
+    "lean": "spread {0}sd and skewness {0}lean of both sides",
+    "above_sq": "sums above and below what is tested",
+    "below_sq": "sums above and below what is tested",
+    "below_part": "sums below what is tested",
+    "extra": "the part that the test adds to those below",
+    "above_count": "sums for all places between these ratings",
+    "below_count": "sums for all places between these ratings",
+    "tilt": "what the limit with n is made of",
+    "lower_bound": "bounds from both ends",
+    "lower_limit": "limits from both ends",
+    "lower": "the bounds on the scale",
+    "sum": "sums over the ratings",
+}
+"""What a step works out, by the columns that it makes."""
+
+_LONGEST_COMMENT = 70
+"""What has room behind the name of a step."""
 
 
-_TRIED = re.compile(rf"{reserve(TRIED)}(\d+)(_\d+)?\Z")
+def _plain_names(layer: Layer) -> set[str]:
+    """Return the names of a layer's columns, without the number of their repetition."""
+    return {re.sub(r"_\d+\Z", "", plain(name)) for name, _ in layer}
+
+
+def _describe(made: set[str], tries: int) -> str:
+    """Say what a step works out, as far as there is room."""
+    found = [f"the confidence limit is sought: step {name.removeprefix(TRIED)} of {tries}"
+             for name in made if re.fullmatch(rf"{TRIED}\d+", name)]  # fmt: skip
+    found += dict.fromkeys(words.format(PREFIX) for name, words in _WORK.items() if name in made)
+    while len("; ".join(found)) > _LONGEST_COMMENT:
+        found.pop()
+    text = "; ".join(found)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 def _select(columns: Layer) -> exp.Select:
