@@ -42,6 +42,7 @@ CYRILLIC: Rows = (("отель", "stars"), ("Берёза", 5), ("Берёза",
 CYRILLIC_EXPECTED = {"Берёза": (2, 4.5), "Ольха": (1, 2.0)}
 COUNTS: Rows = (("Alder", 0, 10, 0, 1234, 2000), ("Birch", 7, 0, 0, 3, 1000))
 COUNTS_EXPECTED = {"Alder": (3244, 4.610358), "Birch": (1010, 4.969307)}
+GROUPED: Rows = [(name, at, n) for name, *many in COUNTS for at, n in enumerate(many, 1)]
 FIVE = ("n1", "n2", "n3", "n4", "n5")
 BY_RATING = {"item": "hotel", "rating": "stars"}
 BY_COUNTS = {"item": "hotel", "counts": FIVE}
@@ -395,6 +396,12 @@ ON_OTHER_SCALES: Sequence[tuple[str, Maker, Mapping[str, tuple[int, float]], str
 EVERYDAY = (
     # Delimited text.
     Everyday("plain.csv", text(as_text(TABLE))),
+    Everyday(
+        "grouped by item and rating.csv",
+        text(as_text((("hotel", "stars", "n"), *GROUPED))),
+        COUNTS_EXPECTED,
+        asked={**BY_RATING, "frequency": "n"},
+    ),
     Everyday("quoted.csv", text(as_text(TABLE, quoting=1))),
     Everyday("semicolons.csv", text(as_text(TABLE, ";", "\r\n"))),
     Everyday(

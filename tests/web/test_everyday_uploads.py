@@ -54,3 +54,4 @@ def test_an_upload_is_understood(case: Everyday, tmp_path: Path, server: Served)
         assert guesses[-1]["item"] == [wanted["item"]]
         assert guesses[-1]["rating"] == (None if counts else wanted["rating"])
         assert guesses[-1]["counts"] == list(counts)
+        assert guesses[-1]["frequency"] == wanted.get("frequency")

@@ -93,6 +93,7 @@ class SqlOptions(QuestionOptions, total=False):
 
     counts: Columns | None
     labels: Labels | None
+    frequency: str | None
     q_column: str | None
     n: float | None
     n_column: str | None
@@ -123,6 +124,7 @@ class PlannedTableOptions(QuestionOptions, ReadingOptions, total=False):
 
     counts: Columns | None
     labels: Labels | None
+    frequency: str | None
     q_column: str | None
     q_table: Table | None
     n: float | None
@@ -165,6 +167,7 @@ class CountOptions(ReadingOptions, total=False):
 
     counts: Columns | None
     labels: Labels | None
+    frequency: str | None
     scale: ScaleLike | None
     time: str | None
     window: str | None

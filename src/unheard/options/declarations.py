@@ -208,6 +208,14 @@ STRATA = Option(
     help="Columns that divide the people of an item into groups of known size ({n_column} or "
     "{n_table}). The result combines the groups.",
 )
+FREQUENCY = Option(
+    name="frequency",
+    kind="column",
+    metavar="COLUMN",
+    label="Ratings per row",
+    help="Column that says how many equal ratings a row stands for, as in a table with a row for "
+    "each item and rating.",
+)
 WEIGHT = Option(
     name="weight",
     kind="column",

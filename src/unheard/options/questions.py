@@ -14,7 +14,7 @@ Options: TypeAlias = tuple[Option, ...]
 ASSUMPTION: Options = (o.Q, o.FLOOR, o.QUIET, o.PARTICIPATION, o.G, o.ASSUMPTION)
 _LEVEL = replace(o.LEVEL, kind="number", help="Level of the confidence interval.")
 SETTINGS: Options = (o.SCALE, _LEVEL, o.COVERS)
-COLUMNS: Options = (o.ITEM, o.RATING, o.LABELS, o.COUNTS)
+COLUMNS: Options = (o.ITEM, o.RATING, o.LABELS, o.FREQUENCY, o.COUNTS)
 PEOPLE: Options = (o.N, o.N_COLUMN, o.N_TABLE, o.BAD_N)
 TIME: Options = (o.TIME, o.WINDOW, o.EVERY)
 ROWS: Options = (o.NULLS, o.OFF_SCALE, o.RATER, o.DUPLICATES, o.MAX_DROPPED)

@@ -32,7 +32,8 @@ from unheard.tables.request import EXPERIENCE
 WINDOW = ("window_start", "window_end")
 _AUDIT = ("answered", "population", "observed", "truth", "unpaired")
 _ROWS = (
-    "labels", "nulls", "off_scale", "rater", "duplicates", "max_dropped", "by_experience", "bad_n",
+    "labels", "frequency", "nulls", "off_scale", "rater", "duplicates", "max_dropped",
+    "by_experience", "bad_n",
 )  # fmt: skip
 
 

@@ -112,6 +112,7 @@ def check_kinds(request: Request, opened: Opened) -> None:
         ((request.n_column,), "n_column", numbers, "Name a column of numbers without commas"),
         ((request.q_column,), "q_column", numbers, "Name a column of numbers up to 1"),
         ((request.time,), "time", ("time", "text"), "Name a column of dates or times"),
+        ((request.frequency,), "frequency", numbers, "Name a column of whole numbers"),
         ((request.weight,), "weight", numbers, "Name a column of numbers"),
     ):
         for name in names:
@@ -143,7 +144,7 @@ def tally(request: Request, engine: Engine, counts: exp.Expr) -> Tally:
     """Add the counts up."""
     zero = exp.Literal.number(0)
     nulls = column(N_NULL) if request.rating else zero
-    bad = column(N_BAD) if request.counts else zero
+    bad = column(N_BAD) if request.counts or request.frequency else zero
     time = [BUCKET] if request.window is not None else []
     names = (*request.item, *request.strata, *time)
     nameless = exp.or_(*(column(name).is_(exp.null()) for name in names))
@@ -191,7 +192,7 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
     if found.bad:
         problems.append("{bad} a count that is not a whole number from 0 to 2**53{bad_examples}")
         hints.append("Correct these counts; where nobody gave a rating, write 0")
-        wrong = exp.or_(*(bad_count(name) for name in request.counts))
+        wrong = exp.or_(*map(bad_count, _columns_of_counts(request)))
         data["bad"] = count_rows(found.bad, "row has", "rows have")
         data["bad_examples"] = list_examples(_example_rows(request, opened, wrong))
     if found.nulls and request.nulls == "refuse":
@@ -201,7 +202,7 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
         hint = f"Use {{nulls:nonresponse}} if {people} asked and did not respond"
         drop = f", or leave the {rows} out with {{nulls:drop}}"
         hints.append(hint + drop * _may_drop(request, found, found.nulls))
-        data["empty"] = count_rows(found.nulls, "row has", "rows have")
+        data["empty"] = _count_rows(request, found.nulls)
         data["empty_examples"] = list_examples(_example_rows(request, opened, _empty(request)))
     if found.off_scale and request.off_scale == "refuse":
         values = _values_off_scale(request, opened)
@@ -217,12 +218,28 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
         data["off_row"] = write_row(_example_rows(request, opened, off)[0])
     if problems:
         raise DataError(
-            "rating" if request.rating else "counts",
+            _name_at_fault(request, found),
             problem="In {table}, " + ", and ".join(problems),
             hint=". ".join(hints),
             table=opened.words,
             **data,
         )
+
+
+def _columns_of_counts(request: Request) -> tuple[str, ...]:
+    return request.counts if request.frequency is None else (request.frequency,)
+
+
+def _name_at_fault(request: Request, found: Tally) -> str:
+    if request.counts:
+        return "counts"
+    return "frequency" if found.bad else "rating"
+
+
+def _count_rows(request: Request, many: int) -> str:
+    """Say of how many rows something is true; with frequencies they are counted as ratings are."""
+    what = "row" if request.frequency is None else "response"
+    return count_rows(many, f"{what} has", f"{what}s have")
 
 
 def _may_drop(request: Request, found: Tally, more: int) -> bool:
@@ -276,7 +293,7 @@ def _refuse_nameless(request: Request, opened: Opened, found: Tally) -> None:
         hint="Fill it in" + _or_remove(request, found, many),
         code="missing_item",
         table=opened.words,
-        rows=count_rows(many, "row has", "rows have"),
+        rows=_count_rows(request, many),
         columns=" or ".join(repr(name) for name in (*request.item, *request.strata)),
         time_column=repr(request.time),
         shown=examples,
@@ -414,9 +431,12 @@ def _on_scale(name: str, request: Request, kinds: dict[str, Kind]) -> exp.Expr:
     return exp.paren(exp.or_(*(is_value(name, kinds[name], v) for v in request.scale.values)))
 
 
-def count_values(opened: Opened, name: str, condition: exp.Expr) -> Counter[object]:
+def count_values(
+    opened: Opened, name: str, condition: exp.Expr, frequency: str | None = None
+) -> Counter[object]:
     """Count the different values of a column in the rows of which something is true."""
-    times = exp.alias_(exp.Count(this=exp.Star()), MANY)
+    counted = exp.Count(this=exp.Star()) if frequency is None else exp.Sum(this=column(frequency))
+    times = exp.alias_(counted, MANY)
     query = exp.select(column(name), times).from_(opened.relation.copy()).where(condition)
     query = query.group_by(column(name)).order_by(exp.Ordered(this=column(MANY), desc=True))
     rows = opened.engine.rows(query.limit(_MOST_VALUES))
@@ -427,7 +447,8 @@ def _values_off_scale(request: Request, opened: Opened) -> Counter[object]:
     """Count the values off the scale; raise if a column has no numbers at all."""
     found = Counter[object]()
     for name in request.rating:
-        values = count_values(opened, name, _off_scale([name], request, opened.kinds))
+        off = _off_scale([name], request, opened.kinds)
+        values = count_values(opened, name, off, request.frequency)
         on = (
             exp.select(column(name))
             .from_(opened.relation.copy())
@@ -523,7 +544,7 @@ def _is_written_as_number(value: object) -> bool:
 def _example_rows(request: Request, opened: Opened, condition: exp.Expr) -> list[dict[str, Any]]:
     # Of words that stand for no rating nothing is left to show.
     ratings = () if request.labels is not None else request.rating
-    names = (*request.item, *request.strata, *ratings, *request.counts)
+    names = (*request.item, *request.strata, *ratings, *_columns_of_counts(request))
     return opened.engine.rows(
         exp.select(*map(column, names)).from_(opened.relation.copy()).where(condition).limit(_READ)
     )

@@ -50,6 +50,7 @@ from unheard.tables.request import (
 )
 from unheard.tables.row_examples import EXAMPLES
 from unheard.tables.sources.column_names import (
+    FREQUENCY,
     TOTAL_ENDS,
     TOTALS,
     read_ratings,
@@ -126,6 +127,7 @@ def read_request(
     rating: Columns | None = None,
     counts: Columns | None = None,
     labels: Labels | None = None,
+    frequency: str | None = None,
     q: ArrayLike | None = None,
     q_column: str | None = None,
     q_table: Any = None,
@@ -185,6 +187,7 @@ def read_request(
         scale=values,
         scale_stated=scale is not None,
         labels=words,
+        frequency=frequency,
         assumption=assumed,
         q_column=q_column,
         q_table=q_table,
@@ -410,6 +413,7 @@ def prepare(
         crowd, messages = None, [*opened.findings.notes, *messages]
         messages += _describe_rows(request, opened, found, repeated)
         messages += _describe_scale(request, found, where.surface)
+        messages += _describe_frequency(request, opened, given, where.surface)
         messages += _describe_n(request, opened, together)
         messages += _describe_totals(request, opened, given)
         if request.min_ratings:
@@ -459,6 +463,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally
     check_rows.check_duplicates(request, opened, rows_to_count(request, relation))
     lean = (
         engine.counts_rows_for_nothing
+        and request.frequency is None
         and request.nulls == request.off_scale == "refuse"
         and not request.keeps_latest
     )
@@ -745,6 +750,38 @@ def _describe_scale(request: Request, found: check_rows.Tally, surface: Surface)
         return []
     doubt = doubt_scale(dict(zip(request.scale.values, found.given, strict=True)), request.scale)
     return [] if doubt is None else [write_text(doubt.explain(request.scale), surface)]
+
+
+_FEWEST_RATINGS_GIVEN = 2
+"""Values of the scale that are given in a table with a row for each item and rating."""
+
+
+def _describe_frequency(
+    request: Request, opened: Opened, given: Prepared, surface: Surface
+) -> list[str]:
+    """Name a column that may say how many ratings a row stands for.
+
+    That is likely if its name says so and no item has two rows with the same rating.
+    """
+    used = {name for name, _ in request.columns_of_source()}
+    names = [
+        name
+        for name in (*opened.kinds, *opened.findings.unread)
+        if name not in used and FREQUENCY.fullmatch(name)
+    ]
+    told_apart = request.frequency or request.weight or request.rater or request.time
+    if not names or not request.rating or told_apart or not opened.engine.keeps:
+        return []
+    asked = [exp.alias_(exp.Max(this=column(name)), name) for name in request.count_columns]
+    rows = opened.engine.rows(exp.select(*asked).from_(given.counts.copy()))
+    most = [int(value or 0) for value in rows[0].values()]
+    if max(most) != 1 or sum(most) < _FEWEST_RATINGS_GIVEN:
+        return []
+    use = surface.write_reference(Reference("frequency", value=names[0]))
+    return [
+        f"Each row was counted as one rating. If {names[0]!r} says how many ratings a row stands "
+        f"for, use {use}."
+    ]
 
 
 def _describe_totals(request: Request, opened: Opened, given: Prepared) -> list[str]:

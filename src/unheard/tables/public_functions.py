@@ -115,6 +115,7 @@ def rate(
     *,
     counts: Columns | None = None,
     labels: Labels | None = None,
+    frequency: str | None = None,
     q: ArrayLike | None = None,
     q_column: str | None = None,
     q_table: Table | None = None,
@@ -178,6 +179,9 @@ def rate(
         ``["Poor", "Fair", "Good"]``; a mapping of words to ratings, None for a word that is not a
         rating; or ``"auto"``, to accept the reading that the error about these words shows. A
         warning then repeats it. Ordered categories of pandas have an order of their own.
+    frequency
+        The column that says how many equal ratings a row stands for, in a table with a row for each
+        item and rating. By default each row is one rating.
     q
         The participation ratio: a number, a preset (``survey``, ``reviews``, ``media``) or a study
         (``usf-online``). See :func:`unheard.estimate`.
@@ -444,6 +448,7 @@ def count_ratings(
     *,
     counts: Columns | None = None,
     labels: Labels | None = None,
+    frequency: str | None = None,
     scale: ScaleLike | None = None,
     time: str | None = None,
     window: str | None = None,
@@ -470,7 +475,7 @@ def count_ratings(
 
     Parameters
     ----------
-    source, item, rating, counts, labels, scale, rater, time, window, every
+    source, item, rating, counts, labels, frequency, scale, rater, time, window, every
         As in :func:`rate`.
     nulls, off_scale, duplicates, max_dropped
         As in :func:`rate`.

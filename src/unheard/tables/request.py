@@ -155,6 +155,8 @@ class Request:
         Columns that name an item.
     rating
         Columns that hold a rating, for tables with a row per rating.
+    frequency
+        The column that says how many equal ratings a row stands for; None if each is one.
     counts
         Columns that hold a count each, lowest rating first, for tables of counts.
     scale, scale_stated
@@ -218,6 +220,7 @@ class Request:
     assumption: Assumption
     scale_stated: bool = True
     labels: LabelMap | None = None
+    frequency: str | None = None
     q_column: str | None = None
     q_table: Any = None
     n: float | None = None
@@ -364,6 +367,8 @@ class Request:
         wanted += [(name, "rating") for name in self.rating]
         wanted += [(name, "counts") for name in self.counts]
         wanted += [(name, "strata") for name in self.strata]
+        if self.frequency is not None:
+            wanted.append((self.frequency, "frequency"))
         if self.weight is not None:
             wanted.append((self.weight, "weight"))
         if self.rater is not None:
@@ -507,7 +512,8 @@ def _check_uses(request: Request) -> None:
     for argument in ("n", "q"):
         if getattr(request, f"{argument}_table") is None:
             uses.append((getattr(request, f"{argument}_column"), f"{argument}_column"))
-    uses += [(request.weight, "weight"), (request.rater, "rater")]
+    uses += [(request.frequency, "frequency"), (request.weight, "weight")]
+    uses.append((request.rater, "rater"))
     seen: dict[str, str] = {}
     for name, argument in uses:
         if name is not None and name in seen:
@@ -573,6 +579,7 @@ def _check_choices(request: Request) -> None:
             hint="Give {n_column} or {n_table}",
             code="requires_n",
         )
+    _check_frequency(request)
     _check_weight(request)
     _check_people(request)
     if not 0 <= request.max_dropped <= 1:
@@ -643,6 +650,25 @@ def _check_kept(request: Request) -> None:
                 problem="{argument} requires {table} for kept counts, which hold nothing else",
                 hint="Name the table that has the column",
                 table=Reference(f"{name}_table"),
+            )
+
+
+def _check_frequency(request: Request) -> None:
+    if request.frequency is None:
+        return
+    excluded = {
+        "counts": ("counts", bool(request.counts)),
+        "weight": ("survey weights", request.weight is not None),
+        "rater": ("raters, each of whom gives one rating", request.rater is not None),
+    }
+    for name, (what, asked) in excluded.items():
+        if asked:
+            raise OptionError(
+                "frequency",
+                problem="{argument} cannot be combined with {what}",
+                hint="Leave {argument} or {other} out",
+                what=what,
+                other=Reference(name),
             )
 
 

@@ -95,6 +95,7 @@ def add_counts(
     *,
     batch: str | None = None,
     labels: str | Mapping[str, float | None] | None = None,
+    frequency: str | None = None,
     counts: Columns | None = None,
     scale: ScaleLike | None = None,
     time: str | None = None,
@@ -127,7 +128,7 @@ def add_counts(
         ``"counts.duckdb"``, ``"hotels.sqlite#kept"`` or ``"postgresql://me@host/db#kept"``; the
         table is called ``counts`` unless another name follows ``#``. It is created when the first
         batch is added.
-    item, rating, counts, labels, scale, time, window, nulls, off_scale
+    item, rating, counts, labels, frequency, scale, time, window, nulls, off_scale
         As in :func:`rate`. Later batches are counted as the first one was, and refused if other
         settings are given. Only words that are new may be added to ``labels``, and what to do with
         bad rows may be said once there are some.

@@ -29,6 +29,8 @@ class CountSettings:
         The values that a rating may take.
     labels
         What ratings that are words stand for; empty for none.
+    frequency
+        The column that says how many ratings a row stands for; None if each is one.
     time, window
         The column with dates, and the length of windows; None for no windows.
     nulls, off_scale
@@ -41,6 +43,7 @@ class CountSettings:
     counts: tuple[str, ...]
     scale: tuple[float, ...]
     labels: Mapping[str, float | None]
+    frequency: str | None
     time: str | None
     window: str | None
     nulls: str
@@ -56,6 +59,7 @@ class CountSettings:
             request.counts,
             request.scale.values,
             {} if request.labels is None else dict(request.labels.values),
+            request.frequency,
             None if request.window is None else request.time,
             None if request.window is None else request.window.step.write(),
             request.nulls,
@@ -109,7 +113,7 @@ class CountSettings:
         if "rating" in given or "counts" in given:
             kept |= {"rating": None, "counts": None}
         if "counts" in given:
-            kept["labels"] = None
+            kept |= {"labels": None, "frequency": None}
         elif "labels" in given:
             words = read_labels(given["labels"], Scale.read(given.get("scale", kept["scale"])))
             given["labels"] = None if words is None else words.add(self.words)
@@ -154,7 +158,7 @@ class CountSettings:
         self._check_asked(given)
         strata = read_names(given.get("strata"))
         item = read_names(given.get("item")) or tuple(x for x in self.item if x not in strata)
-        kept = self.options() | {"item": item, "labels": None, "kept": True}
+        kept = self.options() | {"item": item, "labels": None, "frequency": None, "kept": True}
         if given.get("nulls", "refuse") != "refuse":
             kept["nulls"] = given["nulls"]
         else:
@@ -173,12 +177,13 @@ class CountSettings:
                     else "Count the tables again with {window}",
                     kept=self.window or "",
                 )
-        if "labels" in given:
-            raise OptionError(
-                "labels",
-                problem="{argument} cannot be chosen for kept counts, whose words are counted",
-                hint="Leave {argument} out",
-            )
+        for name in ("labels", "frequency"):
+            if name in given:
+                raise OptionError(
+                    name,
+                    problem="{argument} cannot be chosen for kept counts, whose rows are counted",
+                    hint="Leave {argument} out",
+                )
         scale = Scale(self.scale)
         if "scale" in given and Scale.read(given["scale"]) != scale:
             raise OptionError(
@@ -198,6 +203,7 @@ def _describe(settings: CountSettings) -> dict[str, str]:
     }
     words = {name: ", ".join(map(repr, columns)) or "missing" for name, columns in named.items()}
     return words | {
+        "frequency": repr(settings.frequency) if settings.frequency else "missing",
         "scale": Scale(settings.scale).describe(),
         "window": settings.window or "missing",
         "time": repr(settings.time) if settings.time else "missing",

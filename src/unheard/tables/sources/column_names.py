@@ -53,6 +53,16 @@ PEOPLE = re.compile(
 )
 """Names of columns with the number of people; the whole name must match."""
 
+FREQUENCY = re.compile(
+    r"count(_star|_all)?(\(.*\))?|(n|no|num|number|count|cnt|freq|total)[ _.]*(of[ _.]*)?"
+    r"(ratings|reviews|votes|responses|answers|people|rows|times)?"
+    r"|frequency|times|size|quantity|votes|responses|reviews|ratings"
+    r"|(anzahl|nombre|n[uú]mero|cantidad|aantal)([ _.].*)?|h[aä]ufigkeit|effectif"
+    r"|fr[eé]quence|frecuencia|frequenza|frequ[eê]ncia|frequentie|conteggio",
+    re.IGNORECASE,
+)
+"""Names of columns that say how many ratings a row stands for; the whole name must match."""
+
 TOTALS = (
     "total", "totals", "grand total", "subtotal", "sum", "average", "avg", "mean", "overall",
     "all", "total:", "sum:", "count", "gesamt", "gesamtergebnis", "gesamtsumme", "insgesamt",

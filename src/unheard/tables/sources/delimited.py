@@ -142,6 +142,8 @@ def read_delimited(
         files = files.with_dialect(types=f"{{{kept}}}")
     every = list(names)
     if roles.wanted and {*roles.wanted} <= {*names.values()}:
+        unread = tuple(name for name in names.values() if name not in roles.wanted)
+        findings = replace(findings, unread=unread)
         names = {there: name for there, name in names.items() if name in roles.wanted}
     selected = ", ".join(
         f"{quote_name(there)} as {quote_name(name)}" for there, name in names.items()

@@ -20,6 +20,7 @@ from unheard.tables.rating_words import count_texts
 from unheard.tables.request import Kind
 from unheard.tables.sources.column_names import (
     COUNT,
+    FREQUENCY,
     ITEM,
     PEOPLE,
     PERSON,
@@ -126,6 +127,8 @@ class Guess:
         The values a rating may take, as text.
     n_column
         The column that says how many people there are.
+    frequency
+        The column that says how many ratings a row stands for.
     doubt
         What is not sure: which column holds the ratings, or whether the scale is 1 to 5 although
         the ratings, which lie on it, contradict it.
@@ -136,6 +139,7 @@ class Guess:
     counts: tuple[str, ...]
     scale: str | None
     n_column: str | None
+    frequency: str | None = None
     doubt: str | None = None
 
 
@@ -250,10 +254,11 @@ def guess(columns: Sequence[ColumnSummary], rows: int, *, has_names: bool = True
 
     Examples
     --------
-    >>> hotel = Column("hotel", "text", 5, 0, None, None, None, None, ())
-    >>> stars = Column("stars", "whole", 5, 0, 1.0, 5.0, 1.0, 5.0, ())
-    >>> guess([hotel, stars], 120)
-    Guess(item=('hotel',), rating='stars', counts=(), scale='1:5', n_column=None, doubt=None)
+    >>> hotel = ColumnSummary("hotel", "text", 5, 0, None, None, None, None, ())
+    >>> stars = ColumnSummary("stars", "whole", 5, 0, 1.0, 5.0, 1.0, 5.0, ())
+    >>> guess([hotel, stars], 120)  # doctest: +NORMALIZE_WHITESPACE
+    Guess(item=('hotel',), rating='stars', counts=(), scale='1:5', n_column=None, frequency=None,
+          doubt=None)
     """
     # Columns that are numbered for want of names are not those of the ratings 1, 2, 3, ...
     counts = _find_counts(columns) if has_names else ()
@@ -266,9 +271,27 @@ def guess(columns: Sequence[ColumnSummary], rows: int, *, has_names: bool = True
     scale = _write_scale_of_counts(counts) if counts else None
     if rating is not None:
         scale = _guess_scale(next(one for one in columns if one.name == rating))
-    people = None if people == item else people
+    frequency = _find_frequency(columns, item, rating, rows)
+    people = None if people in (item, frequency) else people
     doubt = None if counts else _doubt_rating(columns, rating, rows)
-    return Guess(() if item is None else (item,), rating, counts, scale, people, doubt)
+    items = () if item is None else (item,)
+    return Guess(items, rating, counts, scale, people, frequency, doubt)
+
+
+def _find_frequency(
+    columns: Sequence[ColumnSummary], item: str | None, rating: str | None, rows: int
+) -> str | None:
+    """Find the column that says how many ratings a row stands for, where the name says so.
+
+    There is a row for each item and rating at most, and the numbers are not those of the items,
+    as numbers of people are.
+    """
+    many = {one.name: one.distinct for one in columns}
+    if item is None or rating is None or rows > many[item] * many[rating]:
+        return None
+    named = [one.name for one in columns if FREQUENCY.fullmatch(one.name) and _may_be_counts(one)]
+    found = [name for name in named if name not in (item, rating) and many[name] > many[item]]
+    return found[0] if len(found) == 1 else None
 
 
 def _doubt_rating(columns: Sequence[ColumnSummary], rating: str | None, rows: int) -> str | None:

@@ -431,7 +431,9 @@ def _open_frame(source: Any, request: Request | None, where: Where) -> Opened:
         rows = _as_arrow(source, implementation, wanted)
         back = partial(_same_kind, source, implementation, engine)
         opened = _describe(engine, engine.register(rows), words, back)
-        return replace(opened, orders=_orders_of(rows))
+        names = map(str, nw.from_native(source).collect_schema().names())
+        unread = tuple(name for name in names if name not in rows.column_names)
+        return replace(opened, orders=_orders_of(rows), findings=FileFindings(unread=unread))
 
 
 def _with_index(source: Any, wanted: Collection[str]) -> Any:

@@ -130,6 +130,8 @@ class FileFindings:
         What the reader of a result should know about it.
     workbook
         Where the workbook is whose sheet was read, if there is one.
+    unread
+        Columns that were left unread, since nobody asked for them.
     """
 
     sheet: str | None = None
@@ -138,6 +140,7 @@ class FileFindings:
     has_header: bool = True
     notes: tuple[ReadingNote, ...] = ()
     workbook: str | None = None
+    unread: tuple[str, ...] = ()
 
 
 def unreadable(problem: str, path: str, hint: str, **data: Any) -> SourceError:

@@ -13,7 +13,6 @@ from datetime import date
 from sqlglot import exp
 
 from unheard.model.histograms import LARGEST_COUNT
-from unheard.model.scale import Scale
 from unheard.tables.request import EXPERIENCE, Kind, Request, Window
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.expressions import number
@@ -77,9 +76,11 @@ def write_count_query(
         inner: list[exp.Expr] = []
         outer: list[list[exp.Expr]] = []
         for index, name in enumerate(request.rating):
-            fast = packing(request.scale, name, kinds[name]) if packed else None
+            fast = None
+            if packed and request.frequency is None:
+                fast = packing(request.scale, name, kinds[name])
             if fast is None:
-                made = _plain_counts(request.scale, name, kinds[name], index)
+                made = _plain_counts(request, name, kinds[name], index)
             else:
                 made = fast.columns(index)
                 most = fast.most if most is None else min(most, fast.most)
@@ -87,8 +88,7 @@ def write_count_query(
             outer.append(made[1])
         lean = lean and most is not None and not request.attributes
         rows = [] if lean else _rows(request)
-        weighed = _sum_weights(request, kinds)
-        kept = [*_per_item(request), *weighed]
+        kept = _keep_per_item(request, kinds)
         if most is None and not request.attributes:
             query = _group(source, keys, [*_named_counts(request, inner), *kept])
         else:
@@ -100,7 +100,7 @@ def write_count_query(
 def _named_counts(request: Request, counts: Sequence[exp.Expr]) -> list[exp.Expr]:
     """Name the counts of one rating, and count all rows, and those without a rating."""
     (rating,) = request.rating
-    everything, rated = exp.Count(this=exp.Star()), exp.Count(this=column(rating))
+    everything, rated = _count_ratings(request), _count_ratings(request, _is_there(rating))
     named = [
         exp.alias_(count.this.copy(), name)
         for count, name in zip(counts, request.count_columns, strict=True)
@@ -111,12 +111,27 @@ def _named_counts(request: Request, counts: Sequence[exp.Expr]) -> list[exp.Expr
 
 def _rows(request: Request) -> list[exp.Expr]:
     """Count all rows, and those with a rating, whatever it is."""
-    rows: list[exp.Expr] = [exp.alias_(exp.Count(this=exp.Star()), N_ROWS)]
+    rows: list[exp.Expr] = [exp.alias_(_count_ratings(request), N_ROWS)]
     rows += [
-        exp.alias_(exp.Count(this=column(name)), _n_answers(index))
+        exp.alias_(_count_ratings(request, _is_there(name)), _n_answers(index))
         for index, name in enumerate(request.rating)
     ]
     return rows
+
+
+def _is_there(name: str) -> exp.Expr:
+    return column(name).is_(exp.null()).not_()
+
+
+def _count_ratings(request: Request, condition: exp.Expr | None = None) -> exp.Expr:
+    """Count rows, those that meet a condition if there is one, as the ratings they stand for."""
+    if request.frequency is None:
+        return exp.Count(this=exp.Star()) if condition is None else _count_if(condition)
+    counted: exp.Expr = exp.not_(bad_count(request.frequency))
+    if condition is not None:
+        counted = exp.and_(condition, counted)
+    case = exp.case().when(counted, column(request.frequency))
+    return exp.Sum(this=case.else_(exp.Literal.number(0)))
 
 
 def _n_answers(index: int) -> str:
@@ -284,9 +299,17 @@ def _per_item(request: Request) -> list[exp.Expr]:
             found += [
                 exp.alias_(exp.Min(this=value), reserve(f"{name}_low")),
                 exp.alias_(exp.Max(this=value.copy()), reserve(f"{name}_high")),
-                exp.alias_(exp.Count(this=value.copy()), reserve(f"{name}_known")),
+                exp.alias_(_count_ratings(request, _is_there(made_of)), reserve(f"{name}_known")),
             ]
     return found
+
+
+def _keep_per_item(request: Request, kinds: dict[str, Kind]) -> list[exp.Expr]:
+    """Aggregate what goes with the counts of an item; see :func:`_list_kept_columns`."""
+    kept = [*_per_item(request), *_sum_weights(request, kinds)]
+    if request.frequency is not None:
+        kept.append(exp.alias_(_count_if(bad_count(request.frequency)), N_BAD))
+    return kept
 
 
 LARGEST_WEIGHT, BAD_WEIGHTS = reserve("largest_weight_high"), reserve("bad_weights_sum")
@@ -378,11 +401,13 @@ def is_value(name: str, kind: Kind, value: float) -> exp.Expr:
 
 
 def _plain_counts(
-    scale: Scale, name: str, kind: Kind, index: int
+    request: Request, name: str, kind: Kind, index: int
 ) -> tuple[list[exp.Expr], list[exp.Expr]]:
     inner: list[exp.Expr] = [
-        exp.alias_(_count_if(is_value(name, kind, value)), reserve(f"count_{index}_{place}"))
-        for place, value in enumerate(scale.values, start=1)
+        exp.alias_(
+            _count_ratings(request, is_value(name, kind, value)), reserve(f"count_{index}_{place}")
+        )
+        for place, value in enumerate(request.scale.values, start=1)
     ]
     return inner, [column(one.alias) for one in inner]
 
@@ -398,9 +423,9 @@ def _by_value(
     name = reserve("rating")
     # A name of its own: ClickHouse would take that of a sum for the sum.
     many = reserve("n_rows_of_value")
-    rows = exp.alias_(exp.Count(this=exp.Star()), many)
+    rows = exp.alias_(_count_ratings(request), many)
     rating = exp.alias_(column(given), name)
-    kept = [*_per_item(request), *_sum_weights(request, kinds)]
+    kept = _keep_per_item(request, kinds)
     inner = _group(source, keys, [rating, rows, *kept]).group_by(column(given))
     counts: list[exp.Expr] = [
         exp.alias_(
@@ -439,6 +464,8 @@ def _list_kept_columns(request: Request) -> list[tuple[str, type[exp.AggFunc]]]:
     if request.weight is not None:
         kept += [(LARGEST_WEIGHT, exp.Max), (BAD_WEIGHTS, exp.Sum)]
         kept += [(name, exp.Sum) for names in request.weight_columns for name in names]
+    if request.frequency is not None:
+        kept.append((N_BAD, exp.Sum))
     return kept
 
 

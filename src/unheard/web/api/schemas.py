@@ -293,6 +293,7 @@ class GuessDocument(BaseModel):
     counts: list[str]
     scale: str | None
     n_column: str | None
+    frequency: str | None = None
     doubt: str | None = None
 
 

@@ -6,13 +6,14 @@ import { Mistake, writePlural, writeWhole } from "./numbers.js";
 const NUMBERS = ["whole", "real", "single"];
 const NONE = ["", "choose a column"];
 const UNKNOWN = ["", "not known"];
+const ONE = ["", "one"];
 const SHAPES = [
   ["rating", "one rating"],
   ["counts", "an item with its counts"],
 ];
 /** Arguments that are set here. */
 const ARGUMENTS = [
-  ...["item", "rating", "labels", "counts", "scale", "n", "n_column", "bad_n"],
+  ...["item", "rating", "labels", "frequency", "counts", "scale", "n", "n_column", "bad_n"],
   ...["nulls", "off_scale", "max_dropped"],
 ];
 
@@ -42,6 +43,7 @@ export function layOutColumns(box, { source, found, options }, changed) {
   const words = el("div", { class: "wide" });
   scale.row.append(guessed);
   scale.input.setAttribute("aria-describedby", guessed.id);
+  const frequency = makeSelect(options.frequency.label, [ONE, ...repeat(numeric)], guess.frequency ?? "");
   const people = makeSelect(options.n_column.label, [UNKNOWN, ...repeat(numeric)], guess.n_column ?? "");
   const [nulls, offScale, badN] = [options.nulls, options.off_scale, options.bad_n].map(
     ({ label, choices }) => makeSelect(label, Object.entries(choices), "refuse"),
@@ -50,11 +52,11 @@ export function layOutColumns(box, { source, found, options }, changed) {
   const chosen = el("span", { class: "hint" });
   const size = `${writePlural(rows, "row")}, ${writePlural(columns.length, "column")}`;
   const summary = el("summary", {}, el("strong", {}, source.name), ` · ${size} `, chosen);
-  const controls = [shape, item, rating, labels, scale, people, badN, nulls, offScale, maxDropped];
+  const controls = [shape, item, rating, labels, frequency, scale, people, badN, nulls, offScale, maxDropped];
   const row = el("div", { class: "fields" }, ...controls.map((one) => one.row));
   const preview = makePreview(found, () => [
     [item.label, [item.value()]],
-    ...(shape.input.value === "counts" ? [[counts.label, counts.chosen()]] : [[rating.label, [rating.value()]]]),
+    ...(shape.input.value === "counts" ? [[counts.label, counts.chosen()]] : [[rating.label, [rating.value()]], [frequency.label, [frequency.value()]]]),
     [people.label, [people.value()]],
   ]);
   const details = el("details", {}, summary, row, counts.row, words, preview.box);
@@ -62,7 +64,7 @@ export function layOutColumns(box, { source, found, options }, changed) {
   function show() {
     const byCounts = shape.input.value === "counts";
     counts.row.hidden = !byCounts;
-    for (const one of [rating, nulls, offScale]) one.row.hidden = byCounts;
+    for (const one of [rating, frequency, nulls, offScale]) one.row.hidden = byCounts;
     const readings = byCounts ? [] : listReadings(columns, rating.value());
     labels.row.hidden = byCounts || !(isText(columns, rating.value()) || labels.value());
     words.hidden = !readings.length;
@@ -70,7 +72,8 @@ export function layOutColumns(box, { source, found, options }, changed) {
     maxDropped.row.hidden = byCounts || ![nulls, offScale].some((one) => one.value() === "drop");
     const isGuess = rating.input.value === guess.rating && scale.input.value === guess.scale;
     guessed.hidden = byCounts || !isGuess;
-    const listed = [item, byCounts ? counts : rating, scale, people];
+    const many = byCounts || !frequency.value() ? [] : [frequency];
+    const listed = [item, byCounts ? counts : rating, ...many, scale, people];
     const mark = (one) => (one === scale && !guessed.hidden ? " (guessed)" : "");
     const texts = listed.map((one) => `${one.label}: ${one.value() || "–"}${mark(one)}`);
     chosen.textContent = texts.join(" · ");
@@ -121,6 +124,7 @@ export function layOutColumns(box, { source, found, options }, changed) {
       };
       if (byCounts) return { ...common, counts: counts.chosen().map(quote).join() };
       const rest = { nulls: nulls.value(), off_scale: offScale.value() };
+      if (frequency.value()) rest.frequency = frequency.value();
       if (labels.value().trim()) rest.labels = labels.value().trim();
       if (!maxDropped.row.hidden) rest.max_dropped = maxDropped.value().trim();
       return { ...common, rating: quote(rating.value()), ...rest };
