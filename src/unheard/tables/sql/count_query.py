@@ -17,7 +17,14 @@ from unheard.model.scale import Scale
 from unheard.tables.request import EXPERIENCE, Kind, Request, Window
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.expressions import number
-from unheard.tables.sql.packed_counts import packed_total, packing, spellings
+from unheard.tables.sql.packed_counts import (
+    MOST_IN_PAIRS,
+    PackedAs,
+    packed_total,
+    packing,
+    pair_counts,
+    spellings,
+)
 from unheard.tables.sql.reserved_names import BUCKET, N_BAD, N_NULL, N_ROWS, reserve
 
 _LONG_SCALE = 13
@@ -36,7 +43,7 @@ def write_count_query(
     relation: exp.Expr,
     kinds: dict[str, Kind],
     *,
-    packed: bool,
+    packed: PackedAs | None,
     lean: bool = False,
     named: bool = False,
 ) -> Counting:
@@ -55,7 +62,7 @@ def write_count_query(
     kinds
         What its columns hold.
     packed
-        Whether to use the fast way if it applies.
+        The fast way to use if it applies.
     lean
         Whether to leave out, if the fast way applies, what only rows that were not counted make a
         difference to: ``N_ROWS`` is then the number of ratings, and the caller compares its sum
@@ -77,15 +84,19 @@ def write_count_query(
         inner: list[exp.Expr] = []
         outer: list[list[exp.Expr]] = []
         for index, name in enumerate(request.rating):
-            fast = packing(request.scale, name, kinds[name]) if packed else None
-            if fast is None:
+            fast = packing(request.scale, name, kinds[name]) if packed == "lists" else None
+            if packed == "pairs":
+                values = request.scale.values
+                made = pair_counts([is_value(name, kinds[name], one) for one in values], index)
+                most = MOST_IN_PAIRS
+            elif fast is None:
                 made = _plain_counts(request.scale, name, kinds[name], index)
             else:
                 made = fast.columns(index)
                 most = fast.most if most is None else min(most, fast.most)
             inner += made[0]
             outer.append(made[1])
-        lean = lean and most is not None and not request.attributes
+        lean = lean and packed == "lists" and most is not None and not request.attributes
         rows = [] if lean else _rows(request)
         weighed = _weighed(request, kinds)
         kept = [*_per_item(request), *weighed]
