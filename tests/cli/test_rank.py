@@ -301,7 +301,7 @@ def test_long_lists_end_in_a_number(run: Any, tmp_path: Path) -> None:
         (["--above", "7"], "--above must be on the scale, from 1 to 5; got 7."),
         (["--above", "4,5"], "--above is not a number; got '4,5'. Write a point for decimals"),
         (["--below", "2"], "--above and --below cannot be combined."),
-        (["--strata", "stars", "--n", "9999"], "--above and --strata cannot be combined."),
+        (["--strata", "floor", "--n", "9999"], "--above and --strata cannot be combined."),
     ],
     ids=str,
 )

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import unheard as uh
+from tests.tables.engines import bench
 from tests.tables.oracle import answers, expected, rows_by, same
 from tests.tables.stays import (
     DATABASES,
@@ -27,8 +28,8 @@ from tests.tables.stays import (
     refused,
     stays,
 )
-from unheard.tables.sql import count_query
-from unheard.tables.sql.packed_counts import Packing
+from unheard.tables.sql import count_query, packed_counts
+from unheard.tables.sql.packed_counts import MOST_IN_PAIRS, PackedAs, Packing
 
 # Columns.
 
@@ -369,10 +370,10 @@ def test_q_by_segment() -> None:
 def test_packed_counting_gives_way(
     most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[bool] = []
+    asked: list[PackedAs | None] = []
     original = count_query.write_count_query
 
-    def watched(*given: Any, packed: bool, **more: Any) -> Any:
+    def watched(*given: Any, packed: PackedAs | None, **more: Any) -> Any:
         asked.append(packed)
         return original(*given, packed=packed, **more)
 
@@ -383,7 +384,7 @@ def test_packed_counting_gives_way(
     for source in (STAYS, path):
         asked.clear()
         check(source)
-        assert asked == ([True, False] if most == 3 else [True])
+        assert asked == (["lists", None] if most == 3 else ["lists"])
     asked.clear()
     dirty = pa.concat_tables([STAYS, pa.table({"hotel": ["Central"], "stars": [9]})])
     wanted = {key: dict(row) for key, row in WANTED.items()}
@@ -391,7 +392,18 @@ def test_packed_counting_gives_way(
     with pytest.warns(uh.TableWarning, match="1 rating that is not on the scale 1 to 5 was left"):
         check(dirty, wanted, off_scale="drop")
     refused(dirty, "1 rating is not on the scale", uh.DataError)
-    assert asked[-1] is (most != 3)
+    assert asked[-1] == (None if most == 3 else "lists")
+
+
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("most", [3, MOST_IN_PAIRS])
+def test_counting_in_pairs_gives_way(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (packed_counts, count_query):
+        monkeypatch.setattr(module, "MOST_IN_PAIRS", most)
+    spark = bench("spark")
+    found = spark.rows(uh.count_ratings(spark.load(STAYS)[0], "hotel", "stars"))
+    wanted = uh.count_ratings(STAYS, "hotel", "stars")
+    assert found.sort_by("hotel").to_pylist() == wanted.sort_by("hotel").to_pylist()
 
 
 @pytest.mark.parametrize("kind", ["relation", "parquet"])

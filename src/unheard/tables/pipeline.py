@@ -473,7 +473,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally
         counts = engine.keep("counts", made.query)
         found = check_rows.tally(request, engine, counts)
         if made.most is not None and found.largest > made.most:
-            packed = False  # too many ratings of one item for the fast way
+            packed = None  # too many ratings of one item for the fast way
         elif lean and number_of_rows(engine, relation) != found.rows:
             lean = False  # there are rows that it did not count
         else:

@@ -579,7 +579,7 @@ def write_sql(
     if request.labels is not None:
         text_ratings, relation = True, write_stated_words(request, relation)
     kinds: dict[str, Kind] = dict.fromkeys(request.rating, "text" if text_ratings else "real")
-    counting = write_count_query(request, relation, kinds, packed=False, named=True)
+    counting = write_count_query(request, relation, kinds, packed=None, named=True)
     counted: exp.Expr = counting.query.subquery(reserve("counted"))
     if request.window is not None:
         counted = write_window_query(request, request.window, counted).subquery(reserve("windows"))

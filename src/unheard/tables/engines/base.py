@@ -20,6 +20,7 @@ from unheard.tables.engines.arrow_batches import Formula, carry_out
 from unheard.tables.request import Kind
 from unheard.tables.sql.dialects import identifier, render
 from unheard.tables.sql.expressions import number
+from unheard.tables.sql.packed_counts import PackedAs
 from unheard.tables.sql.reserved_names import reserve
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Engine(ABC):
     dialect
         The SQL it speaks.
     packs
-        Whether it has the fast way of counting.
+        The fast way of counting that it has, if any.
     keeps
         Whether it can store a result, so that it need not be computed again.
     repeats_steps
@@ -51,7 +52,7 @@ class Engine(ABC):
 
     name: str
     dialect: str
-    packs = False
+    packs: PackedAs | None = None
     keeps = False
     repeats_steps = False
     times_are_text = False

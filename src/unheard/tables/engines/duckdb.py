@@ -17,6 +17,7 @@ from unheard._interrupt import loaded
 from unheard.errors import Given, OptionError, SourceError
 from unheard.tables.engines.base import Database, Engine, describe_failure, fresh, table
 from unheard.tables.request import Kind
+from unheard.tables.sql.packed_counts import PackedAs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,7 +66,7 @@ class DuckDB(Database):
 
     name = "DuckDB"
     dialect = "duckdb"
-    packs = True
+    packs: PackedAs | None = "lists"
 
     def __init__(self, memory: str | None = None, confined: Path | None = None) -> None:
         self.connection = duckdb.connect(config=_ALONE)
@@ -223,7 +224,7 @@ class Relation(Engine):
 
     name = "DuckDB"
     dialect = "duckdb"
-    packs = True
+    packs: PackedAs | None = "lists"
 
     def __init__(self, relation: duckdb.DuckDBPyRelation) -> None:
         self._relation, self._view = relation, fresh("source")

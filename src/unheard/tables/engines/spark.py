@@ -15,6 +15,7 @@ from unheard.errors import MissingLibraryError, SourceError
 from unheard.tables.engines.arrow_batches import Formula, answer_batch, names_of
 from unheard.tables.engines.base import Engine, describe_failure, fresh, table
 from unheard.tables.request import Kind
+from unheard.tables.sql.packed_counts import PackedAs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -102,6 +103,7 @@ class Spark(Engine):
 
     name = "Spark"
     dialect = "spark"
+    packs: PackedAs | None = "pairs"
     keeps = True
     repeats_steps = True
 

@@ -16,7 +16,14 @@ from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.request import EXPERIENCE, Kind, Request, Window
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.expressions import number
-from unheard.tables.sql.packed_counts import packed_total, packing, spellings
+from unheard.tables.sql.packed_counts import (
+    MOST_IN_PAIRS,
+    PackedAs,
+    packed_total,
+    packing,
+    pair_counts,
+    spellings,
+)
 from unheard.tables.sql.reserved_names import BUCKET, N_BAD, N_NULL, N_ROWS, reserve
 
 _LONG_SCALE = 13
@@ -35,7 +42,7 @@ def write_count_query(
     relation: exp.Expr,
     kinds: dict[str, Kind],
     *,
-    packed: bool,
+    packed: PackedAs | None,
     lean: bool = False,
     named: bool = False,
 ) -> Counting:
@@ -54,7 +61,7 @@ def write_count_query(
     kinds
         What its columns hold.
     packed
-        Whether to use the fast way if it applies.
+        The fast way to use if it applies.
     lean
         Whether to leave out, if the fast way applies, what depends only on rows that
         were not counted: ``N_ROWS`` is then the number of ratings, and the caller compares its
@@ -69,6 +76,8 @@ def write_count_query(
     keys = _keys(request)
     if request.counts:
         return Counting(_group(source, keys, [*_merge_counts(request), *_per_item(request)]), None)
+    if request.frequency is not None:
+        packed = None  # fast ways count rows
     most = None
     if len(request.rating) == 1 and request.scale.m >= _LONG_SCALE:
         query = _by_value(request, source, keys, kinds)
@@ -76,17 +85,19 @@ def write_count_query(
         inner: list[exp.Expr] = []
         outer: list[list[exp.Expr]] = []
         for index, name in enumerate(request.rating):
-            fast = None
-            if packed and request.frequency is None:
-                fast = packing(request.scale, name, kinds[name])
-            if fast is None:
+            fast = packing(request.scale, name, kinds[name]) if packed == "lists" else None
+            if packed == "pairs":
+                values = request.scale.values
+                made = pair_counts([is_value(name, kinds[name], one) for one in values], index)
+                most = MOST_IN_PAIRS
+            elif fast is None:
                 made = _plain_counts(request, name, kinds[name], index)
             else:
                 made = fast.columns(index)
                 most = fast.most if most is None else min(most, fast.most)
             inner += made[0]
             outer.append(made[1])
-        lean = lean and most is not None and not request.attributes
+        lean = lean and packed == "lists" and most is not None and not request.attributes
         rows = [] if lean else _rows(request)
         kept = _keep_per_item(request, kinds)
         if most is None and not request.attributes:

@@ -1,16 +1,20 @@
-"""Several counts in one sum: DuckDB's fast way to count ratings.
+"""Several counts in one sum: the fast ways of DuckDB and of Spark to count ratings.
 
 Each rating is looked up in a list of powers of two, and one sum of these holds several counts side
 by side, 20 or 30 bits each. The number of values looked up is counted too, so the first count
 follows by subtraction, and ratings off the list, which are null, show as a difference to the number
 of rows. A count that outgrows its bits would run into its neighbour, so :attr:`Packing.most` says
 up to how many ratings of an item the result is exact.
+
+Spark has no fast lists, and sums of 64 bits. There one sum holds two counts (:func:`pair_counts`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
@@ -20,6 +24,12 @@ from unheard.tables.sql.dialects import column
 from unheard.tables.sql.expressions import number
 from unheard.tables.sql.reserved_names import reserve
 from unheard.text import write_exactly
+
+PackedAs: TypeAlias = Literal["lists", "pairs"]
+"""The fast way that an engine has."""
+
+MOST_IN_PAIRS = 2**30 - 1
+"""Up to how many ratings of an item no count can run into the other of its pair."""
 
 _FIELDS = 4
 _WIDEST_LIST = 1000
@@ -115,6 +125,40 @@ class Packing:
             )
         )
         return value
+
+
+def pair_counts(
+    conditions: Sequence[exp.Expr], index: int
+) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """Return sums of two counts each, and the counts unpacked from them.
+
+    Parameters
+    ----------
+    conditions
+        What holds where a rating is each value of the scale.
+    index
+        The place of the rating column among several.
+    """
+    zero, one, high = (exp.cast(number(n), "bigint") for n in (0, 1, MOST_IN_PAIRS + 1))
+    inner: list[exp.Expr] = []
+    counts: list[exp.Expr] = []
+    for place in range(0, len(conditions), 2):
+        powers = zip(conditions[place : place + 2], (one, high), strict=False)
+        case = exp.case()
+        for condition, power in powers:
+            case = case.when(condition, power.copy())
+        name = reserve(f"packed_{index}_{place}")
+        # Too many ratings of an item give null here, and not an error.
+        total = exp.Coalesce(this=_call("try_sum", case), expressions=[zero.copy()])
+        inner.append(exp.alias_(total, name))
+        if place + 1 == len(conditions):
+            counts.append(column(name))
+            continue
+        low = exp.BitwiseAnd(this=column(name), expression=exp.Literal.number(MOST_IN_PAIRS))
+        bits = exp.Literal.number(MOST_IN_PAIRS.bit_length())
+        shifted = exp.BitwiseRightShift(this=column(name), expression=bits)
+        counts += [exp.paren(low), shifted]
+    return inner, counts
 
 
 def packing(scale: Scale, name: str, kind: Kind) -> Packing | None:

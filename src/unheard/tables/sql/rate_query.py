@@ -429,7 +429,7 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
     if chain.constants:
         words = "The numbers that state the assumption."
         if any(name == _CRITICAL for name, _ in chain.constants):
-            words = f"{words[:-1]}; the critical value {_CRITICAL}, and what corrects it."
+            words = f"{words[:-1]}, the critical value {_CRITICAL}, and what corrects it."
         tables.append(steps.add(f"{name}_numbers", _select(chain.constants), words))
     if chain.listed is not None:
         words = "Both ends of the scale, a row for each."
