@@ -23,9 +23,11 @@ def group(table: pa.Table) -> pa.Table:
 @pytest.mark.parametrize(
     ("values", "asked"),
     [
-        (FIVE, {"nulls": "nonresponse"}),
-        (FIVE, {"nulls": "drop", "n_column": "people", "time": "day", "window": "month"}),
-        (tuple(map(float, range(16))), {"nulls": "drop", "off_scale": "drop"}),
+        (FIVE, {"nulls": "nonresponse", "time": "day", "window": "month"}),
+        (
+            tuple(map(float, range(16))),
+            {"nulls": "drop", "off_scale": "drop", "n_column": "people"},
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore::unheard.TableWarning")

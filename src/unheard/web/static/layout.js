@@ -8,7 +8,7 @@ const NONE = ["", "choose a column"];
 const UNKNOWN = ["", "not known"];
 const ONE = ["", "one"];
 const SHAPES = [
-  ["rating", "one rating"],
+  ["rating", "a rating"],
   ["counts", "an item with its counts"],
 ];
 /** Arguments that are set here. */
