@@ -44,7 +44,8 @@ def test_rows_that_stand_for_several(
     found = []
     for rows, frequency in ((table, None), (group(table), "many")):
         source, where = every_engine.load(rows)
-        options = {"q": 0.3, "scale": list(values), "frequency": frequency, **asked, **where}
+        options = {"q": 0.3, "scale": list(values), "level": None, "ranks": False, **asked, **where}
+        options["frequency"] = frequency
         found.append(every_engine.rows(uh.rate(source, "item", "rating", **options)).to_pylist())
     assert len(found[0]) > 2
     assert found[1] == [pytest.approx(row, rel=1e-12) for row in found[0]]
