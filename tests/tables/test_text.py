@@ -38,6 +38,7 @@ def test_text_can_be_parsed(dialect: str, asked: dict[str, Any]) -> None:
     text = uh.write_sql("hotel", "stars", dialect=dialect, table="stays", **asked)
     assert text.startswith("-- ")
     assert text.endswith(";\n")
+    assert text.count(";") == 1, "tools split statements at any semicolon"
     tree = sqlglot.parse_one(text, dialect=dialect)
     assert isinstance(tree, exp.Create) is ("view" in asked)
     query = tree.expression if isinstance(tree, exp.Create) else tree

@@ -23,12 +23,12 @@ _MOST_STEPS = 50
 """MariaDB takes 64 of them before one query."""
 
 
-_APART = "it keeps the planner from working a step out anew for all that use it."
+_APART = "It keeps the planner from working a step out anew for all that use it."
 
 FENCES = {
-    "clickhouse": f"NOT ignore(*) is always true; {_APART}",
-    "mysql": f"LIMIT {_ALL_ROWS} leaves no row out; {_APART}",
-    "postgres": f"OFFSET 0 leaves no row out; {_APART}",
+    "clickhouse": f"NOT ignore(*) is always true. {_APART}",
+    "mysql": f"LIMIT {_ALL_ROWS} leaves no row out. {_APART}",
+    "postgres": f"OFFSET 0 leaves no row out. {_APART}",
 }
 """Why the steps of a query end as they do, to be said once above it; see :func:`separate`."""
 

@@ -429,7 +429,7 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
     if chain.constants:
         words = "The numbers of the assumption."
         if any(name == _CRITICAL for name, _ in chain.constants):
-            words = f"{words[:-1]}; the critical value {_CRITICAL}, and what corrects it."
+            words = f"{words} The critical value {_CRITICAL}, and what corrects it."
         tables.append(steps.add(f"{name}_numbers", _select(chain.constants), words))
     if chain.listed is not None:
         words = "Everything is seen from both ends of the scale."
@@ -496,10 +496,11 @@ def _describe(made: set[str], tries: int) -> str:
     found = [f"the confidence limit is sought: step {name.removeprefix(TRIED)} of {tries}"
              for name in made if re.fullmatch(rf"{TRIED}\d+", name)]  # fmt: skip
     found += dict.fromkeys(words.format(PREFIX) for name, words in _WORK.items() if name in made)
-    while len("; ".join(found)) > _LONGEST_COMMENT:
-        found.pop()
-    text = "; ".join(found)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+    # No semicolons: there are tools that end a statement at any.
+    said = [f"{words[0].upper()}{words[1:]}." for words in found]
+    while len(" ".join(said)) > _LONGEST_COMMENT:
+        said.pop()
+    return " ".join(said)
 
 
 def _select(columns: Layer) -> exp.Select:
