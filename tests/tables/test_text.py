@@ -66,6 +66,13 @@ def test_text_is_short_enough_to_be_reviewed(dialect: str) -> None:
         assert max(map(len, lines)) <= 105, asked
 
 
+def test_ends_of_a_long_scale_are_no_union() -> None:
+    """DuckDB plans two hundred SELECTs of numbers in half a second."""
+    text = uh.write_sql("hotel", "stars", dialect="duckdb", table="stays", q=0.3, scale="0:100")
+    assert text.count("UNION ALL") == 1
+    assert "FROM (VALUES ('lower', 1, 1, " in text
+
+
 @pytest.mark.parametrize("asked", [{}, {"n_column": "guests"}, {"scale": "0:10"}], ids=str)
 def test_columns_have_names_that_say_what_they_are(asked: dict[str, Any]) -> None:
     text = uh.write_sql("hotel", "stars", dialect="duckdb", table="stays", q=0.3, **asked)
