@@ -38,6 +38,7 @@ def test_text_can_be_parsed(dialect: str, asked: dict[str, Any]) -> None:
     text = uh.write_sql("hotel", "stars", dialect=dialect, table="stays", **asked)
     assert text.startswith("-- ")
     assert text.endswith(";\n")
+    assert text.count(";") == 1, "tools split statements at any semicolon"
     tree = sqlglot.parse_one(text, dialect=dialect)
     assert isinstance(tree, exp.Create) is ("view" in asked)
     query = tree.expression if isinstance(tree, exp.Create) else tree
@@ -63,6 +64,13 @@ def test_text_is_short_enough_to_be_reviewed(dialect: str) -> None:
         lines = text.splitlines()
         assert len(lines) <= most, asked
         assert max(map(len, lines)) <= 105, asked
+
+
+def test_ends_of_a_long_scale_are_no_union() -> None:
+    """DuckDB plans two hundred SELECTs of numbers in half a second."""
+    text = uh.write_sql("hotel", "stars", dialect="duckdb", table="stays", q=0.3, scale="0:100")
+    assert text.count("UNION ALL") == 1
+    assert "FROM (VALUES ('lower', 1, 1, " in text
 
 
 @pytest.mark.parametrize("asked", [{}, {"n_column": "guests"}, {"scale": "0:10"}], ids=str)

@@ -23,12 +23,12 @@ _MOST_STEPS = 50
 """MariaDB takes 64 of them before one query."""
 
 
-_APART = "it keeps the planner from computing a step again for each step that reads it."
+_APART = "It keeps the planner from computing a step again for each step that reads it."
 
 FENCES = {
-    "clickhouse": f"NOT ignore(*) is always true; {_APART}",
-    "mysql": f"LIMIT {_ALL_ROWS} leaves no row out; {_APART}",
-    "postgres": f"OFFSET 0 leaves no row out; {_APART}",
+    "clickhouse": f"NOT ignore(*) is always true. {_APART}",
+    "mysql": f"LIMIT {_ALL_ROWS} leaves no row out. {_APART}",
+    "postgres": f"OFFSET 0 leaves no row out. {_APART}",
 }
 """Why the steps of a query end as they do, for a comment above it; see :func:`separate`."""
 
@@ -170,8 +170,41 @@ def _add_interval(node: exp.Expr) -> exp.Expr:
     return exp.Paren(this=exp.Add(this=node.this, expression=exp.cast(many, "interval")))
 
 
+def _list_values(node: exp.Expr) -> exp.Expr:
+    """List rows as values: DuckDB takes half a second to plan two hundred SELECTs of numbers."""
+    if isinstance(node.parent, exp.Union):
+        return node  # a part of a longer union
+    rows: list[exp.Select] = []
+    rest: exp.Expr = node
+    while isinstance(rest, exp.Union) and isinstance(rest.expression, exp.Select):
+        if rest.args.get("distinct"):
+            return node
+        rows.insert(0, rest.expression)
+        rest = rest.this
+    if not isinstance(rest, exp.Select) or any(row.args.get("from_") for row in (rest, *rows)):
+        return node
+    names = [_name_of(one).copy() for one in rest.selects]
+    tuples = [
+        exp.Tuple(expressions=[one.unalias() for one in row.selects]) for row in (rest, *rows)
+    ]
+    listed = exp.Values(
+        expressions=tuples,
+        alias=exp.TableAlias(this=exp.Identifier(this=reserve("listed")), columns=names),
+    )
+    made = exp.select("*").from_(listed, copy=False)
+    made.comments = rest.comments
+    return made
+
+
+def _name_of(selected: exp.Expr) -> exp.Expr:
+    name = selected.args["alias"]
+    assert isinstance(name, exp.Identifier)  # all columns of the first of our rows have names
+    return name
+
+
 _OTHERWISE: dict[str, dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]]] = {
     "clickhouse": {exp.DataType: _widen_date, exp.Values: _join_array},
+    "duckdb": {exp.Union: _list_values},
     "datafusion": {exp.DateAdd: _add_interval},
     "sqlite": {exp.Extract: _format_part, exp.Values: _name_columns},
 }

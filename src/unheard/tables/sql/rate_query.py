@@ -496,10 +496,11 @@ def _describe(made: set[str], tries: int) -> str:
     found = [f"the confidence limit is sought: step {name.removeprefix(TRIED)} of {tries}"
              for name in made if re.fullmatch(rf"{TRIED}\d+", name)]  # fmt: skip
     found += dict.fromkeys(words.format(PREFIX) for name, words in _WORK.items() if name in made)
-    while len("; ".join(found)) > _LONGEST_COMMENT:
-        found.pop()
-    text = "; ".join(found)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+    # No semicolons: there are tools that end a statement at any.
+    said = [f"{words[0].upper()}{words[1:]}." for words in found]
+    while len(" ".join(said)) > _LONGEST_COMMENT:
+        said.pop()
+    return " ".join(said)
 
 
 def _select(columns: Layer) -> exp.Select:
