@@ -493,7 +493,7 @@ def _plain_names(layer: Layer) -> set[str]:
 
 def _describe(made: set[str], tries: int) -> str:
     """Say what a step works out, as far as there is room."""
-    found = [f"the confidence limit is sought: step {name.removeprefix(TRIED)} of {tries}"
+    found = [f"search for the confidence limit: step {name.removeprefix(TRIED)} of {tries}"
              for name in made if re.fullmatch(rf"{TRIED}\d+", name)]  # fmt: skip
     found += dict.fromkeys(words.format(PREFIX) for name, words in _WORK.items() if name in made)
     # No semicolons: there are tools that end a statement at any.
