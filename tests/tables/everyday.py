@@ -402,6 +402,13 @@ EVERYDAY = (
         COUNTS_EXPECTED,
         asked={**BY_RATING, "frequency": "n"},
     ),
+    Everyday(
+        "grouped, German Excel.csv",
+        text("Hotel;Sterne;Anzahl\r\nA;1;1.000\r\nA;5;3.000\r\nB;4;2.000\r\n"),
+        {"A": (4000, 4.0), "B": (2000, 4.0)},
+        asked={"item": "Hotel", "rating": "Sterne", "frequency": "Anzahl"},
+        note="In column Anzahl, 1.000 was read as 1000",
+    ),
     Everyday("quoted.csv", text(as_text(TABLE, quoting=1))),
     Everyday("semicolons.csv", text(as_text(TABLE, ";", "\r\n"))),
     Everyday(

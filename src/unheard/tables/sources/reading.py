@@ -10,7 +10,7 @@ from typing import Any
 
 from unheard.errors import OptionError, Reference, SourceError
 from unheard.tables.request import Request
-from unheard.tables.sources.column_names import COUNT, PEOPLE, RATING
+from unheard.tables.sources.column_names import COUNT, FREQUENCY, PEOPLE, RATING
 
 _MOST_NAMED = 12
 
@@ -93,12 +93,12 @@ class Roles:
         if request is None:
             return cls(ratings=None, whole=None)
         rater = () if request.rater is None else (request.rater,)
-        people = () if request.n_column is None else (request.n_column,)
+        numbers = [name for name in (request.frequency, request.n_column) if name is not None]
         return cls(
             tuple(dict.fromkeys(name for name, _place in request.columns_of_source())),
             (*request.item, *request.strata, *request.rating, *rater),
             request.rating,
-            (*request.counts, *people),
+            (*request.counts, *numbers),
             request.time,
         )
 
@@ -107,7 +107,7 @@ class Roles:
         if self.whole is not None:
             return name in self.whole
         plain = re.sub(r" \(\d+\)$", "", name)  # without what tells columns of one name apart
-        return bool(PEOPLE.fullmatch(plain) or COUNT.fullmatch(plain))
+        return any(words.fullmatch(plain) for words in (PEOPLE, COUNT, FREQUENCY))
 
     def may_be_rating(self, name: str) -> bool:
         """Whether a column of text may hold ratings, where nobody has said which does."""
