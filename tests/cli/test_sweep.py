@@ -97,7 +97,7 @@ def test_screen(run: Any) -> None:
     assert "The mean is above 3.5 at every q, ignoring sampling error" in " ".join(out.split())
     out = run("sweep", "9", "9", "1", "--above", "2.5").out
     assert (
-        "It is undecided whether the mean is above 2.5: that holds at no q, not even if everybody "
+        "That the mean is above 2.5 holds at no q, not even if everybody "
         "responds equally often (q = 1)." in " ".join(out.split())
     )
     out = run("sweep", *COUNTS, "--n", "2400", "--below", "4.5", "--floor", "0.9,0.3").out

@@ -150,7 +150,7 @@ def test_labels_are_written_as_they_are_read(words: list[str]) -> None:
         ("Bad=1,Good", None, "states a value for some words, and none for 'Good'"),
         ("Bad=1,Good=x", None, "must give 'Good' a number; got 'x'"),
         ("Bad=1,Good=7", "1:5", "gives a word the value 7, which is not on the scale 1 to 5"),
-        ("Bad=1", None, "must name words for at least two ratings"),
+        ("Bad=9", None, "gives a word the value 9, which is not on the scale 1 to 5"),
         ("Bad", None, "must name at least two words"),
         (7, None, "must be words, or words with values"),
     ],

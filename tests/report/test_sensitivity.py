@@ -68,7 +68,7 @@ def test_claims() -> None:
     assert first.ci_breakdown_q == pytest.approx(
         uh.find_top_k_breakdown(question, 0, 1, sampling_error=True)
     )
-    assert (first.verdict(0.6), first.verdict(0.01)) == ("holds", "undecided")
+    assert (first.verdict(0.6), first.verdict(0.01)) == ("holds", "not shown")
     mean = known["the mean of Alder is above 3.5"]
     assert mean.breakdown_q == pytest.approx(uh.find_breakdown(COUNTS["Alder"], above=3.5))
     wanted = uh.find_breakdown(COUNTS["Alder"], above=3.5, sampling_error=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from unheard.errors import OptionError, ScaleError
+from unheard.errors import OptionError
 from unheard.model.label_scales import NO_ANSWERS, WordScale, list_word_scales
 from unheard.model.scale import Scale
 from unheard.model.scale_guess import guess_scale
@@ -211,15 +211,8 @@ def _read_pairs(pairs: Mapping[Any, Any], scale: Scale | None) -> LabelMap:
     _check_repeats([str(word) for word in pairs])
     values = {str(word): _read_value(word, value) for word, value in pairs.items()}
     ratings = sorted({value for value in values.values() if value is not None})
-    try:
-        scale = scale or (Scale(ratings) if ratings else _DEFAULT)
-    except ScaleError:
-        raise OptionError(
-            "labels",
-            problem="{argument} must name words for at least two ratings",
-            value=dict(pairs),
-            hint="Name a word for each rating, or state the scale of numbers, as in {scale:1:5}",
-        ) from None
+    # A word beside numbers does not tell their scale.
+    scale = scale or (Scale(ratings) if len(ratings) > 1 else _DEFAULT)
     off = [value for value in ratings if value not in scale.values]
     if off:
         raise OptionError(

@@ -20,6 +20,7 @@ _USUAL: tuple[tuple[float, float], ...] = (
     (0, 1),
     (1, 5),
     (0, 5),
+    (1, 6),
     (1, 7),
     (1, 10),
     (0, 10),
@@ -106,8 +107,8 @@ def _find_step(counts: Mapping[float, int], rare: float) -> float:
 
 def _fit_ends(low: float, high: float) -> tuple[float, float]:
     for first, last in _USUAL:
-        # Seven points start at 1, and two at 0.
-        starts = low == first if last in (1, 7) else low >= first
+        # Six and seven points start at 1, and two at 0.
+        starts = low == first if last in (1, 6, 7) else low >= first
         if starts and high <= last:
             return first, last
     return low, high

@@ -137,7 +137,7 @@ class OrderFindings:
         name, never = name_of(who.item), self.never()
         top = "first" if who.k == 1 else f"in the top {who.k:,}"
         if who.breakdown_q is None:
-            return f"It is undecided whether {name} is {top}: that holds {never}."
+            return f"That {name} is {top} holds {never}."
         words = f"{name} is surely {top} {q_text(who.breakdown_q, never)}"
         if who.allows_for_error:
             words += f"; allowing for sampling error, {q_text(who.ci_breakdown_q, never)}"

@@ -41,7 +41,7 @@ def claim_text(
 ) -> str:
     """Say at which q a claim holds, ignoring sampling error and allowing for it."""
     if plain is None or math.isnan(plain):
-        words = f"it is undecided whether {claim}: that holds {never}"
+        words = f"that {claim} holds {never}"
     else:
         words = f"{claim} {q_text(plain, never)}, ignoring sampling error; allowing for it, "
         words += q_text(with_error, never)
@@ -51,7 +51,11 @@ def claim_text(
 
 def sentence_case(claim: str) -> str:
     """Begin a sentence with a claim; a name keeps its letters."""
-    return f"{claim[0].upper()}{claim[1:]}" if claim.startswith(("the ", "it ", "with ")) else claim
+    return (
+        f"{claim[0].upper()}{claim[1:]}"
+        if claim.startswith(("the ", "that ", "it ", "with "))
+        else claim
+    )
 
 
 def ranks_text(row: Mapping[str, Any], prefix: str = "") -> str:

@@ -79,7 +79,7 @@ class ClaimResult:
         )
         if firm if self.with_sampling_error else self.holds_now:
             return "holds"
-        return "holds, ignoring sampling error" if plain else "undecided"
+        return "holds, ignoring sampling error" if plain else "not shown"
 
 
 @dataclass(frozen=True, eq=False)
