@@ -158,3 +158,23 @@ def test_a_report_names_both_values(scale: tuple[float, float]) -> None:
     page = uh.make_report(rows, item="item", rating="r", scale=scale, q=0.3)
     for value in scale:
         assert f"{value!r}" in page
+
+
+@pytest.mark.parametrize(
+    ("counts", "asked", "is_noted"),
+    [
+        (["1_star", "2_star"], {}, True),
+        (["1_star", "2_star"], {"scale": "1:2"}, False),
+        (["1_star", "2_star", "3_star"], {}, False),
+    ],
+)
+def test_counts_of_another_rating_are_named(
+    counts: list[str], asked: dict[str, Any], is_noted: bool, recwarn: pytest.WarningsRecorder
+) -> None:
+    table = pd.DataFrame(
+        {"hotel": ["A"], "1_star": [3], "2_star": [1], "3_star": [2], "year_1": [1]}
+    )
+    uh.rate(table, "hotel", counts=counts, q=0.3, **asked)
+    said = [str(one.message) for one in recwarn]
+    words = "'3_star' was not counted: if more ratings are possible, name their columns in counts"
+    assert said == ([f"{words} as well."] if is_noted else [])

@@ -39,7 +39,8 @@ NOTE_TEXTS = {
     "high_response": "more people responded than the assumption allows: n was not used, only the "
     "participation ratios that the assumption implies",
     "refuted": "the response rate refutes the assumption; sampling error alone does not explain it",
-    "outside_bounds": "the estimate lies outside the bounds that the assumption allows",
+    "outside_bounds": "the estimate lies outside the bounds that the assumption allows; the method "
+    "paa, or midpoint if n is known, is the middle of the bounds",
     "unlike_audited": "this item is unlike the audited items: the level of the confidence interval "
     "does not hold for it",
     "weights_assumed": "the effective sample size assumes that survey weights are unrelated to the "

@@ -19,6 +19,7 @@ from unheard.errors import (
     PopulationError,
     Reference,
     Surface,
+    write_list,
 )
 from unheard.formulas.bea import LARGE_N, bea_lambda, implied_floor
 from unheard.formulas.estimators import default_method
@@ -414,6 +415,7 @@ def prepare(
         messages += _describe_rows(request, opened, found, repeated)
         messages += _describe_scale(request, found, where.surface)
         messages += _describe_frequency(request, opened, given, where.surface)
+        messages += _describe_further_counts(request, opened, where.surface)
         messages += _describe_n(request, opened, together)
         messages += _describe_totals(request, opened, given)
         if request.min_ratings:
@@ -752,6 +754,31 @@ def _describe_scale(request: Request, found: check_rows.Tally, surface: Surface)
     return [] if doubt is None else [write_text(doubt.explain(request.scale), surface)]
 
 
+def _list_unused(request: Request, opened: Opened) -> list[str]:
+    """Return the columns of a table that nobody has named."""
+    used = {name for name, _ in request.columns_of_source()}
+    return [name for name in (*opened.kinds, *opened.findings.unread) if name not in used]
+
+
+def _describe_further_counts(request: Request, opened: Opened, surface: Surface) -> list[str]:
+    """Name columns that are called as those of the counts are, but for the rating."""
+    if request.scale_stated or request.kept:
+        return []
+    shapes = {re.sub(r"\d+(\.\d+)?", "#", name) for name in request.counts}
+    more = [
+        repr(name)
+        for name in _list_unused(request, opened)
+        if shapes == {re.sub(r"\d+(\.\d+)?", "#", name)}
+    ]
+    if not more or shapes == {"#"}:
+        return []
+    counts = surface.write_reference(Reference("counts"))
+    return [
+        f"{write_list(more, 'and')} {_were(len(more))} not counted: if more ratings are possible, "
+        f"name their columns in {counts} as well."
+    ]
+
+
 _FEWEST_RATINGS_GIVEN = 2
 """Values of the scale that are given in a table with a row for each item and rating."""
 
@@ -763,12 +790,7 @@ def _describe_frequency(
 
     That is likely if its name says so and no item has two rows with the same rating.
     """
-    used = {name for name, _ in request.columns_of_source()}
-    names = [
-        name
-        for name in (*opened.kinds, *opened.findings.unread)
-        if name not in used and FREQUENCY.fullmatch(name)
-    ]
+    names = [name for name in _list_unused(request, opened) if FREQUENCY.fullmatch(name)]
     told_apart = request.frequency or request.weight or request.rater or request.time
     if not names or not request.rating or told_apart or not opened.engine.keeps:
         return []
