@@ -32,7 +32,7 @@ def group(table: pa.Table) -> pa.Table:
 )
 @pytest.mark.filterwarnings("ignore::unheard.TableWarning")
 def test_rows_that_stand_for_several(
-    every_engine: Bench, values: tuple[float, ...], asked: dict[str, Any]
+    database: Bench, values: tuple[float, ...], asked: dict[str, Any]
 ) -> None:
     table = ratings(3, values=values)
     ends = {"off_scale": 99.0} if "off_scale" in asked else {}
@@ -43,10 +43,10 @@ def test_rows_that_stand_for_several(
     table = table.append_column("people", pa.array([900] * len(table)))
     found = []
     for rows, frequency in ((table, None), (group(table), "many")):
-        source, where = every_engine.load(rows)
+        source, where = database.load(rows)
         options = {"q": 0.3, "scale": list(values), "level": None, "ranks": False, **asked, **where}
         options["frequency"] = frequency
-        found.append(every_engine.rows(uh.rate(source, "item", "rating", **options)).to_pylist())
+        found.append(database.rows(uh.rate(source, "item", "rating", **options)).to_pylist())
     assert len(found[0]) > 2
     assert found[1] == [pytest.approx(row, rel=1e-12) for row in found[0]]
 
