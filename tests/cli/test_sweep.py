@@ -172,6 +172,7 @@ def test_items_of_a_table(run: Any) -> None:
         ([*COUNTS, "--item", "hotel"], "--item requires a table."),
         ([], "COUNTS is missing."),
         (["Aldr", *TABLE], "has no item 'Aldr'. Did you mean 'Alder'?"),
+        (["Alder", *TABLE, "--n", "41"], "--n must be at least the number of ratings, 42; got 41"),
         ([*TABLE], "has no item ''"),
         (["Alder", "--source", "no.csv", "--item", "hotel", "--rating", "stars"], "no.csv"),
         (["Alder", "--source", "stays.csv", "--item", "hotl", "--rating", "stars"], "'hotel'?"),
