@@ -155,7 +155,8 @@ def test_item_that_is_null(lean: bool, tmp_path: Path) -> None:
     path = tmp_path / "stays.csv"
     path.write_bytes(as_csv(table))
     many = names.count(None)
-    refused(table if lean else path, f"In .*, {many} rows have no value in 'hotel'", uh.DataError)
+    message = rf"In .*, {many} rows have no value in 'hotel' \(for example hotel=None, stars='?\d"
+    refused(table if lean else path, message, uh.DataError)
 
 
 COUNTS = [f"c{v}" for v in range(1, 6)]

@@ -279,9 +279,11 @@ def check_dropped(request: Request, opened: Opened, found: Tally, repeated: int)
 
 def _refuse_nameless(request: Request, opened: Opened, found: Tally) -> None:
     many = found.nameless
-    problem = "In {table}, {rows} no value in {columns}"
-    examples = ""
-    if request.window is not None:
+    problem = "In {table}, {rows} no value in {columns}{shown}"
+    if request.window is None:
+        nameless = is_named(request).not_()
+        examples = list_examples(_example_rows(request, opened, nameless))
+    else:
         problem = (
             "In {table}, {rows} no value in {columns}, or no date in the years 1 to 9999 in "
             "{time_column}{shown}"
