@@ -247,7 +247,7 @@ def test_n_column(value: float | None, words: str) -> None:
     changed = pa.array([value if h == "Central" else 400.0 for h in HOTELS], pa.float64())
     second = second.set_column(1, "n", changed)
     words = "n is missing for an item that has ratings" if value is None else words
-    refused(STAYS, words, uh.PopulationError, n_table=second)
+    refused(STAYS, f"In the table passed as n_table, {words}", uh.PopulationError, n_table=second)
 
 
 def test_numbers_that_vary_within_an_item() -> None:

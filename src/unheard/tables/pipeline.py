@@ -406,7 +406,7 @@ def prepare(
         with watch("checking", opened.engine):
             given = _second_tables(request, opened, given)
             together = write_people_query(request, given)
-            check_numbers(request, opened, given.counts, together)
+            check_numbers(request, opened, given, together)
             given = _balances(request, opened, given, together)
             if opened.engine.computes():
                 given = replace(given, compute=opened.engine.compute)
@@ -525,8 +525,8 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
             )
         everything = name == "n" and keys == request.groups
         as_text = tuple(key for key in keys if kinds.get(key) != second.kinds[key])
-        found = SecondTable(second.relation, keys, value, everything, as_text)
-        check_second(request, opened, given.counts, found, name, second.words)
+        found = SecondTable(second.relation, keys, value, everything, as_text, second.words)
+        check_second(request, opened, given.counts, found, name)
         if everything and request.bad_n == "drop":
             found = _list_everything(request, given.counts, found)
         made[name] = found
