@@ -540,7 +540,7 @@ def test_tables_of_q_hold_no_formulas(run: Any) -> None:
 def test_many_rows_are_cut(run: Any) -> None:
     write("stays.csv", ["hotel", "stars"], *([f"h{i:02}", 1 + i % 5] for i in range(25)))
     done = run("calibrate", "--response-rate", *TABLE, "--n", "4")
-    assert "5 more rows; --json and to_frame() have all." in done.out
+    assert "5 more rows; --json has all." in done.out
     assert "h19" in done.out
     assert "h20" not in done.out
     words = ["calibrate", "--response-rate", *TABLE, "--n", "4", "--json"]

@@ -236,9 +236,13 @@ def _name_at_fault(request: Request, found: Tally) -> str:
     return "frequency" if found.bad else "rating"
 
 
+def name_row(request: Request) -> str:
+    """Return what a row stands for; with frequencies rows are counted as ratings are."""
+    return "row" if request.frequency is None else "response"
+
+
 def _count_rows(request: Request, many: int) -> str:
-    """Say of how many rows something is true; with frequencies they are counted as ratings are."""
-    what = "row" if request.frequency is None else "response"
+    what = name_row(request)
     return count_rows(many, f"{what} has", f"{what}s have")
 
 

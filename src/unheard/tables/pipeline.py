@@ -724,11 +724,13 @@ def _describe_rows(
             f"{off} not on the scale {request.scale.describe()} {_were(found.off_scale)} left "
             f"out{each} (note rows_dropped)."
         )
-    empty = f"{plural(found.nulls, 'row')} without a rating {_were(found.nulls)}"
+    empty = plural(found.nulls, check_rows.name_row(request))
+    empty += f" without a rating {_were(found.nulls)}"
     if found.nulls and request.nulls == "drop":
         messages.append(f"{empty} left out{each} (note rows_dropped).")
     if found.nulls and request.nulls == "nonresponse":
-        messages.append(f"{empty} counted as non-respondents{each} (note nulls_counted).")
+        silent = "a non-respondent" if found.nulls == 1 else "non-respondents"
+        messages.append(f"{empty} counted as {silent}{each} (note nulls_counted).")
     if repeated:
         left_out = plural(repeated, "earlier or repeated rating")
         messages.append(f"{left_out} {_were(repeated)} left out for the latest one.")
