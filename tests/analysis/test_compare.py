@@ -382,6 +382,8 @@ def test_while_q_is_above_the_breakdown_no_book_is_ahead_wrongly(books: Floats) 
             PopulationError,
             r"n\[1\] must be at least the number of ratings, 9; got 3",
         ),
+        ({"names": ("X",)}, OptionError, r"names must be two names, .*; got \('X',\)"),
+        ({"names": "XY"}, OptionError, "names must be two names"),
         ({"level": None}, OptionError, "Allowing for sampling error requires level"),
         ({"q": "review"}, AssumptionError, r"Did you mean reviews\?"),
         ({"q": None}, AssumptionError, "An assumption about who responds is required"),

@@ -292,6 +292,7 @@ def test_with_sampling_error_few_runs_have_a_wrong_claim(
     "ask",
     [
         uh.rank_shared,
+        lambda counts: uh.rank_shared(counts, q=0.3),  # type: ignore[call-arg]
         lambda counts: uh.find_top_k_breakdown(counts, 0, 1),
         lambda counts: uh.find_shared_top_k_breakdown(counts, 0, 1),
         lambda counts: uh.find_shared_breakdown(counts, [0], [1]),
@@ -300,3 +301,8 @@ def test_with_sampling_error_few_runs_have_a_wrong_claim(
 def test_counts_are_no_question(ask: Callable[[Any], object]) -> None:
     with pytest.raises(uh.OptionError, match="must be a Question; got list"):
         ask([[1, 2], [2, 1]])
+    question: Any = uh.build_question([[1, 2], [2, 1]], 0.3)
+    with pytest.raises(
+        uh.OptionError, match=r"rank_shared\(\) has no option pair\. Did you mean pai"
+    ):
+        uh.rank_shared(question, pair=True)  # type: ignore[call-arg]

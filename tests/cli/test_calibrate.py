@@ -540,7 +540,7 @@ def test_tables_of_q_hold_no_formulas(run: Any) -> None:
 def test_many_rows_are_cut(run: Any) -> None:
     write("stays.csv", ["hotel", "stars"], *([f"h{i:02}", 1 + i % 5] for i in range(25)))
     done = run("calibrate", "--response-rate", *TABLE, "--n", "4")
-    assert "5 more rows; --json and to_frame() have all." in done.out
+    assert "5 more rows; --json has all." in done.out
     assert "h19" in done.out
     assert "h20" not in done.out
     words = ["calibrate", "--response-rate", *TABLE, "--n", "4", "--json"]
@@ -587,3 +587,24 @@ def test_waves_that_contradict_the_model_are_not_recommended(run: Any) -> None:
     assert document["asked"] == 4000
     assert len(document["warnings"]) == 1
     assert document["words"].endswith(document["warnings"][0][1:])
+
+
+def test_wrong_n_of_waves(run: Any) -> None:
+    names = [f"n{rating}" for rating in range(1, 6)]
+    rows = [["7", 1, 300, 6, 3, 17, 17, 20], ["7", 2, 300, 5, 1, 8, 6, 6]]
+    rows += [["12", 1, 10, 6, 3, 17, 17, 20], ["12", 2, 10, 5, 1, 8, 6, 6]]
+    write("waves.csv", ["hotel", "request", "guests", *names], *rows)
+    words = ["waves.csv", "--item", "hotel", "--counts", ",".join(names), "--wave", "request"]
+    refused = run("calibrate", *words, "--n-column", "guests").err
+    assert "n is less than the number of ratings for 1 item" in refused
+    assert "--bad-n raise" in refused
+    assert "--bad-n drop" not in refused  # which is refused as well
+    raised = run("calibrate", *words, "--n-column", "guests", "--bad-n", "raise")
+    assert raised.err.count("Note: n was raised for 1 of 2 items") == 1
+    assert raised.out.startswith("389 people asked")
+
+
+def test_equal_participation_in_words() -> None:
+    counts = [10, 20, 30, 40, 50]
+    words = uh.calibrate([counts] * 3, [[2 * count for count in counts]] * 3).words
+    assert "ratio is q = 1: by this estimate, people respond equally often. A q as" in words

@@ -133,6 +133,13 @@ def test_names_cannot_speak_to_the_terminal(run: Any) -> None:
             "Only one assumption can be stated; got q and g",
         ),
         ([*TYPED, "--q", "0.3", "--rating", "stars"], "--rating requires a table."),
+        (["Cedar", "Elm", *TABLE, "--n", "9,8,7"], "--n has 3 numbers for two items."),
+        (
+            ["Cedar", "Elm", *TABLE, "--n", "99,17"],
+            "--n[1] must be at least the number of ratings, 18; got 17",
+        ),
+        (["Cedar", "Elm", *TABLE, "--n", "99", "--n-column", "guests"], "cannot be combined"),
+        (["Cedar", "Elm", *TABLE, "--n", "99", "--bad-n", "raise"], "--bad-n is about n of a tab"),
         (["Ceder", "Elm", *TABLE], "has no item 'Ceder'. Did you mean 'Cedar'?"),
         (["Cedar", "Ulm", *TABLE], "has no item 'Ulm'. Did you mean 'Elm'?"),
         (["Cedar", "Elm", *TABLE, "--item", "stars"], "--rating names the same column as --item"),
@@ -148,6 +155,19 @@ def test_refused(run: Any, words: list[str], message: str) -> None:
     assert message in done.err
     assert done.err.startswith("Error: ")
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("n", ["14,18", "300", "14,400"])
+def test_stated_n_of_named_items(run: Any, n: str) -> None:
+    typed = [",".join(map(str, STAYS[name])) for name in ("Cedar", "Elm")]
+    named = run("compare", "Cedar", "Elm", *TABLE, "--n", n, "--json")
+    assert (named.code, named.err) == (0, "")
+    document = json.loads(named.out)
+    expected = json.loads(run("compare", *typed, "--q", "0.3", "--n", n, "--json").out)
+    for participation in ("separate", "shared"):
+        assert document[participation] == expected[participation]
+    few = run("compare", "Fir\x1b[31m", "Fir\x1b[31m", *TABLE, "--n", "10,11")
+    assert (few.code, few.err) == (0, "")  # fewer than the ratings of Cedar and Elm
 
 
 def test_examples_of_the_help_work(run: Any) -> None:

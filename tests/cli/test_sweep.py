@@ -123,6 +123,14 @@ def test_the_assumption_is_stated(run: Any, words: list[str], assumption: str) -
     assert re.search(r"(at least|as little as) q( times (that|as often.*))?\.$", said)
 
 
+def test_a_named_item_is_named_in_the_answer(run: Any) -> None:
+    words = ["sweep", "Elm,", "old", *TABLE, "--q", "0.3"]
+    assert run(*words).out.startswith("Elm, old\n18 ratings from ")
+    assert json.loads(run(*words, "--json").out)["name"] == "Elm, old"
+    typed = run("sweep", "7", "5", "1", "4", "1", "--q", "0.3", "--json")
+    assert "name" not in json.loads(typed.out)
+
+
 def test_a_table_without_notes_has_no_heading_for_them(run: Any) -> None:
     assert "notes" not in run("sweep", *COUNTS, "--q", "0.3").out
     assert "notes" in run("sweep", *COUNTS, "--n", "2400", "--floor", "0.9").out
@@ -172,6 +180,7 @@ def test_items_of_a_table(run: Any) -> None:
         ([*COUNTS, "--item", "hotel"], "--item requires a table."),
         ([], "COUNTS is missing."),
         (["Aldr", *TABLE], "has no item 'Aldr'. Did you mean 'Alder'?"),
+        (["Alder", *TABLE, "--n", "41"], "--n must be at least the number of ratings, 42; got 41"),
         ([*TABLE], "has no item ''"),
         (["Alder", "--source", "no.csv", "--item", "hotel", "--rating", "stars"], "no.csv"),
         (["Alder", "--source", "stays.csv", "--item", "hotl", "--rating", "stars"], "'hotel'?"),

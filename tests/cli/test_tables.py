@@ -127,7 +127,8 @@ def test_rank_ranges_say_whether_they_allow_for_sampling_error(run: Any, stays: 
 def test_top(run: Any, stays: Path) -> None:
     done = run("rate", stays, *RATE, "--top", "2")
     assert names_on(done.out) == ORDER[:2]
-    assert "3 more rows" in done.out
+    assert "\n3 more rows; " in done.out
+    assert "\n1 more row; " in run("rate", stays, *RATE, "--top", "4").out
     for top in ("0", "1.5", "-1", "many"):
         refused = run("rate", stays, *RATE, "--top", top)
         assert refused.code == 2

@@ -322,6 +322,12 @@ BAD: list[tuple[type[uh.InputError], str, list[Any] | Any, dict[str, Any]]] = [
     ),
     (
         uh.ScaleError,
+        r"scale must be first:last or .* commas; got '1-5'\. Use ascending values such as 1:5",
+        [1, 2],
+        {"q": 0.3, "scale": "1-5"},
+    ),
+    (
+        uh.ScaleError,
         r"scale must be first:last or .*; got '1:2:3:4'",
         [1, 2],
         {"q": 0.3, "scale": "1:2:3:4"},

@@ -94,6 +94,21 @@ def test_what_is_dropped_is_counted_in_ratings() -> None:
 
 
 @pytest.mark.parametrize(
+    ("many", "words"),
+    [
+        (7, "7 responses without a rating were counted as non-respondents "),
+        (1, "1 response without a rating was counted as a non-respondent "),
+    ],
+)
+def test_what_has_no_rating_is_counted_in_responses(many: int, words: str) -> None:
+    table = LONG.set_column(1, "stars", pa.array([1, 5, None, 5]))
+    table = table.set_column(2, "n", pa.array([3, 10, many, 2]))
+    with pytest.warns(uh.TableWarning) as told:
+        uh.rate(table, "hotel", "stars", q=0.3, frequency="n", nulls="nonresponse")
+    assert any(str(one.message).startswith(words) for one in told)
+
+
+@pytest.mark.parametrize(
     ("table", "is_noted"),
     [
         (LONG, True),

@@ -155,7 +155,8 @@ def test_item_that_is_null(lean: bool, tmp_path: Path) -> None:
     path = tmp_path / "stays.csv"
     path.write_bytes(as_csv(table))
     many = names.count(None)
-    refused(table if lean else path, f"In .*, {many} rows have no value in 'hotel'", uh.DataError)
+    message = rf"In .*, {many} rows have no value in 'hotel' \(for example hotel=None, stars='?\d"
+    refused(table if lean else path, message, uh.DataError)
 
 
 COUNTS = [f"c{v}" for v in range(1, 6)]
@@ -246,7 +247,7 @@ def test_n_column(value: float | None, words: str) -> None:
     changed = pa.array([value if h == "Central" else 400.0 for h in HOTELS], pa.float64())
     second = second.set_column(1, "n", changed)
     words = "n is missing for an item that has ratings" if value is None else words
-    refused(STAYS, words, uh.PopulationError, n_table=second)
+    refused(STAYS, f"In the table passed as n_table, {words}", uh.PopulationError, n_table=second)
 
 
 def test_numbers_that_vary_within_an_item() -> None:

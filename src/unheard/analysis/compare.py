@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from unheard.analysis.breakdown import find_largest_q, find_smallest_q
 from unheard.analysis.differences import SEPARATE, SHARED, DifferenceSolver
-from unheard.errors import CountsError, Given, PopulationError
+from unheard.errors import CountsError, Given, OptionError, PopulationError
 from unheard.formulas.operations import Floats
 from unheard.model.arguments import SensitivityOptions
 from unheard.model.histograms import CountsLike, Histograms
@@ -134,6 +134,10 @@ def compare(
     (0.47, 0.0)
     """
     check_options(compare, options, SensitivityOptions)
+    if np.shape(names) != (2,):
+        raise OptionError(
+            "names", problem="{argument} must be two names, one for each item", value=names
+        )
     scale = options.get("scale")
     rows = _stack_counts(a, b, None if scale is None else Scale.read(scale))
     if n is not None and np.size(n) != 2:

@@ -210,9 +210,12 @@ def describe_participation(found: Participation) -> list[str]:
     least = "near 0" if found.q_lower < _NEAR_0 else f"as small as {found.q_lower:.2g}"
     ratio = "The estimated participation ratio is near 0: those who respond least often hardly do."
     if found.q >= _NEAR_0:
-        ratio = (
-            f"The estimated participation ratio is q = {found.q:.2g}: those who respond least "
-            f"often do so {found.q:.2g} times as often as those who respond most often."
+        q = f"{found.q:.2g}"
+        ratio = f"The estimated participation ratio is q = {q}: " + (
+            "by this estimate, people respond equally often."
+            if q == "1"
+            else f"those who respond least often do so {q} times as often as those who respond "
+            "most often."
         )
     return [
         f"{_QUIET_WORDS[found.quiet]} ({write_p_value(p)}).",

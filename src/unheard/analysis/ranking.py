@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from unheard.analysis.breakdown import find_largest_failing_q, find_largest_q, find_smallest_q
 from unheard.errors import Given, OptionError
 from unheard.formulas.operations import Floats
-from unheard.model.question import Question, check_question, require_level
+from unheard.model.question import Question, require_level, takes_question
 from unheard.model.results import Result
 
 Whole = NDArray[np.int64]
@@ -141,6 +141,7 @@ def adjust_level_for_items(level: float, items: int) -> float:
     return 1.0 - (1.0 - level) / max(items, 1)
 
 
+@takes_question
 def find_top_k_breakdown(
     question: Question, item: int, k: int, *, sampling_error: bool = False
 ) -> float:
@@ -173,7 +174,6 @@ def find_top_k_breakdown(
     >>> round(find_top_k_breakdown(hotels, 0, 1, sampling_error=True), 3)
     0.762
     """
-    check_question(question)
     items = question.counts.rows
     check_k(k, items)
     if not 0 <= item < items:

@@ -29,12 +29,13 @@ from unheard.analysis.shared_tests import (
 )
 from unheard.errors import Given, OptionError
 from unheard.formulas.operations import Floats
-from unheard.model.question import Question, check_question
+from unheard.model.question import Question, takes_question
 
 _GRID = 40
 """Number of q, from 1 down, at which a claim with sampling error is tested."""
 
 
+@takes_question
 def find_shared_breakdown(
     question: Question, above: ArrayLike, below: ArrayLike, *, sampling_error: bool = False
 ) -> Floats:
@@ -68,7 +69,6 @@ def find_shared_breakdown(
     >>> find_shared_breakdown(hotels, 0, 1, sampling_error=True).round(2)
     array([0.11])
     """
-    check_question(question)
     items = question.counts.rows
     first, second = (
         _read_item_numbers("above", above, items),
@@ -178,6 +178,7 @@ def _find_end_of_run(margin: Callable[[float], float], last: float) -> float:
     return last
 
 
+@takes_question
 def find_shared_top_k_breakdown(
     question: Question, item: int, k: int, *, sampling_error: bool = False
 ) -> float:
@@ -209,7 +210,6 @@ def find_shared_top_k_breakdown(
     >>> [round(find_shared_top_k_breakdown(hotels, item, k), 3) for item, k in ((0, 1), (1, 3))]
     [0.052, 0.0]
     """
-    check_question(question)
     items = question.counts.rows
     check_k(k, items)
     (row,) = _read_item_numbers("item", item, items)

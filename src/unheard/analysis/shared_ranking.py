@@ -29,7 +29,7 @@ from unheard.analysis.shared_tests import (
 )
 from unheard.errors import Given, OptionError
 from unheard.formulas.operations import Floats
-from unheard.model.question import Question, check_question
+from unheard.model.question import Question, takes_question
 
 MOST_LISTED = 5000
 """Largest number of items whose settled pairs are listed."""
@@ -60,6 +60,7 @@ class SharedRanking(Ranking):
         return self.settled / (items * (items - 1) / 2) if items > 1 else 1.0
 
 
+@takes_question
 def rank_shared(
     question: Question,
     *,
@@ -102,7 +103,6 @@ def rank_shared(
     >>> rank_shared(hotels, sampling_error=True).settled
     0
     """
-    check_question(question)
     items = question.counts.rows
     if k is not None:
         check_k(k, items)

@@ -50,6 +50,8 @@ class Sweep(Result):
     breakdown_q, ci_breakdown_q
         The claim holds at every larger q, ignoring sampling error and allowing for it; None if
         there is no claim, or it holds at no q.
+    name
+        The item of a table that the histogram belongs to; None if its counts were given.
     """
 
     q: Floats
@@ -64,6 +66,7 @@ class Sweep(Result):
     claim: Claim | None = None
     breakdown_q: float | None = None
     ci_breakdown_q: float | None = None
+    name: str | None = None
 
     def chart(self, *, q: float | None = None) -> Chart:
         """Draw the sweep, with the claim if there is one.
@@ -162,4 +165,4 @@ def sweep_question(question: Question, q: Sequence[float], claim: Claim | None =
         ends = (float(find_breakdown_by_row(question, claim, error)[0]) for error in (False, True))
         broken = [None if np.isnan(end) else end for end in ends]
     numbers = (found.estimate, found.lower, found.upper, low, high)
-    return Sweep(falling, method, *numbers, notes, question, claim, *broken)
+    return Sweep(falling, method, *numbers, notes, question, claim, broken[0], broken[1])

@@ -30,9 +30,9 @@ def compare(values: Values, a: str, b: str) -> None:
       unheard compare Cedar Elm --source stays.csv --item hotel --rating stars --q 0.3
     """
     as_json, shared = values.pop("json"), values.pop("shared")
+    _check_two(values["n"])
     if values["source"] is None:
         names = ("A", "B")
-        _check_two(values["n"])
         question = read_typed_rows([[a], [b]], values)
     else:
         names = (a, b)

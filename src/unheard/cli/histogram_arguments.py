@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from unheard.cli.options import Values, pick, read_counts
 from unheard.cli.tables import read_table_options, read_where
 from unheard.errors import CountsError, OptionError
@@ -42,15 +44,27 @@ def read_named_rows(names: Sequence[str], argument: str, values: Values) -> Ques
     from unheard.tables.named_items import check_plain, fetch_named
     from unheard.tables.pipeline import prepare, read_request
 
-    request = read_request(**read_table_options(values["source"], values) | {"ranks": False})
+    options = read_table_options(values["source"], values) | {"ranks": False}
+    people = options["n"]
+    if people is not None:
+        if options.get("bad_n", "refuse") != "refuse":
+            raise OptionError(
+                "bad_n",
+                problem="{argument} is about n of a table, and {n} is stated",
+                hint="Leave one of them out",
+            )
+        people = np.atleast_1d(people)
+        options["n"] = float(people.max())
+    request = read_request(**options)
     check_plain(request, argument)
+    if people is not None:
+        # It is that of the named items: whether it would do for the others is not asked.
+        request = replace(request, bad_n="drop")
     where = read_where(values)
     job = prepare(
         values["source"], request, where, lambda words, at: show_progress(words, at.fraction)
     )
     try:
-        question = fetch_named(job, names, argument)
+        return fetch_named(job, names, argument, people)
     finally:
         job.close()
-    # One item is one histogram, as if its counts had been typed.
-    return replace(question, counts=replace(question.counts, single=len(names) == 1))

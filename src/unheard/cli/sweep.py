@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from unheard.analysis.breakdown import Claim
@@ -41,11 +43,16 @@ def sweep(values: Values, words: tuple[str, ...]) -> None:
     claim = None
     if above is not None or below is not None:
         claim = Claim.read(above, below, question.counts.scale)
-    show(sweep_question(question, grid, claim), as_json)
+    name = None if values["source"] is None else _read_name(words)
+    show(replace(sweep_question(question, grid, claim), name=name), as_json)
 
 
 def _read_question(words: tuple[str, ...], values: Values) -> Question:
     if values["source"] is None:
         return read_typed_rows([words], values)
     refuse_options(word for word in words if word.startswith("--"))
-    return read_named_rows([" ".join(words)], "item", values)
+    return read_named_rows([_read_name(words)], "item", values)
+
+
+def _read_name(words: tuple[str, ...]) -> str:
+    return " ".join(words)

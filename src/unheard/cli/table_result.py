@@ -95,7 +95,8 @@ class Shown:
             show_lines(["", *page.paragraph(f"Not shown: {names} (use -o FILE or --json).")])
         more = self.total - len(rows)
         if more:
-            console.print(f"\n[dim]{more:,} more rows; --top shows more, -o FILE writes all.[/]")
+            words = f"{plural(more, 'more row')}; --top shows more, -o FILE writes all."
+            console.print(f"\n[dim]{words}[/]")
         self._messages(console, rows, page)
 
     def _show_table(

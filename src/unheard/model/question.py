@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +43,9 @@ from unheard.model.scale import Scale, ScaleLike
 from unheard.model.studies import STUDIES, read_named_q
 from unheard.options.choices import Method
 from unheard.options.unknown import suggests_names
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 Tree = TypeVar("Tree")
 """Columns: one, or named tuples and mappings of them."""
@@ -413,15 +417,23 @@ def build_assumption(
     return Assumption.known(g)
 
 
-def check_question(question: object) -> None:
-    """Raise unless a question is one, and not the counts that it is about."""
-    if not isinstance(question, Question):
-        raise OptionError(
-            "question",
-            problem="{argument} must be a Question",
-            value=Given(type(question).__name__),
-            hint="Build it with unheard.build_question, which takes the counts and q",
-        )
+def takes_question(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function refuse the counts that a question is about, whatever is given with them."""
+    answer = suggests_names(function)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        question = args[0] if args else kwargs.get("question")
+        if not isinstance(question, Question):
+            raise OptionError(
+                "question",
+                problem="{argument} must be a Question",
+                value=Given(type(question).__name__),
+                hint="Build it with unheard.build_question, which takes the counts and q",
+            )
+        return answer(*args, **kwargs)
+
+    return call
 
 
 def _build_bounded(q: ArrayLike, quiet: str | None) -> Assumption:

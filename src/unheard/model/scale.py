@@ -74,6 +74,8 @@ class Scale:
     @classmethod
     def parse(cls, text: str) -> Scale:
         """Read ``first:last``, ``first:last:step`` or a comma-separated list."""
+        if ":" not in text and "," not in text:
+            raise _refuse("{argument} must be first:last or values separated by commas", text)
         if ":" not in text:
             return cls(_read_number(part, index) for index, part in enumerate(text.split(",")))
         parts = [_read_number(part, index) for index, part in enumerate(text.split(":"))]

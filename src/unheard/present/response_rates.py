@@ -45,9 +45,17 @@ def list_cells(rates: ResponseRates) -> list[list[str]]:
 
 def explain(rates: ResponseRates) -> Iterator[str]:
     """Yield what the rates rule out, and whether they differ."""
+    yield from _count_more(rates, "to_frame()")
+    yield from _list_findings(rates)
+
+
+def _count_more(rates: ResponseRates, whole: str) -> Iterator[str]:
     more = len(rates.rate) - _LONGEST_TABLE
     if more > 0:
-        yield f"{plural(more, 'more row')}; --json and to_frame() have all."
+        yield f"{plural(more, 'more row')}; {whole} has all."
+
+
+def _list_findings(rates: ResponseRates) -> Iterator[str]:
     if len(rates.rate) > 1:
         differ = "do not differ significantly" if rates.drift_p >= 0.05 else "differ"
         p = "p < 0.001" if rates.drift_p < 0.001 else f"p = {rates.drift_p:.2g}"
@@ -62,5 +70,6 @@ def explain(rates: ResponseRates) -> Iterator[str]:
 
 def write_lines(rates: ResponseRates, page: Page) -> Iterator[Text]:
     """Write response rates as the terminal shows them."""
-    words = [line for sentence in explain(rates) for line in page.paragraph(sentence)]
+    sentences = (*_count_more(rates, "--json"), *_list_findings(rates))
+    words = [line for sentence in sentences for line in page.paragraph(sentence)]
     return apart(page.table(list_cells(rates), "<" * len(rates.labels) + ">>>>"), words)

@@ -20,6 +20,7 @@ from unheard.present.estimates import (
 )
 from unheard.present.layout import Page, apart
 from unheard.present.phrases import claim_text, never_text
+from unheard.text import printable
 
 
 def write_document(sweep: Sweep) -> dict[str, Any]:
@@ -31,18 +32,23 @@ def write_document(sweep: Sweep) -> dict[str, Any]:
         # The sweep is over q; what is stated is the direction.
         result["assumption"] = {"kind": sweep.question.assumption.kind}
     claim = sweep.claim
-    return result | {
-        "method": sweep.method,
-        "rows": tabulate(sweep),
-        "claim": None
-        if claim is None
-        else {
-            "above" if claim.above else "below": claim.threshold,
-            "breakdown_q": sweep.breakdown_q,
-            "ci_breakdown_q": sweep.ci_breakdown_q,
-        },
-        "words": list(list_sentences(sweep)),
-    }
+    named = {} if sweep.name is None else {"name": sweep.name}
+    return (
+        named
+        | result
+        | {
+            "method": sweep.method,
+            "rows": tabulate(sweep),
+            "claim": None
+            if claim is None
+            else {
+                "above" if claim.above else "below": claim.threshold,
+                "breakdown_q": sweep.breakdown_q,
+                "ci_breakdown_q": sweep.ci_breakdown_q,
+            },
+            "words": list(list_sentences(sweep)),
+        }
+    )
 
 
 def tabulate(sweep: Sweep) -> list[dict[str, Any]]:
@@ -90,4 +96,5 @@ def write_lines(sweep: Sweep, page: Page) -> Iterator[Text]:
     screen = Screen(sweep.question, estimates, page, [f"q {q:g}" for q in sweep.q])
     words = [line for text in list_sentences(sweep) for line in page.paragraph(text, indent=2)]
     table = page.table(list_cells(sweep), ">><<<", indent=2)
-    return apart(screen.size(), screen.drawing(), words, table, screen.note_lines())
+    heading = [] if sweep.name is None else [Text(printable(sweep.name), "bold")]
+    return apart([*heading, *screen.size()], screen.drawing(), words, table, screen.note_lines())

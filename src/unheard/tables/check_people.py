@@ -15,7 +15,7 @@ from unheard.tables.row_examples import EXAMPLES, list_examples
 from unheard.tables.sources.open import Opened
 from unheard.tables.sql.dialects import column
 from unheard.tables.sql.expressions import number
-from unheard.tables.sql.rate_query import SecondTable
+from unheard.tables.sql.rate_query import Prepared, SecondTable
 from unheard.tables.sql.reserved_names import MANY, N_ROWS, VALUE, N, Q, reserve
 from unheard.text import plural
 
@@ -53,13 +53,15 @@ def _advise(request: Request, advice: str, raising: str = "") -> str:
     return write_list([advice, *ways, *([raising] if raising else [])])
 
 
-def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: exp.Query) -> None:
+def check_numbers(request: Request, opened: Opened, given: Prepared, people: exp.Query) -> None:
     """Raise if counts, n or q cannot be what they should."""
+    counts, seconds = given.counts, {"n_table": given.n_table, "q_table": given.q_table}
 
     def run(
         source: exp.Expr, checks: Iterable[_Check], argument: str, error: type[InputError]
     ) -> None:
         named = {"n_column": request.n_column, "q_column": request.q_column}.get(argument)
+        second = seconds.get(argument)
         for check in checks:
             names = map(column, (*request.groups, *check.shown))
             query = exp.select(*names).from_(source.copy()).where(check.condition)
@@ -70,7 +72,7 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
                     problem=check.problem,
                     hint=check.hint,
                     many=_count_items(opened, source, check.condition),
-                    table=opened.words,
+                    table=opened.words if second is None else second.words,
                     column=repr(named),
                     people=request.n,
                     shown=list_examples(rows),
@@ -93,12 +95,12 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
             "Keep each count, summed over the rows of an item, at or below 2**53",
         )
         run(counts, [large], "counts", DataError)
-    given = people.subquery(reserve("given"))
+    beside = people.subquery(reserve("given"))
     if request.n_known:
         argument = "n_table" if request.n_table is not None else "n_column"
         if request.n is not None or request.n_from_rows:
             argument = "n"
-        run(given, _checks_of_n(request), argument, PopulationError)
+        run(beside, _checks_of_n(request), argument, PopulationError)
     if request.q_column is not None:
         q = column(Q)
         wrong = _Check(
@@ -108,7 +110,7 @@ def check_numbers(request: Request, opened: Opened, counts: exp.Expr, people: ex
             (Q,),
         )
         argument = "q_column" if request.q_table is None else "q_table"
-        run(given, [wrong], argument, AssumptionError)
+        run(beside, [wrong], argument, AssumptionError)
 
 
 def _count_items(opened: Opened, source: exp.Expr, condition: exp.Expr) -> str:
@@ -202,7 +204,7 @@ def _too_many(count: exp.Expr) -> exp.Condition:
 
 
 def check_second(
-    request: Request, opened: Opened, counts: exp.Expr, second: SecondTable, name: str, where: str
+    request: Request, opened: Opened, counts: exp.Expr, second: SecondTable, name: str
 ) -> None:
     """Raise unless a second table has exactly one row for each row of counts."""
     keys = second.keys
@@ -215,7 +217,7 @@ def check_second(
                 f"{name}_table",
                 problem=problem,
                 hint=hint,
-                table=where,
+                table=second.words,
                 columns=" or ".join(keys),
                 name=name,
                 shown=list_examples(rows),

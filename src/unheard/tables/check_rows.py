@@ -236,9 +236,13 @@ def _name_at_fault(request: Request, found: Tally) -> str:
     return "frequency" if found.bad else "rating"
 
 
+def name_row(request: Request) -> str:
+    """Return what a row stands for; with frequencies rows are counted as ratings are."""
+    return "row" if request.frequency is None else "response"
+
+
 def _count_rows(request: Request, many: int) -> str:
-    """Say of how many rows something is true; with frequencies they are counted as ratings are."""
-    what = "row" if request.frequency is None else "response"
+    what = name_row(request)
     return count_rows(many, f"{what} has", f"{what}s have")
 
 
@@ -279,9 +283,11 @@ def check_dropped(request: Request, opened: Opened, found: Tally, repeated: int)
 
 def _refuse_nameless(request: Request, opened: Opened, found: Tally) -> None:
     many = found.nameless
-    problem = "In {table}, {rows} no value in {columns}"
-    examples = ""
-    if request.window is not None:
+    problem = "In {table}, {rows} no value in {columns}{shown}"
+    if request.window is None:
+        nameless = is_named(request).not_()
+        examples = list_examples(_example_rows(request, opened, nameless))
+    else:
         problem = (
             "In {table}, {rows} no value in {columns}, or no date in the years 1 to 9999 in "
             "{time_column}{shown}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -51,6 +51,11 @@ class Asked:
     n_column: str | None = None
     n_table: Any = None
     rows: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def by_request(self) -> bool:
+        """Whether responses are told apart by the request that they followed."""
+        return self.wave is not None or bool(self.reminders)
 
     @property
     def reads_times(self) -> bool:
@@ -191,6 +196,7 @@ class _Counted:
     rows: list[_Row]
     scale: Scale
     unrated: int
+    messages: list[str]
 
     def list_days(self) -> list[date]:
         """Return the days with responses, in order."""
@@ -223,6 +229,7 @@ def _count(
         item=keys, scale=scale, q=1.0, level=None, ranks=False,
         time=time, window=window, **options,
     )  # fmt: skip
+    asked_for = replace(asked_for, requires_n=asked.by_request)
     job = prepare(source, asked_for, tool.where, tool.watch, only_rated=only_rated)
     request = job.request
     try:
@@ -258,7 +265,7 @@ def _count(
             zip(*columns, strict=True), cells.astype(np.float64), numbers, strict=True
         )
     ]
-    return _Counted(rows, request.scale, job.unrated)
+    return _Counted(rows, request.scale, job.unrated, job.messages)
 
 
 def _as_day(value: Any) -> date:
@@ -296,6 +303,9 @@ def _read_people(
         return {(): {(): responded + responses.unrated}}
     quiet = Tool(tool.where, tool.watch)
     found = _count(source, asked, (), asked.window, scale, quiet, people=True)
+    for words in found.messages:
+        if words not in responses.messages:  # the same rows were read for these
+            tool.note(words)
     made: dict[tuple[str, ...], dict[tuple[str, ...], float]] = {}
     for row in found.rows:
         name, item = _name(asked, row)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unheard.errors import DataError, OptionError
+from unheard.formulas.operations import Floats
 from unheard.model.question import Question, build_question
 from unheard.tables.request import Request
 from unheard.tables.sql.reserved_names import N
@@ -47,14 +48,20 @@ def fetch(job: Job) -> tuple[list[str], Question]:
     return fetch_counts(job.opened.engine, job.people, job.request)[1:]
 
 
-def fetch_named(job: Job, names: Sequence[str], argument: str) -> Question:
-    """Return the question about the counts of some items, in the order of their names."""
+def fetch_named(
+    job: Job, names: Sequence[str], argument: str, people: Floats | None = None
+) -> Question:
+    """Return the question about the counts of some items, in the order of their names.
+
+    Their number of people is that of the table, unless it is given: one for all, or for each. One
+    item is one histogram, as if its counts had been typed.
+    """
     import pyarrow as pa
 
     table = _read_rows(job.opened.engine, job.people)
     known = names_of(table, job.request.item)
     rows = [find_item(name, known, job.opened.words, argument) for name in names]
-    return question_of(table.take(pa.array(rows)), job.request)
+    return question_of(table.take(pa.array(rows)), job.request, people, single=len(names) == 1)
 
 
 def fetch_counts(
@@ -107,11 +114,15 @@ def names_of(table: pa.Table, item: Sequence[str]) -> list[str]:
     return [",".join(map(str, key)) for key in zip(*columns, strict=True)]
 
 
-def question_of(table: pa.Table, request: Request) -> Question:
-    """Return the question about the counts of a table, with n beside them."""
+def question_of(
+    table: pa.Table, request: Request, people: Floats | None = None, *, single: bool = False
+) -> Question:
+    """Return the question about the counts of a table, with n beside them if not given."""
     cells = np.column_stack([table[name].to_numpy() for name in request.count_columns])
-    n: Any = table[N].to_numpy() if request.n_varies else request.n
-    if request.n_may_be_unknown and np.isnan(n).any():
+    n: Any = people
+    if n is None:
+        n = table[N].to_numpy() if request.n_varies else request.n
+    if people is None and request.n_may_be_unknown and np.isnan(n).any():
         # Questions about several items use n of all of them, or of none: it only narrows bounds.
         if request.assumption.kind == "floor" or request.covers == "people":
             raise OptionError(
@@ -123,7 +134,7 @@ def question_of(table: pa.Table, request: Request) -> Question:
             )
         n = None
     return build_question(
-        cells,
+        cells[0] if single else cells,
         n=n,
         scale=request.scale,
         assumption=request.assumption,

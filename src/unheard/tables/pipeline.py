@@ -407,7 +407,7 @@ def prepare(
         with watch("checking", opened.engine):
             given = _second_tables(request, opened, given)
             together = write_people_query(request, given)
-            check_numbers(request, opened, given.counts, together)
+            check_numbers(request, opened, given, together)
             given = _balances(request, opened, given, together)
             if opened.engine.computes():
                 given = replace(given, compute=opened.engine.compute)
@@ -527,8 +527,8 @@ def _second_tables(request: Request, opened: Opened, given: Prepared) -> Prepare
             )
         everything = name == "n" and keys == request.groups
         as_text = tuple(key for key in keys if kinds.get(key) != second.kinds[key])
-        found = SecondTable(second.relation, keys, value, everything, as_text)
-        check_second(request, opened, given.counts, found, name, second.words)
+        found = SecondTable(second.relation, keys, value, everything, as_text, second.words)
+        check_second(request, opened, given.counts, found, name)
         if everything and request.bad_n == "drop":
             found = _list_everything(request, given.counts, found)
         made[name] = found
@@ -726,11 +726,13 @@ def _describe_rows(
             f"{off} not on the scale {request.scale.describe()} {_were(found.off_scale)} left "
             f"out{each} (note rows_dropped)."
         )
-    empty = f"{plural(found.nulls, 'row')} without a rating {_were(found.nulls)}"
+    empty = plural(found.nulls, check_rows.name_row(request))
+    empty += f" without a rating {_were(found.nulls)}"
     if found.nulls and request.nulls == "drop":
         messages.append(f"{empty} left out{each} (note rows_dropped).")
     if found.nulls and request.nulls == "nonresponse":
-        messages.append(f"{empty} counted as non-respondents{each} (note nulls_counted).")
+        silent = "a non-respondent" if found.nulls == 1 else "non-respondents"
+        messages.append(f"{empty} counted as {silent}{each} (note nulls_counted).")
     if repeated:
         left_out = plural(repeated, "earlier or repeated rating")
         messages.append(f"{left_out} {_were(repeated)} left out for the latest one.")

@@ -73,6 +73,8 @@ class SecondTable:
         Whether it lists every item, including those without ratings.
     as_text
         Keys that are compared as text, because their types differ between the two tables.
+    words
+        What messages call it.
     """
 
     relation: exp.Expr
@@ -80,6 +82,7 @@ class SecondTable:
     value: str
     everything: bool
     as_text: tuple[str, ...] = ()
+    words: str = ""
 
     def select_as(self, alias: str) -> exp.Subquery:
         """Select its keys, and its value as ``VALUE``, of rows that have keys, and nothing else."""
