@@ -110,7 +110,7 @@ def test_screen_warns(run: Any) -> None:
     assert "the floor is at most 0.433" in " ".join(out.split())
     assert "n is not used" in out
     out = run("estimate", *COUNTS, "--floor", "0.3", "--n", "2400", "--method", "all").out
-    assert "outside the bounds that the assumption allows (bea)" in " ".join(out.split())
+    assert "Note: with bea, the estimate lies outside the bounds that" in " ".join(out.split())
     out = run("estimate", "0", "0", "0", "--q", "0.3").out
     assert "no ratings: the estimate is the middle" in out
     assert "Average of respondents" not in out
@@ -151,7 +151,10 @@ def test_the_answer_says_what_n_adds(run: Any, n: str, words: str) -> None:
         (["--q", "0.3"], "COUNTS is missing."),
         ([], "COUNTS is missing."),
         (["7", "--q", "0.3"], "must have at least two counts"),
-        (["1", "2", "--scale", "3", "--q", "0.3"], "--scale must have at least two values; got 3"),
+        (
+            ["1", "2", "--scale", "3", "--q", "0.3"],
+            "--scale must be first:last or values separated by commas; got '3'.",
+        ),
         (
             ["1", "2", "--scale", "2,1", "--q", "0.3"],
             "--scale[1] must be above the value before it, which is 2; got 1",

@@ -309,9 +309,9 @@ class Screen:
         """Yield what the notes mean."""
         for note in self.notes:
             methods = [one.method for one in self.estimates if note in one.notes]
-            about = f" ({', '.join(methods)})" if note == "outside_bounds" else ""
+            about = f"with {', '.join(methods)}, " if note == "outside_bounds" else ""
             yield from self.page.paragraph(
-                f"{NOTE_TEXTS[note]}{about}.", "Note: ", "bold red", indent=2
+                f"{about}{NOTE_TEXTS[note]}.", "Note: ", "bold red", indent=2
             )
 
     def messages(self) -> Iterator[Text]:
