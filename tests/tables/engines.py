@@ -22,6 +22,14 @@ import pyarrow as pa
 import pytest
 
 
+@cache
+def scratch() -> Path:
+    """Return a folder for all files of this process, which is removed at its end."""
+    folder = Path(tempfile.mkdtemp(prefix="unheard-engines-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 class Runner(ABC):
     """One engine under test."""
 
@@ -83,7 +91,7 @@ class SQLiteBench(Bench):
         connection.executemany(f'insert into "{name}" values ({marks})', rows)
 
     def load(self, table: pa.Table) -> tuple[Any, dict[str, Any]]:
-        path = Path(tempfile.mkdtemp()) / "ratings.db"
+        path = Path(tempfile.mkdtemp(dir=scratch())) / "ratings.db"
         with sqlite3.connect(path) as connection:
             self._fill(connection, "ratings", table)
         connection.close()
@@ -107,7 +115,7 @@ class DuckDBFileBench(Bench):
     def load(self, table: pa.Table) -> tuple[Any, dict[str, Any]]:
         import duckdb
 
-        path = Path(tempfile.mkdtemp()) / "ratings.duckdb"
+        path = Path(tempfile.mkdtemp(dir=scratch())) / "ratings.duckdb"
         with duckdb.connect(str(path)) as connection:
             connection.register("given", table)
             connection.execute("create table ratings as from given")
@@ -130,7 +138,7 @@ class ParquetBench(DuckDBFileBench):
     def load(self, table: pa.Table) -> tuple[Any, dict[str, Any]]:
         import pyarrow.parquet as pq
 
-        path = Path(tempfile.mkdtemp()) / "ratings.parquet"
+        path = Path(tempfile.mkdtemp(dir=scratch())) / "ratings.parquet"
         pq.write_table(table, path)
         return path, {}
 
@@ -315,7 +323,7 @@ class SparkBench(Bench):
             .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
             .config("spark.sql.adaptive.enabled", "false")
             .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-            .config("spark.sql.warehouse.dir", tempfile.mkdtemp())
+            .config("spark.sql.warehouse.dir", tempfile.mkdtemp(dir=scratch()))
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")
             .getOrCreate()
