@@ -18,8 +18,6 @@ from unheard.errors import (
     OptionError,
     PopulationError,
     Reference,
-    Surface,
-    write_list,
 )
 from unheard.formulas.bea import LARGE_N, bea_lambda, implied_floor
 from unheard.formulas.estimators import default_method
@@ -30,9 +28,7 @@ from unheard.model.histograms import LARGEST_COUNT
 from unheard.model.labels import read_labels
 from unheard.model.question import build_assumption
 from unheard.model.scale import Scale, ScaleLike
-from unheard.model.scale_guess import doubt_scale
 from unheard.model.studies import NAMED_Q, refuse_name
-from unheard.options.option import write_text
 from unheard.tables import check_rows
 from unheard.tables.check_people import check_numbers, check_second, find_unlisted
 from unheard.tables.engines.base import Engine
@@ -49,11 +45,8 @@ from unheard.tables.request import (
     read_names,
     read_window,
 )
-from unheard.tables.row_examples import EXAMPLES
+from unheard.tables.row_messages import describe_rows, describe_table, were
 from unheard.tables.sources.column_names import (
-    FREQUENCY,
-    TOTAL_ENDS,
-    TOTALS,
     read_ratings,
     write_plainly,
 )
@@ -62,7 +55,6 @@ from unheard.tables.sources.open import Opened, Where, open_source, second_table
 from unheard.tables.spread_ranks import rank_spread_items
 from unheard.tables.sql.count_query import (
     add_experience,
-    find_unsettled,
     rows_to_count,
     write_count_query,
     write_kept_query,
@@ -76,7 +68,7 @@ from unheard.tables.sql.rate_query import (
     write_rank_query,
     write_rate_query,
 )
-from unheard.tables.sql.reserved_names import BALANCE, MANY, N_ROWS, N_WRONG, SEEN, N, Q, reserve
+from unheard.tables.sql.reserved_names import BALANCE, MANY, SEEN, N, Q, reserve
 from unheard.tables.text_times import check_text_times
 from unheard.text import plural, write_exactly
 
@@ -412,17 +404,13 @@ def prepare(
             if opened.engine.computes():
                 given = replace(given, compute=opened.engine.compute)
         crowd, messages = None, [*opened.findings.notes, *messages]
-        messages += _describe_rows(request, opened, found, repeated)
-        messages += _describe_scale(request, found, where.surface)
-        messages += _describe_frequency(request, opened, given, where.surface)
-        messages += _describe_further_counts(request, opened, where.surface)
-        messages += _describe_n(request, opened, together)
-        messages += _describe_totals(request, opened, given)
+        messages += describe_rows(request, opened, found, repeated)
+        messages += describe_table(request, opened, found, given, together, where.surface)
         if request.min_ratings:
             items, ratings = _left_out(request, opened.engine, together)
             if items:
                 fewer = f"with fewer than {plural(request.min_ratings, 'rating')}"
-                messages.append(f"{plural(items, 'item')} {fewer} {_were(items)} left out.")
+                messages.append(f"{plural(items, 'item')} {fewer} {were(items)} left out.")
             if request.window is None or request.window.steps == 1:
                 # A rating in several windows may be left out of some of them only.
                 found = replace(found, counted=found.counted - ratings)
@@ -712,142 +700,6 @@ def _add_shared_ranks(
     groups = exp.alias_(exp.Count(this=exp.Star()), reserve("groups"))
     (row,) = engine.rows(exp.select(most, groups).from_(grouped.subquery(reserve("grouped"))))
     return int(row[MANY] or 0), int(row[reserve("groups")])
-
-
-def _describe_rows(
-    request: Request, opened: Opened, found: check_rows.Tally, repeated: int
-) -> list[str]:
-    """Say which rows were left out, and which count as non-respondents."""
-    messages = []
-    each = " (counted once for each rating column)" if request.attributes else ""
-    if found.off_scale:
-        off = plural(found.off_scale, "rating that is", "ratings that are")
-        messages.append(
-            f"{off} not on the scale {request.scale.describe()} {_were(found.off_scale)} left "
-            f"out{each} (note rows_dropped)."
-        )
-    empty = plural(found.nulls, check_rows.name_row(request))
-    empty += f" without a rating {_were(found.nulls)}"
-    if found.nulls and request.nulls == "drop":
-        messages.append(f"{empty} left out{each} (note rows_dropped).")
-    if found.nulls and request.nulls == "nonresponse":
-        silent = "a non-respondent" if found.nulls == 1 else "non-respondents"
-        messages.append(f"{empty} counted as {silent}{each} (note nulls_counted).")
-    if repeated:
-        left_out = plural(repeated, "earlier or repeated rating")
-        messages.append(f"{left_out} {_were(repeated)} left out for the latest one.")
-    if request.duplicates == "latest_or_none":
-        unsettled = exp.select(exp.alias_(exp.Count(this=exp.Star()), MANY))
-        unsettled = unsettled.from_(find_unsettled(request, opened.relation))
-        pairs = int(opened.engine.rows(unsettled)[0][MANY])
-        if pairs:
-            messages.append(
-                f"{plural(pairs, 'pair')} of rater and item {_were(pairs)} left without a rating: "
-                "it is unknown which of several is the latest."
-            )
-    return messages
-
-
-def _describe_scale(request: Request, found: check_rows.Tally, surface: Surface) -> list[str]:
-    """Say if the ratings contradict the scale that is assumed where none is stated."""
-    if request.scale_stated or not request.rating:
-        return []
-    doubt = doubt_scale(dict(zip(request.scale.values, found.given, strict=True)), request.scale)
-    return [] if doubt is None else [write_text(doubt.explain(request.scale), surface)]
-
-
-def _list_unused(request: Request, opened: Opened) -> list[str]:
-    """Return the columns of a table that nobody has named."""
-    used = {name for name, _ in request.columns_of_source()}
-    return [name for name in (*opened.kinds, *opened.findings.unread) if name not in used]
-
-
-def _describe_further_counts(request: Request, opened: Opened, surface: Surface) -> list[str]:
-    """Name columns that are called as those of the counts are, but for the rating."""
-    if request.scale_stated or request.kept:
-        return []
-    shapes = {re.sub(r"\d+(\.\d+)?", "#", name) for name in request.counts}
-    more = [
-        repr(name)
-        for name in _list_unused(request, opened)
-        if shapes == {re.sub(r"\d+(\.\d+)?", "#", name)}
-    ]
-    if not more or shapes == {"#"}:
-        return []
-    counts = surface.write_reference(Reference("counts"))
-    return [
-        f"{write_list(more, 'and')} {_were(len(more))} not counted: if more ratings are possible, "
-        f"name their columns in {counts} as well."
-    ]
-
-
-_FEWEST_RATINGS_GIVEN = 2
-"""Values of the scale that are given in a table with a row for each item and rating."""
-
-
-def _describe_frequency(
-    request: Request, opened: Opened, given: Prepared, surface: Surface
-) -> list[str]:
-    """Name a column that may say how many ratings a row stands for.
-
-    That is likely if its name says so and no item has two rows with the same rating.
-    """
-    names = [name for name in _list_unused(request, opened) if FREQUENCY.fullmatch(name)]
-    told_apart = request.frequency or request.weight or request.rater or request.time
-    if not names or not request.rating or told_apart or not opened.engine.keeps:
-        return []
-    asked = [exp.alias_(exp.Max(this=column(name)), name) for name in request.count_columns]
-    rows = opened.engine.rows(exp.select(*asked).from_(given.counts.copy()))
-    most = [int(value or 0) for value in rows[0].values()]
-    if max(most) != 1 or sum(most) < _FEWEST_RATINGS_GIVEN:
-        return []
-    use = surface.write_reference(Reference("frequency", value=names[0]))
-    return [
-        f"Each row was counted as one rating. If {names[0]!r} says how many ratings a row stands "
-        f"for, use {use}."
-    ]
-
-
-def _describe_totals(request: Request, opened: Opened, given: Prepared) -> list[str]:
-    """Name items of a single row that are called as the totals below a table are.
-
-    So are subtotals: `Alder Total` below the rows of `Alder`.
-    """
-    engine, kinds = opened.engine, opened.kinds
-    if not engine.keeps:
-        return []  # such a message is not worth counting everything again
-    names = []
-    for name in request.item:
-        if kinds.get(name) == "text":
-            called = exp.Lower(this=exp.Trim(this=exp.cast(column(name), "text")))
-            ends = [called.copy().like(f"%{end}") for end in TOTAL_ENDS]
-            words = [exp.Literal.string(word) for word in TOTALS]
-            rows = exp.select(column(name)).from_(given.counts.copy()).group_by(column(name))
-            rows = rows.where(exp.or_(exp.In(this=called, expressions=words), *ends))
-            rows = rows.having(exp.Sum(this=column(N_ROWS)).eq(1)).limit(EXAMPLES)
-            names += [repr(row[name]) for row in engine.rows(rows)]
-    return [f"{name} was taken for an item: if it sums up other rows, remove it." for name in names]
-
-
-def _describe_n(request: Request, opened: Opened, together: exp.Query) -> list[str]:
-    """Say for how many items n was dropped or raised."""
-    if request.bad_n == "refuse":
-        return []
-    wrong = exp.Sum(this=column(N_WRONG))
-    every = exp.alias_(exp.Count(this=exp.Star()), MANY)
-    counted = exp.select(exp.alias_(wrong, N_WRONG), every)
-    (row,) = opened.engine.rows(counted.from_(together.subquery(reserve("given"))))
-    many, items = int(row[N_WRONG] or 0), int(row[MANY])
-    if not many:
-        return []
-    of = f"{many:,} of {plural(items, 'item')}"
-    if request.n_may_be_unknown:
-        return [f"n was not used for {of}, where it cannot be right (note n_dropped)."]
-    return [f"n was raised for {of}, where it cannot be right (note n_raised)."]
-
-
-def _were(many: int) -> str:
-    return "was" if many == 1 else "were"
 
 
 def in_order(query: exp.Query, request: Request) -> exp.Query:
