@@ -17,6 +17,7 @@ import unheard as uh
 from tests.tables.oracle import expected, rows_by, same
 from tests.tables.stays import COLUMNS, FIVE, HOTELS, STAYS, WANTED
 from unheard.tables.sql.dialects import DIALECTS
+from unheard.tables.sql.explicit_columns import count_rounds
 
 ASKED: list[dict[str, Any]] = [
     {"q": 0.3},
@@ -57,13 +58,20 @@ LINES: list[tuple[dict[str, Any], int]] = [
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_text_is_short_enough_to_be_reviewed(dialect: str) -> None:
-    # Spark must be told some columns that others call `*`, and long scales are written out for it.
-    short = dialect not in ("spark", "databricks")
-    for asked, most in LINES if short else [({}, 340), ({"n_column": "guests"}, 510)]:
+    for asked, most in LINES:
         text = uh.write_sql("hotel", "stars", dialect=dialect, table="stays", q=0.3, **asked)
         lines = text.splitlines()
         assert len(lines) <= most, asked
         assert max(map(len, lines)) <= 105, asked
+
+
+@pytest.mark.parametrize("quiet", ["any", "low", "middle"])
+def test_long_texts_leave_spark_enough_rounds(quiet: str) -> None:
+    """Its analyzer gives up after a hundred; 96 by our count were 98, in a view as well."""
+    asked: dict[str, Any] = {"q": 0.3, "quiet": quiet, "n_column": "guests", "scale": "0:100"}
+    text = uh.write_sql("hotel", "stars", dialect="spark", table="stays", **asked)
+    steps = sqlglot.parse_one(text, dialect="spark").find_all(exp.CTE)
+    assert sum(map(count_rounds, steps)) <= 96
 
 
 def test_ends_of_a_long_scale_are_no_union() -> None:

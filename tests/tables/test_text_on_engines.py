@@ -173,6 +173,17 @@ def test_closed_forms(runner: Runner, asked: dict[str, Any]) -> None:
     compare(runner.run(text, {"stays": STAYS}), _plain(asked))
 
 
+@pytest.mark.parametrize("runner", SPARK, indirect=True)
+def test_a_long_scale_on_spark(runner: Runner) -> None:
+    """Rows of ratings, at a length from which columns would keep its optimizer busy for hours."""
+    asked: dict[str, Any] = {"scale": "1:20", "q": 0.3, "ranks": False}
+    text = uh.write_sql("item", "many", dialect="spark", table="stays", **asked)
+    wanted = expected(STAYS, ["item"], "many", [float(v) for v in range(1, 21)], q=0.3)
+    for row in wanted.values():
+        row |= {"best_rank": None, "worst_rank": None}
+    compare(runner.run(text, {"stays": STAYS}), wanted)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("runner", WAREHOUSES, indirect=True)
 def test_shapes(runner: Runner, shape: str) -> None:

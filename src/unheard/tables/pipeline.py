@@ -60,7 +60,7 @@ from unheard.tables.sql.count_query import (
     write_kept_query,
     write_window_query,
 )
-from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, column
+from unheard.tables.sql.dialects import column, long_scale
 from unheard.tables.sql.rate_query import (
     Prepared,
     SecondTable,
@@ -473,7 +473,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally
     if request.window is not None:
         check_rows.check_windows(request, request.window, opened, counts)
         counts = engine.keep("windows", write_window_query(request, request.window, counts))
-    return Prepared(counts, in_rows=engine.dialect not in ANALYSED_IN_ROUNDS), found
+    return Prepared(counts, long_scale=long_scale(engine.dialect)), found
 
 
 def _count_repeated(request: Request, opened: Opened, found: check_rows.Tally) -> int:

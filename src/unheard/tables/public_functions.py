@@ -59,7 +59,7 @@ from unheard.tables.sources.reading import ReadingNote
 from unheard.tables.sql.adapt import FENCES
 from unheard.tables.sql.count_query import write_count_query, write_window_query
 from unheard.tables.sql.dbt_model import References
-from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, read_dialect, render
+from unheard.tables.sql.dialects import long_scale, read_dialect, render
 from unheard.tables.sql.rate_query import Prepared, SecondTable, write_rate_query
 from unheard.tables.sql.reserved_names import BALANCE, N, reserve
 from unheard.tables.sql.sort import sort_column, sort_rows
@@ -588,7 +588,7 @@ def write_sql(
         _second_by_name(request, named, "n_table", n_table, request.n_column, everything=True),
         _second_by_name(request, named, "q_table", q_table, request.q_column, everything=False),
         _all_balances(request),
-        in_rows=dialect not in ANALYSED_IN_ROUNDS,
+        long_scale=long_scale(dialect),
     )
     text = render(write_rate_query(request, given), dialect, pretty=True)
     head = _header(request, dialect)

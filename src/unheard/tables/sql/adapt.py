@@ -206,5 +206,7 @@ _OTHERWISE: dict[str, dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]]] = {
     "clickhouse": {exp.DataType: _widen_date, exp.Values: _join_array},
     "duckdb": {exp.Union: _list_values},
     "datafusion": {exp.DateAdd: _add_interval},
+    "databricks": {exp.Union: _list_values},
+    "spark": {exp.Union: _list_values},
     "sqlite": {exp.Extract: _format_part, exp.Values: _name_columns},
 }

@@ -13,6 +13,7 @@ from sqlglot import Dialect, exp
 from unheard.errors import OptionError
 from unheard.tables.sql.adapt import adapt, is_numbered, separate
 from unheard.tables.sql.explicit_columns import list_columns
+from unheard.tables.sql.expressions import LONG_SCALE
 from unheard.tables.sql.pretty import write_lines
 from unheard.tables.sql.reserved_names import is_reserved, reserve
 
@@ -36,9 +37,14 @@ DIALECTS = (
 ANALYSED_IN_ROUNDS = ("spark", "databricks")
 """Engines that go over a query a hundred times at most, and over every step at least once."""
 
+_LONG_SCALES = dict.fromkeys(ANALYSED_IN_ROUNDS, 12)
+"""Windows over rows of ratings take Spark several times as long as columns, until its optimizer
+takes longer than both."""
+
 _EXPONENT_IS_DOUBLE = (
     "bigquery",
     "clickhouse",
+    "databricks",
     "duckdb",
     "mysql",
     "spark",
@@ -87,6 +93,11 @@ def read_dialect(name: str | None) -> str:
     return name
 
 
+def long_scale(dialect: str) -> int:
+    """Return the number of ratings from which on each has a row of its own."""
+    return _LONG_SCALES.get(dialect, LONG_SCALE)
+
+
 def identifier(name: str) -> exp.Identifier:
     """Name a column or table; whether it needs quotes is settled when it is written."""
     return exp.Identifier(this=name, quoted=False)
@@ -128,7 +139,7 @@ def render(query: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
         for cast in nodes.get(exp.Cast, ()):
             _write_double(cast)
     if dialect in ANALYSED_IN_ROUNDS:
-        _choose_among_doubles(nodes.get(exp.CTE, ()))
+        _compute_with_doubles(nodes.get(exp.CTE, ()))
         list_columns(query, briefly=pretty)
     if dialect == "duckdb":
         # It divides by zero as IEEE 754 says; a guard would cost a tenth of the time.
@@ -163,22 +174,21 @@ def _write_double(cast: exp.Expr) -> None:
     cast.replace(value)
 
 
-def _choose_among_doubles(steps: Sequence[exp.Expr]) -> None:
-    """Write what formulas choose from in one type: to find one takes Spark a round of its own."""
+def _compute_with_doubles(steps: Sequence[exp.Expr]) -> None:
+    """Write every number that formulas use in one type: to find one takes Spark a round of its own.
+
+    The first of listed rows settles the types of all.
+    """
     for step in steps:
-        if not is_numbered(step):
+        listed = step.find(exp.Values)
+        computes = is_numbered(step) or step.alias in (reserve("rated"), reserve("combined"))
+        if listed is None and not computes:
             continue
-        offered: list[exp.Expr | None] = []
-        for choice in step.find_all(exp.Least, exp.Greatest):
-            offered += [choice.this, *choice.expressions]
-        for case in step.find_all(exp.Case):
-            offered += [
-                *(branch.args["true"] for branch in case.args["ifs"]),
-                case.args.get("default"),
-            ]
-        for one in offered:
-            if isinstance(one, exp.Literal) and not one.is_string and one.name.isdigit():
-                one.set("this", f"{one.name}e0")
+        for number in (listed.expressions[0] if listed else step).find_all(exp.Literal):
+            if not number.is_string and number.name.isdigit():
+                number.set("this", f"{number.name}e0")
+        for floor in list(step.find_all(exp.Floor)):
+            floor.replace(exp.cast(floor.copy(), "double"))
 
 
 def _keep_some_steps(steps: Sequence[exp.Expr]) -> None:

@@ -1,8 +1,10 @@
 """Columns listed one by one where an engine takes long to find out what `*` stands for.
 
 Spark goes over a query again and again until every name has a meaning, at most a hundred times.
-A step that begins with `*` takes two rounds, and one that lists its columns takes one. Rounds cost
-time, and lists lines: what is to be read keeps every `*` that there are rounds for.
+A step that begins with `*` takes two rounds, and one that lists its columns takes one. Spark also
+remembers what each column is equal to, for as long as `*` hands it on, and rewrites all of that at
+every step: of a long chain in which nothing is ever left out, it makes more than fits into memory.
+Rounds and memory cost time, and lists lines: what is to be read keeps the `*` that it can afford.
 """
 
 from __future__ import annotations
@@ -11,6 +13,9 @@ from sqlglot import exp
 
 _ROUNDS = 90
 """How many rounds the steps may take together by our count; what stands around them takes more."""
+
+_USELESS = 24
+"""How many columns that nothing reads any more a `*` may hand on."""
 
 
 def list_columns(tree: exp.Expr, *, briefly: bool) -> None:
@@ -21,45 +26,42 @@ def list_columns(tree: exp.Expr, *, briefly: bool) -> None:
     tree
         The query, which is changed.
     briefly
-        Whether to leave as many as there are rounds for: lists are shortest in the last steps,
-        which need the fewest columns, and are written there first.
+        Whether to leave as many as can be afforded: lists are shortest in the last steps, which
+        need the fewest columns, and are written there first where there are too many rounds.
     """
     query = tree.expression if isinstance(tree, exp.Create) else tree
     with_ = query.args.get("with_")
     if with_ is None:
         return
     steps: list[exp.Expr] = with_.expressions
+    needed = {column.name for column in query.find_all(exp.Column) if _is_outside(column, with_)}
+    needs: dict[str, set[str]] = {}
+    for step in reversed(steps):
+        needs[step.alias] = set(needed)
+        needed |= {column.name for column in step.find_all(exp.Column)}
     made: dict[str, list[str]] = {}
     for step in steps:
         first = _first_select(step.this)
-        if first is not None:
-            made[step.alias] = _names(first, made)
-    needed = {column.name for column in query.find_all(exp.Column) if _is_outside(column, with_)}
-    rounds = sum(map(_count_rounds, steps))
+        if first is None:
+            continue
+        useless = {*_names(first, made)} - needs[step.alias]
+        if first is step.this and (not briefly or len(useless) >= _USELESS):
+            _list_in(first, made, needs[step.alias])
+        made[step.alias] = _names(first, made)
+    rounds = sum(map(count_rounds, steps))
     for step in reversed(steps):
-        if isinstance(step.this, exp.Select) and not (briefly and rounds <= _ROUNDS):
-            rounds -= _count_rounds(step)
-            _list_in(step.this, made, needed)
-            rounds += _count_rounds(step)
-        needed |= {column.name for column in step.find_all(exp.Column)}
+        if rounds <= _ROUNDS:
+            break
+        if isinstance(step.this, exp.Select):
+            rounds -= count_rounds(step)
+            _list_in(step.this, made, needs[step.alias])
+            rounds += count_rounds(step)
 
 
-def _count_rounds(step: exp.Expr) -> int:
+def count_rounds(step: exp.Expr) -> int:
     """Count the rounds that a step takes: one, and one for each thing that is put in its place."""
-    replaced = [any(map(_is_star, step.this.selects))]
-    replaced += [step.find(kind) is not None for kind in (exp.Window, exp.Nullif)]
-    # Its type is settled before that of what it is chosen for.
-    replaced.append(any(map(_is_mixed, step.find_all(exp.Least, exp.Greatest))))
-    return 1 + sum(replaced)
-
-
-def _is_mixed(choice: exp.Expr) -> bool:
-    """Whether this is a choice within another that works with whole numbers and fractions."""
-    inside = choice.find_ancestor(exp.Least, exp.Greatest, exp.Select)
-    if isinstance(inside, exp.Select):
-        return False
-    wholes = (one for one in choice.find_all(exp.Literal) if one.is_int)
-    return any(isinstance(one.parent, exp.Add | exp.Sub | exp.Mul) for one in wholes)
+    ordered = any(window.args.get("order") for window in step.find_all(exp.Window))
+    return 1 + any(map(_is_star, step.this.selects)) + ordered
 
 
 def _is_outside(column: exp.Expr, with_: exp.Expr) -> bool:
@@ -104,6 +106,9 @@ def _source(star: exp.Expr, query: exp.Select) -> str:
 def _names(query: exp.Select, made: dict[str, list[str]]) -> list[str]:
     """Name the columns of a query, those that `*` stands for included."""
     names: list[str] = []
+    read = query.args.get("from_")
+    if read is not None and isinstance(read.this, exp.Values):
+        return [str(name.name) for name in read.this.args["alias"].columns]
     for one in query.expressions:
         names += made.get(_source(one, query), []) if _is_star(one) else [one.alias_or_name]
     return names

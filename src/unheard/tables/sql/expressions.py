@@ -95,7 +95,7 @@ class Cell:
 class Sheet:
     """All cells of one computation; implements :class:`unheard.formulas.operations.Operations`."""
 
-    def __init__(self, long: int | None = LONG_SCALE) -> None:
+    def __init__(self, long: int = LONG_SCALE) -> None:
         self._cells: dict[tuple[Any, ...], Cell] = {}
         self._long = long
 
@@ -159,7 +159,7 @@ class Sheet:
 
     def ratings(self, columns: Sequence[Operand]) -> Sequence[Operand]:
         """Return columns along the scale, or numbers: on a long scale a row for each."""
-        if self._long is None or len(columns) < self._long:
+        if len(columns) < self._long:
             return columns
         return RatingRows(self, "rating", lambda: list(columns))
 

@@ -138,8 +138,8 @@ class Prepared:
         Whether the ranks by the plain average are with them.
     compute
         Applies formulas outside the engine; otherwise they are written into the query.
-    in_rows
-        Whether the ratings of a long scale may have a row each, which takes more steps.
+    long_scale
+        Number of ratings from which on each has a row of its own, where formulas become SQL.
     """
 
     counts: exp.Expr
@@ -150,7 +150,7 @@ class Prepared:
     rated: Rated | None = None
     ranked_by_average: bool = False
     compute: Compute | None = None
-    in_rows: bool = True
+    long_scale: int = LONG_SCALE
 
 
 def write_rate_query(request: Request, given: Prepared) -> exp.Select:
@@ -415,7 +415,7 @@ def _apply_formula(
     Returns the steps, the name of the last, and the names of the columns that the formula returns.
     """
     if given.compute is None:
-        outputs = formula(Sheet(LONG_SCALE if given.in_rows else None))
+        outputs = formula(Sheet(given.long_scale))
         chain = lay_out(outputs, keys)
         named: Layer = [(key, column(key)) for key in keys]
         chain = replace(chain, results=[*named, *chain.results])
