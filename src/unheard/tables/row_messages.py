@@ -43,7 +43,7 @@ def describe_rows(
     request: Request, opened: Opened, found: check_rows.Tally, repeated: int
 ) -> list[str]:
     """Say which rows were left out, and which count as non-respondents."""
-    messages = []
+    messages = [] if found.items else [f"There are no rows in {opened.words}."]
     each = " (counted once for each rating column)" if request.attributes else ""
     if found.off_scale:
         off = plural(found.off_scale, "rating that is", "ratings that are")
