@@ -356,6 +356,16 @@ IN_WORDS: Sequence[tuple[str, Maker, Mapping[str, tuple[int, float]], Mapping[st
      EXPECTED, BY_RATING),
     ("emoji.csv", text(as_text(worded(*("⭐️" * n for n in range(1, 6))))), EXPECTED, BY_RATING),
     ("faces.csv", text(as_text(worded("😡", "☹️", "😐", "🙂", "😀"))), EXPECTED, BY_RATING),
+    ("numbers in brackets.csv", text(as_text(worded(
+        "Very bad (1)", "Bad (2)", "So-so (3)", "Good (4)", "Very good (5)"
+    ))), EXPECTED, BY_RATING),
+    ("keys.csv", text(as_text(worded(*(f"{n}\ufe0f\u20e3" for n in range(1, 6))))), EXPECTED,
+     BY_RATING),
+    ("half in words.csv", text(as_text(worded("1 star", "2 stars", "3", "4 stars", "5"))),
+     EXPECTED, BY_RATING),
+    ("swedish.csv", text(as_text(worded(
+        "mycket missnöjd", "missnöjd", "varken eller", "nöjd", "mycket nöjd"
+    ), ";")), EXPECTED, BY_RATING),
     ("half stars.csv", text(as_text(worded("½", "1½", "3", "4½", "5"))),
      {"Alder": (2, 4.75), "Birch": (3, 8.5 / 3)}, BY_RATING),
     ("grades.csv", text(as_text(worded("F", "D", "C", "B", "A", name="grade"))),
