@@ -442,6 +442,8 @@ EVERYDAY = (
     Everyday("comments.tsv", text(as_text(COMMENTS, "\t", "\r\n"))),
     Everyday("crlf.csv", text(as_text(TABLE, end="\r\n"))),
     Everyday("old mac.csv", text(as_text(TABLE, end="\r"))),
+    Everyday("old mac, accents.csv", text(as_text(UMLAUTS, end="\r"), "mac_roman"),
+             UMLAUTS_EXPECTED, note="read as Mac Roman"),
     Everyday("no last line break.csv", text(as_text(TABLE).rstrip("\n"))),
     Everyday("trailing blank lines.csv", text(as_text(TABLE) + "\n\n\n")),
     Everyday(
@@ -680,6 +682,19 @@ EVERYDAY = (
     Everyday("windows.jsonl", text(
         "\n".join(json.dumps(dict(zip(TABLE[0], row, strict=True))) for row in STAYS), "utf-16"
     ), note="UTF-16"),
+    Everyday(
+        "answer.json",
+        text(json.dumps({"data": [dict(zip(TABLE[0], row, strict=True)) for row in STAYS]})),
+        refusal="is one object with its rows in a list called 'data'. Save that list alone|"
+        "does not contain rows. Send a list of objects",
+        mended=lambda path: frame().to_json(path, orient="records"),
+    ),
+    Everyday(
+        "cut off.jsonl",
+        text('{"hotel": "Alder", "stars": 5}\n{"hotel": "Alder", "sta\n'),
+        refusal=r"cannot be read as json: .*[^. ]\. Check the file",
+        mended=lambda path: frame().to_json(path, orient="records", lines=True),
+    ),
     Everyday("table.parquet", lambda path: frame().to_parquet(path)),
     # Packed files.
     Everyday("packed.csv.gz", packed(text(as_text(TABLE)), ".csv")),

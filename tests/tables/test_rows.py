@@ -525,6 +525,12 @@ def test_names_that_are_alike(name: str) -> None:
     assert set(found["hotel"].to_pylist()) == {*names}
 
 
+def test_blank_names_are_mentioned() -> None:
+    table = pa.table({"hotel": ["A", " "], "stars": [5, 4]})
+    with pytest.warns(uh.TableWarning, match="' ' was taken for an item, and is blank"):
+        uh.rate(table, "hotel", "stars", q=0.3)
+
+
 def test_names_that_differ_are_not_mentioned() -> None:
     frame = pa.table({"hotel": ["A", "A", "B"], "wing": ["b", "c", "b"], "stars": [1, 2, 3]})
     uh.rate(frame, ["hotel", "wing"], "stars", q=0.3)

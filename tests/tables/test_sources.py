@@ -261,7 +261,8 @@ def test_one_of_several_files_is_empty(tmp_path: Path) -> None:
 def test_only_a_header(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(FORMATS[name](STAYS.slice(0, 0)))
-    assert check(path, {}).num_rows == 0
+    with pytest.raises(uh.DataError, match=r"has no rows\. Use a table with ratings\."):
+        uh.rate(path, "hotel", "stars", q=0.3)
 
 
 def test_missing_file(tmp_path: Path) -> None:

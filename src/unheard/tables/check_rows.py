@@ -200,8 +200,11 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
         one = found.nulls == 1
         people, rows = ("this person was", "row") if one else ("these people were", "rows")
         hint = f"Use {{nulls:nonresponse}} if {people} asked and did not respond"
-        drop = f", or leave the {rows} out with {{nulls:drop}}"
-        hints.append(hint + drop * _may_drop(request, found, found.nulls))
+        if _may_drop(request, found, found.nulls):
+            hint += f", or leave the {rows} out with {{nulls:drop}}"
+        elif request.rating:
+            hint += "; otherwise name the column with the ratings in {rating}"
+        hints.append(hint)
         data["empty"] = _count_rows(request, found.nulls)
         data["empty_examples"] = list_examples(_example_rows(request, opened, _empty(request)))
     if found.off_scale and request.off_scale == "refuse":

@@ -165,7 +165,7 @@ _MOST_NAMES = 20_000
 def _describe_like_names(
     request: Request, opened: Opened, given: Prepared, found: check_rows.Tally
 ) -> list[str]:
-    """Count the items whose names people would take for one, and show two of them."""
+    """Count the items whose names people would take for one, and show those without a name."""
     engine = opened.engine
     is_text = any(opened.kinds.get(name) == "text" for name in request.item)
     if not (is_text and engine.keeps and found.items <= _MOST_NAMES):
@@ -175,13 +175,16 @@ def _describe_like_names(
     alike: dict[str, list[str]] = {}
     for name in names:
         alike.setdefault(_fold_name(name), []).append(name)
+    blank = alike.pop("", [])
+    messages = [f"{name!r} was taken for an item, and is blank." for name in blank[:EXAMPLES]]
     several = [group for group in alike.values() if len(group) > 1]
     if not several:
-        return []
+        return messages
     first, second, *_ = several[0]
     return [
+        *messages,
         f"{sum(map(len, several)):,} names are alike but for case, spaces or the encoding of "
-        f"accents, such as {first!r} and {second!r}: each was taken for an item of its own."
+        f"accents, such as {first!r} and {second!r}: each was taken for an item of its own.",
     ]
 
 
