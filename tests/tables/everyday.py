@@ -501,6 +501,12 @@ EVERYDAY = (
              note="UTF-16"),
     Everyday("one column.csv", text("stars\n5\n4\n"), refusal=r"no column 'hotel'. It has stars\.",
              mended=text(as_text(TABLE))),
+    Everyday(
+        "line break in a name.csv",
+        text('hotel,"stars\n(of five)"\nAlder,5\nAlder,4\nBirch,3\n'),
+        {"Alder": (2, 4.5), "Birch": (1, 3.0)},
+        {"item": "hotel", "rating": "stars (of five)"},
+    ),
     Everyday("header only.csv", text("hotel,stars\n"), refusal="has no rows. Use a table with",
              mended=text(as_text(TABLE))),
     Everyday("empty.csv", binary(b""), refusal="is empty. Use a file with a header",
@@ -509,6 +515,17 @@ EVERYDAY = (
              mended=text(as_text(TABLE))),
     Everyday("junk.csv", binary(JUNK), refusal="is a binary file. Use a CSV",
              mended=text(as_text(TABLE))),
+    *(
+        Everyday(name, binary(content), refusal=refusal, mended=text(as_text(TABLE)))
+        for name, content, refusal in (
+            ("survey.sav", b"$FL2@(#) SPSS DATA\0\2", "is an SPSS file. Save its table as CSV"),
+            ("survey.dta", b"<stata_dta><header>\0", "is a Stata file. Save its table as CSV"),
+            ("report.pdf", b"%PDF-1.4\nhotel,stars", "is a PDF file. Save its table as CSV"),
+            ("packed.csv.bz2", b"BZh91AY&SY\0", "is a bzip2 file. Unpack it"),
+            ("packed.7z", b"7z\xbc\xaf\x27\x1c\0", "is a 7-Zip archive. Unpack it"),
+            ("nothing.zip", b"PK\5\6" + bytes(18), "is an archive without files. Create it again"),
+        )
+    ),
     # Counts.
     Everyday("counts.csv", text(as_text([("hotel", *FIVE), *COUNTS])), COUNTS_EXPECTED, BY_COUNTS),
     Everyday("counts, thousands.csv", text(as_text(thousands(","))), COUNTS_EXPECTED, BY_COUNTS,

@@ -307,12 +307,13 @@ def test_truncated(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "remedy"),
     [
-        ("s3://me:hunter2@bucket/a.csv", "Use postgresql://.*clickhouse://.*sqlite:///"),
+        ("s3://me:hunter2@bucket/a.csv", "Download the file first"),
+        ("odd://me:hunter2@host/db", "Use postgresql://.*clickhouse://.*sqlite:///"),
         ("trino://me:hunter2@host/db", "Run the SQL that `unheard sql --dialect trino`"),
     ],
 )
 def test_unknown_scheme(source: str, remedy: str) -> None:
-    told = refused(source, rf"(trino|s3) is not supported\. {remedy}")
+    told = refused(source, rf"(trino|s3|odd) is not supported\. {remedy}")
     assert "hunter2" not in told
 
 

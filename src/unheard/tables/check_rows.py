@@ -118,7 +118,7 @@ def check_kinds(request: Request, opened: Opened) -> None:
         for name in names:
             kind = opened.kinds.get(name) if name is not None else None
             if name is not None and kind is not None and kind not in allowed:
-                what = {"text": "text", "time": "times"}.get(kind, "values of another type")
+                what = _KINDS.get(kind, "values of another type")
                 if kind == "text":
                     what = _list_text(opened, name)
                 raise ColumnError(
@@ -131,6 +131,13 @@ def check_kinds(request: Request, opened: Opened) -> None:
                     table=opened.words,
                     what=what,
                 )
+
+
+_KINDS: Mapping[Kind, str] = {
+    "text": "text",
+    "time": "times",
+    **dict.fromkeys(("whole", "real", "single"), "numbers"),
+}
 
 
 def _list_text(opened: Opened, name: str) -> str:
