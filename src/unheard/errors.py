@@ -219,7 +219,7 @@ def write_value(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.15g}"
     # Before it is cut short, when the end of a password might be missing.
-    text = hide_passwords(value if isinstance(value, Given) else repr(value))
+    text = hide_passwords(value if isinstance(value, Given) else " ".join(repr(value).split()))
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
 
 

@@ -381,8 +381,8 @@ def test_presets(run: Any, preset: str, q: float) -> None:
         (PEOPLE[:-2], "do not say who responded. Name one: --answered"),
         ([*PEOPLE, "--population", "x"], "say more than once who responded"),
         (["no.csv", *PEOPLE[1:]], "no.csv"),
-        (["empty.csv", *PEOPLE[1:]], "The table has no rows"),
-        (["empty.csv", *PEOPLE[1:], "--segment", "region"], "The table has no rows"),
+        (["empty.csv", *PEOPLE[1:]], "has no rows"),
+        (["empty.csv", *PEOPLE[1:], "--segment", "region"], "has no rows"),
         (["--response-rate", *TYPED], "--response-rate requires --n."),
         (
             ["--response-rate", *TYPED, "--unpaired"],

@@ -185,4 +185,4 @@ def test_a_table_without_rows(run: Any, tmp_path: Path) -> None:
     source = ["--source", str(path), "--item", "hotel", "--rating", "stars", "--q", "0.3"]
     done = run("compare", "A", "B", *source)
     assert done.code == 2
-    assert "The table has no rows. Use one with ratings." in done.err
+    assert f"{path} has no rows. Use a table with ratings." in done.err

@@ -263,8 +263,10 @@ def test_to_table(run: Any, tmp_path: Path) -> None:
 def test_no_rows(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "stays.csv"
     path.write_text("hotel,stars\n")
-    assert run(path, *RANK).out == f"{path} has no rows.\n"
-    assert json.loads(run(path, *RANK, "--json").out)["rows"] == []
+    for words in ([], ["--json"], ["--who", "Alder", "--k", "1"]):
+        done = run(path, *RANK, *words)
+        assert (done.code, done.out) == (2, "")
+        assert done.err == f"Error: {path} has no rows. Use a table with ratings.\n"
 
 
 def test_one_item_has_no_order(run: Any, tmp_path: Path) -> None:

@@ -162,13 +162,24 @@ def test_json(run: Any, stays: Path) -> None:
     same_rows(rows)
 
 
-def test_json_without_rows(run: Any, tmp_path: Path) -> None:
+def test_no_rows_do_not_replace_earlier_ratings(run: Any, tmp_path: Path) -> None:
     path = write_rows(tmp_path / "stays.csv", [["hotel", "stars"]])
-    done = run("rate", path, *RATE, "--json")
+    target = tmp_path / "rated.csv"
+    target.write_text("those of yesterday")
+    for words in ([], ["--json"], ["-o", target]):
+        done = run("rate", path, *RATE, *words)
+        assert (done.code, done.out) == (2, "")
+        assert done.err == f"Error: {path} has no rows. Use a table with ratings.\n"
+    assert target.read_text() == "those of yesterday"
+
+
+def test_a_batch_to_be_counted_may_have_no_rows(run: Any, tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "stays.csv", [["hotel", "stars"]])
+    asked = ["counts", path, "--item", "hotel", "--rating", "stars"]
+    done = run(*asked, "--json")
     assert (done.code, json.loads(done.out)) == (0, [])
-    shown = run("rate", path, *RATE)
-    assert shown.code == 0
-    assert "no rows" in shown.out
+    assert done.err == f"There are no rows in {path}.\n"
+    assert "Nothing was counted." in run(*asked).out
 
 
 def test_dropped_rows_are_told(run: Any, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_header_only_is_refused(run: Typed, tmp_path: Path) -> None:
     empty.write_text("hotel,stars\n")
     done = run(empty, *ASKED, "-o", target)
     assert done.code != 0
-    assert "has no rows; got empty.csv." in done.err
+    assert "empty.csv has no rows. Use a table with ratings." in done.err
     assert not target.exists()
 
 

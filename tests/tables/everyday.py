@@ -356,6 +356,16 @@ IN_WORDS: Sequence[tuple[str, Maker, Mapping[str, tuple[int, float]], Mapping[st
      EXPECTED, BY_RATING),
     ("emoji.csv", text(as_text(worded(*("⭐️" * n for n in range(1, 6))))), EXPECTED, BY_RATING),
     ("faces.csv", text(as_text(worded("😡", "☹️", "😐", "🙂", "😀"))), EXPECTED, BY_RATING),
+    ("numbers in brackets.csv", text(as_text(worded(
+        "Very bad (1)", "Bad (2)", "So-so (3)", "Good (4)", "Very good (5)"
+    ))), EXPECTED, BY_RATING),
+    ("keys.csv", text(as_text(worded(*(f"{n}\ufe0f\u20e3" for n in range(1, 6))))), EXPECTED,
+     BY_RATING),
+    ("half in words.csv", text(as_text(worded("1 star", "2 stars", "3", "4 stars", "5"))),
+     EXPECTED, BY_RATING),
+    ("swedish.csv", text(as_text(worded(
+        "mycket missnöjd", "missnöjd", "varken eller", "nöjd", "mycket nöjd"
+    ), ";")), EXPECTED, BY_RATING),
     ("half stars.csv", text(as_text(worded("½", "1½", "3", "4½", "5"))),
      {"Alder": (2, 4.75), "Birch": (3, 8.5 / 3)}, BY_RATING),
     ("grades.csv", text(as_text(worded("F", "D", "C", "B", "A", name="grade"))),
@@ -432,6 +442,8 @@ EVERYDAY = (
     Everyday("comments.tsv", text(as_text(COMMENTS, "\t", "\r\n"))),
     Everyday("crlf.csv", text(as_text(TABLE, end="\r\n"))),
     Everyday("old mac.csv", text(as_text(TABLE, end="\r"))),
+    Everyday("old mac, accents.csv", text(as_text(UMLAUTS, end="\r"), "mac_roman"),
+             UMLAUTS_EXPECTED, note="read as Mac Roman"),
     Everyday("no last line break.csv", text(as_text(TABLE).rstrip("\n"))),
     Everyday("trailing blank lines.csv", text(as_text(TABLE) + "\n\n\n")),
     Everyday(
@@ -489,13 +501,31 @@ EVERYDAY = (
              note="UTF-16"),
     Everyday("one column.csv", text("stars\n5\n4\n"), refusal=r"no column 'hotel'. It has stars\.",
              mended=text(as_text(TABLE))),
-    Everyday("header only.csv", text("hotel,stars\n"), {}),
+    Everyday(
+        "line break in a name.csv",
+        text('hotel,"stars\n(of five)"\nAlder,5\nAlder,4\nBirch,3\n'),
+        {"Alder": (2, 4.5), "Birch": (1, 3.0)},
+        {"item": "hotel", "rating": "stars (of five)"},
+    ),
+    Everyday("header only.csv", text("hotel,stars\n"), refusal="has no rows. Use a table with",
+             mended=text(as_text(TABLE))),
     Everyday("empty.csv", binary(b""), refusal="is empty. Use a file with a header",
              mended=text(as_text(TABLE))),
     Everyday("blank.csv", binary(b"\n\r\n\n"), refusal="is empty. Use a file with a header",
              mended=text(as_text(TABLE))),
     Everyday("junk.csv", binary(JUNK), refusal="is a binary file. Use a CSV",
              mended=text(as_text(TABLE))),
+    *(
+        Everyday(name, binary(content), refusal=refusal, mended=text(as_text(TABLE)))
+        for name, content, refusal in (
+            ("survey.sav", b"$FL2@(#) SPSS DATA\0\2", "is an SPSS file. Save its table as CSV"),
+            ("survey.dta", b"<stata_dta><header>\0", "is a Stata file. Save its table as CSV"),
+            ("report.pdf", b"%PDF-1.4\nhotel,stars", "is a PDF file. Save its table as CSV"),
+            ("packed.csv.bz2", b"BZh91AY&SY\0", "is a bzip2 file. Unpack it"),
+            ("packed.7z", b"7z\xbc\xaf\x27\x1c\0", "is a 7-Zip archive. Unpack it"),
+            ("nothing.zip", b"PK\5\6" + bytes(18), "is an archive without files. Create it again"),
+        )
+    ),
     # Counts.
     Everyday("counts.csv", text(as_text([("hotel", *FIVE), *COUNTS])), COUNTS_EXPECTED, BY_COUNTS),
     Everyday("counts, thousands.csv", text(as_text(thousands(","))), COUNTS_EXPECTED, BY_COUNTS,
@@ -669,6 +699,19 @@ EVERYDAY = (
     Everyday("windows.jsonl", text(
         "\n".join(json.dumps(dict(zip(TABLE[0], row, strict=True))) for row in STAYS), "utf-16"
     ), note="UTF-16"),
+    Everyday(
+        "answer.json",
+        text(json.dumps({"data": [dict(zip(TABLE[0], row, strict=True)) for row in STAYS]})),
+        refusal="is one object with its rows in a list called 'data'. Save that list alone|"
+        "does not contain rows. Send a list of objects",
+        mended=lambda path: frame().to_json(path, orient="records"),
+    ),
+    Everyday(
+        "cut off.jsonl",
+        text('{"hotel": "Alder", "stars": 5}\n{"hotel": "Alder", "sta\n'),
+        refusal=r"cannot be read as json: .*[^. ]\. Check the file",
+        mended=lambda path: frame().to_json(path, orient="records", lines=True),
+    ),
     Everyday("table.parquet", lambda path: frame().to_parquet(path)),
     # Packed files.
     Everyday("packed.csv.gz", packed(text(as_text(TABLE)), ".csv")),

@@ -248,7 +248,7 @@ def changed(table: pd.DataFrame, column: str, value: Any) -> pd.DataFrame:
             "count that is not .*o3=2.5|Column 'o3' .* cannot be used for counts",
         ),
         (changed(side_by_side(), "o1", 99), WIDE, "Item 'Alder' has 100 respondents"),
-        (people().head(0), PEOPLE, "The table has no rows"),
+        (people().head(0), PEOPLE, "has no rows"),
     ],
 )
 def test_rows_that_cannot_be(

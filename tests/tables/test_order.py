@@ -107,10 +107,6 @@ def test_rows_come_as_the_command_lists_them(
     assert len(found) == 7
 
 
-def test_order_of_no_rows(engine: Bench) -> None:
-    check_order(engine, ratings(35).slice(0, 0), {}, rating="rating", q=0.3, k=3, above=4)
-
-
 def test_order_of_attributes_and_months(database: Bench) -> None:
     table = ratings(31, size=900)
     when = [date(2024, 1 + i % 3, 1 + i % 28) for i in range(table.num_rows)]

@@ -156,6 +156,43 @@ def test_dates_that_may_be_day_first_or_month_first(
 
 
 @pytest.mark.parametrize(
+    "times",
+    [
+        ("1/31/2024 9:00:00", "2/3/2024 10:00:00"),  # Google Sheets
+        ("01/31/2024 09:00:00 AM", "02/03/2024 10:00:00 PM"),  # SurveyMonkey
+        ("31/01/2024 09:00:05", "03/02/2024 10:00:00"),
+        ("31.01.2024, 09:00", "03.02.2024, 10:00"),
+        ("31.01.2024", "3.2.2024"),
+        ("31.01.24", "03.02.24"),
+        ("1/31/24", "2/3/24"),
+        ("31-01-2024", "03-02-2024"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*were read as day, month and year:unheard.ReadingWarning")
+def test_times_as_programs_write_them(times: tuple[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "stays.csv"
+    path.write_text("item;rating;day\n" + "".join(f"A;4;{time}\n" for time in times))
+    found = uh.count_ratings(path, "item", "rating", time="day", window="month")
+    months = [(day.year, day.month) for day in found["window_start"].to_pylist()]
+    assert sorted(months) == [(2024, 1), (2024, 2)]
+
+
+@pytest.mark.parametrize("times", [("31/01/24", "01/02/24"), ("3/1/2024 9:00", "4/2/2024 9:00")])
+def test_times_that_may_be_read_in_several_ways(times: tuple[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "stays.csv"
+    path.write_text("item,rating,day\n" + "".join(f"A,4,{time}\n" for time in times))
+    with pytest.raises(uh.DataError, match="not ISO 8601 dates or times, such as"):
+        uh.count_ratings(path, "item", "rating", time="day", window="month")
+
+
+def test_years_of_two_digits_are_mentioned(tmp_path: Path) -> None:
+    path = tmp_path / "stays.csv"
+    path.write_text("item,rating,day\nA,4,31.01.24\n")
+    with pytest.warns(uh.ReadingWarning, match="In column day, dates were read as day, month"):
+        uh.count_ratings(path, "item", "rating", time="day", window="month")
+
+
+@pytest.mark.parametrize(
     ("times", "refused"),
     [
         (["12/31/2023", "1/15/2024"], True),

@@ -509,3 +509,28 @@ def test_totals_below_a_table() -> None:
             uh.count_ratings(pa.table({"hotel": ["A", called], "stars": [5, 4]}), "hotel", "stars")
     station = pa.table({"hotel": ["Total", "Total", "Esso"], "stars": [5, 4, 3]})
     uh.count_ratings(station, "hotel", "stars")
+
+
+@pytest.mark.parametrize("name", ["parquet", "pandas", "sqlite", "postgres"])
+def test_names_that_are_alike(name: str) -> None:
+    names = ["Grand Hotel", "grand hotel ", "Grand Hotel", "Caf\u00e9", "Cafe\u0301", "Elm", "Elms"]
+    table = pa.table({"hotel": names, "stars": [5, 4, 3, 2, 1, 2, 3]})
+    engine = bench(name)
+    source, where = engine.load(table)
+    said = (
+        "^4 names are alike but for case, .* such as 'Cafe\u0301' and 'Caf\u00e9': each was taken"
+    )
+    with pytest.warns(uh.TableWarning, match=said):
+        found = engine.rows(uh.rate(source, "hotel", "stars", q=0.3, **where))
+    assert set(found["hotel"].to_pylist()) == {*names}
+
+
+def test_blank_names_are_mentioned() -> None:
+    table = pa.table({"hotel": ["A", " "], "stars": [5, 4]})
+    with pytest.warns(uh.TableWarning, match="' ' was taken for an item, and is blank"):
+        uh.rate(table, "hotel", "stars", q=0.3)
+
+
+def test_names_that_differ_are_not_mentioned() -> None:
+    frame = pa.table({"hotel": ["A", "A", "B"], "wing": ["b", "c", "b"], "stars": [1, 2, 3]})
+    uh.rate(frame, ["hotel", "wing"], "stars", q=0.3)

@@ -261,7 +261,8 @@ def test_one_of_several_files_is_empty(tmp_path: Path) -> None:
 def test_only_a_header(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(FORMATS[name](STAYS.slice(0, 0)))
-    assert check(path, {}).num_rows == 0
+    with pytest.raises(uh.DataError, match=r"has no rows\. Use a table with ratings\."):
+        uh.rate(path, "hotel", "stars", q=0.3)
 
 
 def test_missing_file(tmp_path: Path) -> None:
@@ -306,12 +307,13 @@ def test_truncated(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "remedy"),
     [
-        ("s3://me:hunter2@bucket/a.csv", "Use postgresql://.*clickhouse://.*sqlite:///"),
+        ("s3://me:hunter2@bucket/a.csv", "Download the file first"),
+        ("odd://me:hunter2@host/db", "Use postgresql://.*clickhouse://.*sqlite:///"),
         ("trino://me:hunter2@host/db", "Run the SQL that `unheard sql --dialect trino`"),
     ],
 )
 def test_unknown_scheme(source: str, remedy: str) -> None:
-    told = refused(source, rf"(trino|s3) is not supported\. {remedy}")
+    told = refused(source, rf"(trino|s3|odd) is not supported\. {remedy}")
     assert "hunter2" not in told
 
 

@@ -148,7 +148,13 @@ def test_counts_are_mergeable(engine: Bench) -> None:
 
 
 def test_no_rows(engine: Bench) -> None:
-    check(engine, ratings(18).slice(0, 0), {}, rating="rating", q=0.3)
+    source, where = engine.load(ratings(18).slice(0, 0))
+    for ask in (uh.rate, uh.rank):
+        with pytest.raises(uh.DataError, match=r" has no rows\. Use a table with") as refused:
+            ask(source, "item", "rating", q=0.3, **where)
+        assert refused.value.code == "no_rows"
+    with pytest.warns(uh.TableWarning, match="There are no rows in "):
+        assert not len(engine.rows(uh.count_ratings(source, "item", "rating", **where)))
 
 
 def test_missing_column(engine: Bench) -> None:

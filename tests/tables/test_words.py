@@ -139,6 +139,72 @@ def test_what_is_asked_about_words(words: list[str], labels: str | None, problem
         uh.rate(frame, "hotel", "stars", q=0.3, labels=labels, scale=scale)
 
 
+LIKERT = ["Agree", "Disagree", "Strongly agree", "Strongly disagree", "Neutral"]
+NOT_ONE = "are not on one scale: .* Rate each by itself, as in rating='a', or say"
+
+
+@pytest.mark.parametrize(
+    ("other", "problem"),
+    [
+        ([5, 4, 1, 2, 2], r"ratings in 'b' of .* are words, which .* Disagree = 2 \(1×\)"),
+        (
+            ["Satisfied", "Neutral", "Very satisfied", "Neutral", "Dissatisfied"],
+            r"'a' and 'b' .* very dissatisfied = 1 \(0×\), .* Neutral = 3 \(3×\)",
+        ),
+        ([10, 4, 1, 2, 9], f"{NOT_ONE}.*"),
+        (["yes", "no", "yes", "yes", "no"], f"'a' may be read as no = 0 .*|{NOT_ONE}"),
+    ],
+)
+def test_columns_are_read_each_by_itself(other: list[Any], problem: str) -> None:
+    frame = pd.DataFrame(FEW | {"a": other, "b": LIKERT})
+    with pytest.raises(uh.DataError, match=problem) as refused:
+        uh.rate(frame, "hotel", ["a", "b"], q=0.3)
+    if refused.value.code == "several_scales":
+        with pytest.raises(uh.DataError, match=NOT_ONE):
+            uh.rate(frame, "hotel", ["a", "b"], q=0.3, labels="auto")
+        return
+    with pytest.warns(uh.TableWarning, match="Words were read as ratings: "):
+        found = uh.rate(frame, "hotel", ["a", "b"], q=0.3, labels="auto", sort="item")
+    worded = found[found["attribute"] == "b"]
+    assert list(worded["average"]) == [pytest.approx(11 / 3), 2.0]
+    numbers = {"Satisfied": 4, "Neutral": 3, "Very satisfied": 5, "Dissatisfied": 2}
+    first = [numbers.get(one, one) for one in other]
+    beside = found[found["attribute"] == "a"]
+    assert list(beside["average"]) == [pytest.approx(sum(first[:3]) / 3), sum(first[3:]) / 2]
+
+
+@pytest.mark.parametrize(
+    ("words", "labels", "hint"),
+    [
+        (LIKERT, "Bad,Good", "Use labels='auto', which reads them as Strongly disagree = 1"),
+        (list("lmnop"), "Bad,Good", "Say what each stands for, .* labels='l=.,m=.,n=.,o=.,p=.'"),
+        (list("54321"), "Bad,Good", "Leave labels out"),
+    ],
+)
+def test_labels_that_fit_no_value(words: list[str], labels: str, hint: str) -> None:
+    frame = pd.DataFrame(FEW | {"stars": words})
+    problem = rf"labels names none of the values of 'stars' in .* \(once\)\. {hint}"
+    with pytest.raises(uh.DataError, match=problem) as refused:
+        uh.rate(frame, "hotel", "stars", q=0.3, labels=labels)
+    assert refused.value.code == "unused_labels"
+
+
+def test_labels_that_numbers_do_not_need() -> None:
+    frame = pd.DataFrame(FEW | {"stars": [5, 4, 3, 2, 1]})
+    wanted = uh.rate(frame, "hotel", "stars", q=0.3)
+    for labels in ("auto", "N/A=", "a,b,c,d,e"):
+        pd.testing.assert_frame_equal(
+            uh.rate(frame, "hotel", "stars", q=0.3, labels=labels), wanted
+        )
+
+
+def test_what_is_asked_keeps_what_is_stated() -> None:
+    frame = pd.DataFrame(FEW | {"stars": LIKERT})
+    asked = "labels='Agree=4,Disagree=2,Neutral=.,Strongly agree=.,Strongly disagree=.'"
+    with pytest.raises(uh.DataError, match=asked):
+        uh.rate(frame, "hotel", "stars", q=0.3, labels="Agree=4,Disagree=2")
+
+
 def test_words_without_rating_beside_numbers() -> None:
     frame = pd.DataFrame(FEW | {"stars": ["4", "N/A", "5", "5", "4"]})
     for labels in ("auto", "N/A=", {"N/A": None}):

@@ -76,9 +76,7 @@ class Shown:
         console = make_console()
         rows = self.engine.rows(self.everything().limit(self.top))
         if not rows:
-            none = f"{self.job.opened.words} has no rows."
-            said = "No rows are left." if self.job.found.rows else none
-            console.print(said, markup=False, soft_wrap=True)
+            console.print("No rows are left." if self.job.found.rows else "Nothing was counted.")
             for note in self.job.messages:
                 console.print(f"Note: {note}", markup=False)
             return

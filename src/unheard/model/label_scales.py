@@ -19,7 +19,9 @@ NO_ANSWERS = frozenset(
         "refused", "weiß nicht", "weiss nicht", "keine angabe", "k. a.", "k.a.", "keine antwort",
         "ne sait pas", "nsp", "je ne sais pas", "sans opinion", "sans réponse", "no sabe", "no sé",
         "no contesta", "no sabe/no contesta", "ns/nc", "não sei", "não se aplica", "non so",
-        "weet niet", "geen mening", "不知道", "わからない", "不适用",
+        "weet niet", "geen mening", "vet ej", "vet inte", "ved ikke", "vet ikke", "en osaa sanoa",
+        "nevím", "nie wiem", "bilmiyorum", "fikrim yok", "не знаю", "모름", "잘 모르겠다",
+        "不知道", "わからない", "不适用",
     )
 )  # fmt: skip
 """Words that say that there is no rating."""

@@ -69,7 +69,7 @@ class LabelMap:
     def tell(self, text: str) -> tuple[bool, float | None]:
         """Tell whether text can be rated, as a word that is known or a number on the scale."""
         known, rating = self.read(text)
-        if known or not _is_number(text):
+        if known or not is_number(text):
             return known, rating
         number = float(text.replace(",", "."))
         return number in self.scale.values, number
@@ -99,17 +99,19 @@ class LabelMap:
         """Whether the words alone say which values a rating may take."""
         return self.is_list or {*self.values.values()} - {None} == {*self.scale.values}
 
-    def write(self) -> str:
-        """Write the labels as the option takes them.
+    def write(self, unknown: Sequence[str] = ()) -> str:
+        """Write the labels as the option takes them, with ? for words that are not known.
 
         Examples
         --------
         >>> read_labels(["Bad", "Good, really"], None).write()
         'Bad,"Good, really"'
+        >>> read_labels({"Bad": 1, "Good": 2}, None).write(["So so"])
+        'Bad=1,Good=2,So so=?'
         """
-        if self.is_list:
+        if self.is_list and not unknown:
             return _write_row(self.values)
-        return _write_row(_write_pairs(self.values))
+        return _write_row([*_write_pairs(self.values), *_write_questions(unknown)])
 
 
 def _write_pairs(values: Mapping[str, float | None]) -> list[str]:
@@ -123,15 +125,20 @@ def _write_questions(words: Sequence[str]) -> list[str]:
     return [f"{word}=?" for word in words[:_MOST_UNREAD]]
 
 
-def ask_about(counts: Mapping[str, int]) -> str:
+def ask_about(counts: Mapping[str, int], known: LabelMap | None = None) -> str:
     """Write words that are not recognised as the option takes them, with ? for their ratings.
+
+    Words that are known come before them; without others, nothing is asked.
 
     Examples
     --------
     >>> ask_about({"so": 3, "la": 2, "4": 1, "SO ": 1})
     'so=?,la=?'
     """
-    return _write_row(_write_questions([word for word in _merge(counts) if not _is_number(word)]))
+    words = [word for word in _merge(counts) if not is_number(word)]
+    if not words or known is None:
+        return _write_row(_write_questions(words))
+    return known.write(words)
 
 
 def _write_row(words: Iterable[str]) -> str:
@@ -140,8 +147,8 @@ def _write_row(words: Iterable[str]) -> str:
     return text.getvalue()
 
 
-_LOOKS = re.compile("[\ufe0f\U0001f3fb-\U0001f3ff]")
-"""What says how an emoji is drawn: in colour, and with which skin."""
+_LOOKS = re.compile("[\ufe0f\u20e3\U0001f3fb-\U0001f3ff]")
+"""What says how an emoji is drawn: in colour, on a key, and with which skin."""
 
 
 def fold(text: str) -> str:
@@ -305,7 +312,7 @@ class LabelReading:
         return tuple(
             word
             for word in self.counts
-            if fold(word) and not _is_number(word) and not self.labels.read(word)[0]
+            if fold(word) and not is_number(word) and not self.labels.read(word)[0]
         )
 
     def write(self) -> str:
@@ -316,9 +323,7 @@ class LabelReading:
         >>> recognise({"Yes": 3, "No": 2, "Maybe": 1})[0].write()
         'No=0,Yes=1,Maybe=?'
         """
-        if not self.unread:
-            return self.labels.write()
-        return _write_row([*_write_pairs(self.labels.values), *_write_questions(self.unread)])
+        return self.labels.write(self.unread)
 
     def describe(self) -> str:
         """Write the words with their values and counts, lowest rating first."""
@@ -363,10 +368,10 @@ def recognise(counts: Mapping[str, int], order: Sequence[str] = ()) -> list[Labe
     counts = _merge(counts)
     missing: Values = {text: None for text in counts if fold(text) in _MISSING}
     ratings = {text: times for text, times in counts.items() if text not in missing}
-    words = {text: n for text, n in ratings.items() if fold(text) and not _is_number(text)}
+    words = {text: n for text, n in ratings.items() if fold(text) and not is_number(text)}
     found = [_read_in_order(order, words)] if order and words else []
     if words and not any(found):
-        found = [_read_by_pattern(pattern, ratings) for pattern in _PATTERNS]
+        found = _read_by_patterns(ratings, words)
     if words and not any(found):
         found = list(_read_by_words(words, sum(ratings.values())))
     if missing and not any(found):
@@ -389,14 +394,15 @@ _MISSING = frozenset(map(fold, NO_ANSWERS))
 def _merge(counts: Mapping[str, int]) -> dict[str, int]:
     """Count the ways to write a word together, under the most frequent of them."""
     times, called = Counter[str](), dict[str, str]()
-    for text in sorted(counts, key=lambda text: -counts[text]):
+    for text in sorted(counts, key=lambda text: (-counts[text], text)):
         key = fold(text) or text
         times[key] += counts[text]
         called.setdefault(key, " ".join(text.split()))
     return {called[key]: many for key, many in times.items()}
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether text is a number as it stands, if only with a decimal comma."""
     try:
         float(text.replace(",", "."))
     except ValueError:
@@ -405,7 +411,7 @@ def _is_number(text: str) -> bool:
 
 
 def _read_in_order(order: Sequence[str], words: Mapping[str, int]) -> LabelMap | None:
-    if len(order) < 2 or not {*words} <= {*order} or all(map(_is_number, order)):
+    if len(order) < 2 or not {*words} <= {*order} or all(map(is_number, order)):
         return None
     return _read_list(order, None)
 
@@ -459,10 +465,18 @@ _PATTERNS = (
         rf"(?: {_UNIT})?"
     ),
     _PERCENT,
+    _match(rf"[^\d()]+ ?\({_NUMBER}\)"),
     # Where a spreadsheet has taken 4/5 for a date, it depends on the country which part is which.
     _match(rf"{_NUMBER}(?: ?[-\u2013\u2014:.)(=] ?(?!{_MONTH}\b)[^\d\s].*)?"),
 )
 """Ways to write a number as words; each returns the number, and the highest one if it is stated."""
+
+
+def _read_by_patterns(counts: Mapping[str, int], words: Mapping[str, int]) -> list[LabelMap | None]:
+    """Read numbers written in the way, or ways, that make sense of the most words."""
+    found = [_read_by_pattern(pattern, counts) for pattern in _PATTERNS]
+    read = [0 if one is None else sum(words.get(text, 0) for text in one.values) for one in found]
+    return [one for one, many in zip(found, read, strict=True) if many and many == max(read)]
 
 
 def _read_by_pattern(
@@ -471,10 +485,8 @@ def _read_by_pattern(
     """Read numbers written in one way; plain numbers may stand among them."""
     found = {text: pattern(text) for text in counts}
     read = {text: one for text, one in found.items() if one is not None}
-    if sum(counts[text] for text in read) <= _LEAST_READ * sum(counts.values()):
-        return None
     tops = {top for _, top in read.values() if top is not None}
-    if len(tops) > 1 or not any(not _is_number(text) for text in read):
+    if len(tops) > 1 or not any(not is_number(text) for text in read):
         return None
     values: Values = {text: one[0] for text, one in read.items()}
     ratings: dict[float, int] = {}
@@ -483,8 +495,15 @@ def _read_by_pattern(
     scale = _scale_up_to(tops.pop(), ratings) if tops else _scale_of(pattern, ratings)
     if scale is None or any(value not in scale.values for value in ratings):
         return None
+    plain = (n for text, n in counts.items() if text not in read and _is_on(scale, text))
+    if sum(ratings.values()) + sum(plain) <= _LEAST_READ * sum(counts.values()):
+        return None
     ordered = sorted(values, key=lambda text: (values[text], text))
     return LabelMap({text: values[text] for text in ordered}, scale)
+
+
+def _is_on(scale: Scale, text: str) -> bool:
+    return _PLAIN.fullmatch(text) is not None and float(text) in scale.values
 
 
 def _scale_of(pattern: object, ratings: Mapping[float, int]) -> Scale | None:

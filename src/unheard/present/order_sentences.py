@@ -95,7 +95,7 @@ class OrderFindings:
 
     def _count_settled_ranks(self) -> str:
         if not self.total:
-            return "The table has no rows."
+            return "No items are left."
         if self.total == 1:
             return "There is only one item, so there is no order to settle."
         many = self.count(column("best_rank").eq(column("worst_rank")))

@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from unheard.analysis.breakdown import Claim
-from unheard.errors import DataError, Given
+from unheard.errors import DataError
 from unheard.model.notes import FEW
 from unheard.model.scale import Scale
 from unheard.present.order_sentences import OrderFindings, assumption_words
@@ -120,7 +120,7 @@ def gather_report_data(
         listed = sort_rows(result, request, sort_column(request, None)).limit(MAX_ROWS)
         rows = list(documents(engine, listed))
         findings, first = OrderFindings(at, result), _name_candidates(at, result)
-        _check_rows(rows, job, source)
+        _check_rows(rows, request, source)
         findings_sentences = findings.sentences()
         changed, leading = find_changed_items(at, result), _list_leading(at, result)
     no_sensitivity, sensitivity = analysis.explain_no_sensitivity(request, numbers.items), None
@@ -160,20 +160,15 @@ def gather_report_data(
     )
 
 
-def _check_rows(rows: list[dict[str, Any]], job: Job, source: str) -> None:
-    if rows:
-        return
-    least = job.request.min_ratings
-    if least and job.found.rows:
+def _check_rows(rows: list[dict[str, Any]], request: Request, source: str) -> None:
+    if not rows:
         raise DataError(
             "min_ratings",
             problem="{argument} excludes every item of {table}",
-            value=least,
+            value=request.min_ratings,
             hint="Use a smaller number",
             table=source,
         )
-    hint = "Use a table with ratings"
-    raise DataError("source", problem="{argument} has no rows", value=Given(source), hint=hint)
 
 
 def has_tiers(rows: Iterable[Mapping[str, Any]]) -> bool:

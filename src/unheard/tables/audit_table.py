@@ -176,13 +176,6 @@ def read_audit(
         names = [(*(str(day)[:10] for day in key[-2:]), *key[:-2]) for key in names]
         layout = replace(layout, segment=request.result_keys[-2:])
     found = _split(layout, names, cells.astype(np.float64), paired)
-    if not found:
-        raise DataError(
-            "audit",
-            problem="The table has no rows",
-            hint="Use one with people or items",
-            code="no_rows",
-        )
     if not wide:
         return found, request.scale
     return found, Scale.points(len(layout.truth)) if scale is None else Scale.read(scale)

@@ -118,7 +118,7 @@ def check_kinds(request: Request, opened: Opened) -> None:
         for name in names:
             kind = opened.kinds.get(name) if name is not None else None
             if name is not None and kind is not None and kind not in allowed:
-                what = {"text": "text", "time": "times"}.get(kind, "values of another type")
+                what = _KINDS.get(kind, "values of another type")
                 if kind == "text":
                     what = _list_text(opened, name)
                 raise ColumnError(
@@ -131,6 +131,13 @@ def check_kinds(request: Request, opened: Opened) -> None:
                     table=opened.words,
                     what=what,
                 )
+
+
+_KINDS: Mapping[Kind, str] = {
+    "text": "text",
+    "time": "times",
+    **dict.fromkeys(("whole", "real", "single"), "numbers"),
+}
 
 
 def _list_text(opened: Opened, name: str) -> str:
@@ -200,8 +207,11 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
         one = found.nulls == 1
         people, rows = ("this person was", "row") if one else ("these people were", "rows")
         hint = f"Use {{nulls:nonresponse}} if {people} asked and did not respond"
-        drop = f", or leave the {rows} out with {{nulls:drop}}"
-        hints.append(hint + drop * _may_drop(request, found, found.nulls))
+        if _may_drop(request, found, found.nulls):
+            hint += f", or leave the {rows} out with {{nulls:drop}}"
+        elif request.rating:
+            hint += "; otherwise name the column with the ratings in {rating}"
+        hints.append(hint)
         data["empty"] = _count_rows(request, found.nulls)
         data["empty_examples"] = list_examples(_example_rows(request, opened, _empty(request)))
     if found.off_scale and request.off_scale == "refuse":
@@ -213,7 +223,7 @@ def check_rows(request: Request, opened: Opened, found: Tally) -> None:
         data["values"] = request.scale.describe()
         data["off_values"] = _list_off_scale(values)
         data["other"] = other
-        data["asked"] = _ask_about(values)
+        data["asked"] = _ask_about(values, request)
         off = _off_scale(request.rating, request, opened.kinds)
         data["off_row"] = write_row(_example_rows(request, opened, off)[0])
     if problems:
@@ -463,14 +473,16 @@ def _values_off_scale(request: Request, opened: Opened) -> Counter[object]:
         if values and not any(map(_is_number, values)) and not opened.engine.rows(on.limit(1)):
             raise ColumnError(
                 "rating",
-                problem="Column {column} of {table} contains no numbers: {shown}",
+                problem="Column {column} of {table} contains "
+                + ("no numbers" if request.labels is None else "neither numbers nor these words")
+                + ": {shown}",
                 hint="Name the column with the ratings in {argument}"
-                + (_EXPLAIN if _ask_about(values) else ""),
+                + (_EXPLAIN if _ask_about(values, request) else ""),
                 code="wrong_column_type",
                 column=repr(name),
                 table=opened.words,
                 shown=_list_off_scale(values),
-                asked=_ask_about(values),
+                asked=_ask_about(values, request),
             )
         found += values
     return found
@@ -504,7 +516,7 @@ def _advise_on_scale(
     may_drop = bool(found.counted) and _may_drop(request, found, found.off_scale)
     if not all(map(_is_written_as_number, values)):
         ways = ["Write ratings as numbers with a decimal point"]
-        words = _LABELS if _ask_about(values) else "{labels}"
+        words = _LABELS if _ask_about(values, request) else "{labels}"
         ways += [f"say what words stand for with {words}", *([drop] if may_drop else [])]
         return write_list(ways), other
     again = "count all tables again" if request.scale_kept else "pass the whole scale"
@@ -520,10 +532,13 @@ _LABELS = "{labels:{asked}}"
 _EXPLAIN = "; if these are ratings, say what each stands for, as in " + _LABELS
 
 
-def _ask_about(values: Mapping[object, int]) -> str:
-    """Write words as the option takes them; nothing if there are too many, or none."""
+def _ask_about(values: Mapping[object, int], request: Request) -> str:
+    """Write words as the option takes them, after those that are stated.
+
+    Nothing if there are too many, or none.
+    """
     words = {str(value): times for value, times in values.items() if not _is_number(value)}
-    return ask_about(words) if len(words) <= MOST_WORDS_SHOWN else ""
+    return ask_about(words, request.labels) if len(words) <= MOST_WORDS_SHOWN else ""
 
 
 def _list_off_scale(values: Mapping[object, int]) -> str:

@@ -238,13 +238,6 @@ def _count(
         job.close()
     for words in job.messages:
         tool.note(words)
-    if not table.num_rows:
-        raise DataError(
-            "source",
-            problem="The table has no rows",
-            hint="Use one with responses",
-            code="no_rows",
-        )
     if people and request.n_may_be_unknown:
         # Without n there is nothing to be learned from an item.
         table = table.filter(table[N].is_valid())

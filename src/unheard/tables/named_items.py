@@ -58,7 +58,7 @@ def fetch_named(
     """
     import pyarrow as pa
 
-    table = _read_rows(job.opened.engine, job.people)
+    table = job.opened.engine.arrow(job.people).read_all()
     known = names_of(table, job.request.item)
     rows = [find_item(name, known, job.opened.words, argument) for name in names]
     return question_of(table.take(pa.array(rows)), job.request, people, single=len(names) == 1)
@@ -70,22 +70,13 @@ def fetch_counts(
     """Return the counts of the items that are not left out, their names, and the question."""
     import pyarrow as pa
 
-    table = _read_rows(engine, together)
+    table = engine.arrow(together).read_all()
     question = question_of(table, request)
     enough = question.counts.n_ratings >= request.min_ratings
     if not enough.all():
         table = table.filter(pa.array(enough))
         question = replace(question, counts=question.counts.take(enough.nonzero()[0]))
     return table, names_of(table, request.item), question
-
-
-def _read_rows(engine: Engine, together: exp.Query) -> pa.Table:
-    table = engine.arrow(together).read_all()
-    if not len(table):
-        raise DataError(
-            "source", problem="The table has no rows", hint="Use one with ratings", code="no_rows"
-        )
-    return table
 
 
 def find_item(who: str, names: Sequence[str], where: str, argument: str) -> int:

@@ -15,6 +15,7 @@ from sqlglot import exp
 from unheard.analysis.ranking import adjust_level_for_items, check_k
 from unheard.errors import (
     ColumnError,
+    DataError,
     OptionError,
     PopulationError,
     Reference,
@@ -399,6 +400,8 @@ def prepare(
         with watch("checking", opened.engine):
             given = _second_tables(request, opened, given)
             together = write_people_query(request, given)
+            if not found.items:
+                _check_items(request, opened, together)
             check_numbers(request, opened, given, together)
             given = _balances(request, opened, given, together)
             if opened.engine.computes():
@@ -427,6 +430,22 @@ def prepare(
     except BaseException:
         opened.engine.close()
         raise
+
+
+def _check_items(request: Request, opened: Opened, together: exp.Query) -> None:
+    """Raise if there is nothing to rate, neither in the table nor in one of people.
+
+    A batch to be counted may be empty.
+    """
+    given = together.subquery(reserve("given"))
+    if not (request.only_counts or number_of_rows(opened.engine, given)):
+        raise DataError(
+            "source",
+            problem="{table} has no rows",
+            hint="Use a table with ratings",
+            code="no_rows",
+            table=opened.words,
+        )
 
 
 def _leave_unrated_out(request: Request, opened: Opened) -> tuple[Opened, int]:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import islice, product
+from typing import Any, TypeAlias
 
 from sqlglot import exp
 
 from unheard.analysis.breakdown import Claim
 from unheard.errors import ColumnError, DataError, OptionError, write_list
-from unheard.model.labels import LabelMap, LabelReading, ask_about, fold, match_scale, recognise
+from unheard.model.labels import (
+    LabelMap,
+    LabelReading,
+    ask_about,
+    fold,
+    is_number,
+    match_scale,
+    recognise,
+)
+from unheard.model.scale_guess import RARE
 from unheard.tables.request import Kind, Request, check
 from unheard.tables.row_examples import MOST_WORDS_SHOWN, list_values
 from unheard.tables.sources.open import Opened
@@ -25,6 +35,9 @@ MOST_WORDS = 1000
 
 _LABELLED = reserve("labelled")
 
+_Counts: TypeAlias = "Mapping[str, Counter[str]]"
+"""How often each text occurs, by column."""
+
 
 def read_words(request: Request, opened: Opened) -> tuple[Request, Opened, list[str]]:
     """Replace words by the ratings that they stand for; return what was recognised as well."""
@@ -32,16 +45,55 @@ def read_words(request: Request, opened: Opened) -> tuple[Request, Opened, list[
     if labels is None:
         return request, opened, messages
     counts = {name: count_texts(opened, name) for name in request.rating}
-    together = sum(counts.values(), Counter[str]())
-    if labels.recognises and not (labels.values and all(labels.tell(x)[0] for x in together)):
-        reading = _choose(request, opened, together)
+    together = _add_up(counts.values())
+    if labels.recognises and not all(_is_read(labels, text) for text in together):
+        reading = _choose(request, opened, counts)
         labels = reading.labels
         messages.append(f"Words were read as ratings: {reading.describe()}.")
         request = _set_scale(request, labels)
+    elif together and not labels.recognises:
+        _check_stated(request, opened, labels, counts)
     words = {name: _write_case(name, opened.kinds[name], labels, counts[name]) for name in counts}
     relation = replace_words(request, opened.relation, words)
     kinds: dict[str, Kind] = {**opened.kinds, **dict.fromkeys(request.rating, "text")}
     return request, replace(opened, relation=relation, kinds=kinds), messages
+
+
+def _is_read(labels: LabelMap, text: str) -> bool:
+    """Whether nothing is left to be recognised: numbers alone need no words to be read."""
+    return labels.tell(text)[0] if labels.values else is_number(text)
+
+
+def _check_stated(request: Request, opened: Opened, labels: LabelMap, counts: _Counts) -> None:
+    """Raise if no stated word occurs, and the values make no sense without."""
+    together = _add_up(counts.values())
+    if request.scale_kept or not labels.has_ratings or any(labels.read(x)[0] for x in together):
+        return
+    if all(labels.tell(text)[0] for text in together):
+        return
+    readings = find_readings(replace(request, labels=None, scale_stated=False), opened, counts)
+    data: dict[str, Any] = {}
+    if all(map(is_number, together)):
+        hint = "Leave {argument} out"
+    elif len(readings) == 1 and not readings[0].unread:
+        data["reading"] = readings[0].describe()
+        hint = "Use {labels:auto}, which reads them as {reading}"
+    else:
+        hint, data["asked"] = _SAY_EACH + ", as in {labels:{asked}}", ask_about(together)
+    raise DataError(
+        "labels",
+        problem="{argument} names none of the values of {columns} in {table}: {words}",
+        hint=hint,
+        code="unused_labels",
+        columns=_write_names(request.rating),
+        table=opened.words,
+        words=list_values(together, MOST_WORDS_SHOWN),
+        **data,
+    )
+
+
+def _add_up(counts: Iterable[Counter[str]]) -> Counter[str]:
+    return sum(counts, Counter[str]())
 
 
 def count_texts(opened: Opened, name: str) -> Counter[str]:
@@ -67,12 +119,23 @@ def _write_text(value: object) -> str:
     return value if isinstance(value, str) else write_exactly(float(str(value)))
 
 
-def find_readings(
-    request: Request, opened: Opened, counts: Mapping[str, int]
-) -> list[LabelReading]:
-    """Return the ways to read the words of the rating columns, as far as they are not known."""
-    orders = {opened.orders.get(name, ()) for name in request.rating}
-    readings = recognise(counts, orders.pop() if len(orders) == 1 else ())
+def find_readings(request: Request, opened: Opened, counts: _Counts) -> list[LabelReading]:
+    """Return the ways to read the words of the rating columns, as far as they are not known.
+
+    Columns of one scale are read together, others each by itself, if they share their scale.
+    """
+    worded = _leave_numbers_out(counts)
+    orders = {name: opened.orders.get(name, ()) for name in counts}
+    order = orders[next(iter(counts))] if len({*orders.values()}) == 1 else ()
+    readings = recognise(_add_up(counts.values()), order)
+    if len(counts) > 1 and worded and _is_partial(readings):
+        apart = recognise(_add_up(worded.values()), order)
+        if _is_partial(apart):
+            each = {name: recognise(texts, orders[name]) for name, texts in worded.items()}
+            apart = _join_readings(each, opened) or apart
+        if not request.scale_stated:
+            apart = _check_numbers(apart, counts, worded, opened)
+        readings = apart or readings
     fitted = _fit_scale(request, opened, readings) if request.scale_stated else readings
     known = request.labels
     if known is None:
@@ -82,7 +145,80 @@ def find_readings(
         for one in fitted
         if known.find_conflict(one.labels) is None
     ]
-    return joined or [LabelReading(known, counts)] * bool(known.values)
+    return joined or [LabelReading(known, _add_up(counts.values()))] * bool(known.values)
+
+
+def _is_partial(readings: Sequence[LabelReading]) -> bool:
+    """Whether words are left that are not read."""
+    return all(one.unread for one in readings)
+
+
+def _leave_numbers_out(counts: _Counts) -> _Counts:
+    """Return the columns with words; those of numbers need not be read."""
+    return {name: texts for name, texts in counts.items() if not all(map(is_number, texts))}
+
+
+_MOST_JOINED = 100
+"""Ways to combine the readings of several columns; there is one each, as a rule."""
+
+
+def _join_readings(
+    readings: Mapping[str, list[LabelReading]], opened: Opened
+) -> list[LabelReading]:
+    """Combine readings of one scale, one of each column; raise if all are of different scales."""
+    choices = list(islice(product(*readings.values()), _MOST_JOINED))
+    joined = []
+    for choice in choices:
+        labels, texts = choice[0].labels, Counter[str]()
+        for one in choice:
+            texts.update(one.counts)
+            if one.labels.scale != labels.scale or labels.find_conflict(one.labels):
+                break
+            labels = labels.add(one.labels)
+        else:
+            joined.append(LabelReading(labels, texts))
+    if choices and not joined:
+        ways = [f"{name!r} may be read as {one[0].describe()}" for name, one in readings.items()]
+        raise _refuse_scales(opened, readings, ways)
+    return joined
+
+
+def _check_numbers(
+    readings: list[LabelReading], counts: _Counts, worded: _Counts, opened: Opened
+) -> list[LabelReading]:
+    """Return the readings on whose scale the columns of numbers are; raise if there is none."""
+    numbers = _add_up(texts for name, texts in counts.items() if name not in worded)
+    fitting = [
+        one
+        for one in readings
+        if sum(n for text, n in numbers.items() if not one.labels.tell(text)[0])
+        <= RARE * numbers.total()
+    ]
+    if readings and not fitting:
+        ways = [f"{_write_names(worded)} may be read as {readings[0].describe()}"]
+        ways += [
+            f"{name!r} has {list_values(texts)}"
+            for name, texts in counts.items()
+            if name not in worded
+        ]
+        raise _refuse_scales(opened, counts, ways)
+    return fitting
+
+
+def _refuse_scales(opened: Opened, columns: Iterable[str], ways: Sequence[str]) -> DataError:
+    """Return the error about columns of ratings that are not on one scale."""
+    names = tuple(columns)
+    return DataError(
+        "rating",
+        problem="The ratings in {columns} of {table} are not on one scale: {ways}",
+        hint="Rate each by itself, as in {rating:{first}}, or say with {labels} what words stand "
+        "for on one scale",
+        code="several_scales",
+        columns=_write_names(names),
+        table=opened.words,
+        ways="; ".join(ways),
+        first=names[0],
+    )
 
 
 def _fit_scale(
@@ -99,7 +235,7 @@ def _fit_scale(
             hint=("Count all tables again with" if request.scale_kept else "Use")
             + " {scale:{other}}, or say what each stands for on your scale with {labels}",
             code="ratings_are_words",
-            columns=_columns(request),
+            columns=_write_names(request.rating),
             table=opened.words,
             reading=readings[0].describe(),
             values=request.scale.describe(),
@@ -108,8 +244,8 @@ def _fit_scale(
     return fitted
 
 
-def _columns(request: Request) -> str:
-    return write_list([repr(name) for name in request.rating], "and")
+def _write_names(columns: Iterable[str]) -> str:
+    return write_list([repr(name) for name in columns], "and")
 
 
 def refuse_words(request: Request, opened: Opened) -> None:
@@ -117,35 +253,39 @@ def refuse_words(request: Request, opened: Opened) -> None:
     if not any(opened.kinds[name] == "text" for name in request.rating):
         return
     try:
-        counts = sum((count_texts(opened, name) for name in request.rating), Counter[str]())
+        counts = {name: count_texts(opened, name) for name in request.rating}
     except ColumnError:
         return  # other messages say what is wrong
     readings = find_readings(request, opened, counts)
     if readings:
-        raise _ask(request, opened, readings)
+        raise _ask(request, opened, readings, _leave_numbers_out(counts))
 
 
-def _choose(request: Request, opened: Opened, counts: Mapping[str, int]) -> LabelReading:
+def _choose(request: Request, opened: Opened, counts: _Counts) -> LabelReading:
     readings = find_readings(request, opened, counts)
     if len(readings) == 1 and not readings[0].unread:
         return readings[0]
+    worded = _leave_numbers_out(counts)
     if readings:
-        raise _ask(request, opened, readings)
+        raise _ask(request, opened, readings, worded)
+    together = _add_up(worded.values())
     raise DataError(
         "labels",
         problem="The values of {columns} in {table} are not recognised words: {words}",
-        hint=_SAY_EACH + ", as in {labels:{asked}}" if ask_about(counts) else "Leave {labels} out",
-        columns=_columns(request),
+        hint=_SAY_EACH + ", as in {labels:{asked}}",
+        columns=_write_names(worded),
         table=opened.words,
-        words=list_values(counts, MOST_WORDS_SHOWN) or "there are none",
-        asked=ask_about(counts),
+        words=list_values(together, MOST_WORDS_SHOWN),
+        asked=ask_about(together),
     )
 
 
 _SAY_EACH = "Say what each stands for, nothing where it is no rating"
 
 
-def _ask(request: Request, opened: Opened, readings: list[LabelReading]) -> DataError:
+def _ask(
+    request: Request, opened: Opened, readings: list[LabelReading], worded: Iterable[str]
+) -> DataError:
     """Return the error that shows how words may be read, and asks for it to be accepted."""
     places = range(len(readings))
     options = " or ".join(
@@ -170,7 +310,7 @@ def _ask(request: Request, opened: Opened, readings: list[LabelReading]) -> Data
         problem="The ratings in {columns} of {table} {are}{fit}" + shown,
         hint=hint,
         code="ratings_are_words",
-        columns=_columns(request),
+        columns=_write_names(worded),
         table=opened.words,
         are=are,
         fit=fit,

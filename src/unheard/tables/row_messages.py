@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from sqlglot import exp
 
@@ -36,6 +37,7 @@ def describe_table(
         *_describe_further_counts(request, opened, surface),
         *_describe_n(request, opened, together),
         *_describe_totals(request, opened, given),
+        *_describe_like_names(request, opened, given, found),
     ]
 
 
@@ -43,7 +45,7 @@ def describe_rows(
     request: Request, opened: Opened, found: check_rows.Tally, repeated: int
 ) -> list[str]:
     """Say which rows were left out, and which count as non-respondents."""
-    messages = []
+    messages = [] if found.items else [f"There are no rows in {opened.words}."]
     each = " (counted once for each rating column)" if request.attributes else ""
     if found.off_scale:
         off = plural(found.off_scale, "rating that is", "ratings that are")
@@ -154,6 +156,40 @@ def _describe_totals(request: Request, opened: Opened, given: Prepared) -> list[
             rows = rows.having(exp.Sum(this=column(N_ROWS)).eq(1)).limit(EXAMPLES)
             names += [repr(row[name]) for row in engine.rows(rows)]
     return [f"{name} was taken for an item: if it sums up other rows, remove it." for name in names]
+
+
+_MOST_NAMES = 20_000
+"""Names of items that are compared; more would take noticeable time."""
+
+
+def _describe_like_names(
+    request: Request, opened: Opened, given: Prepared, found: check_rows.Tally
+) -> list[str]:
+    """Count the items whose names people would take for one, and show those without a name."""
+    engine = opened.engine
+    is_text = any(opened.kinds.get(name) == "text" for name in request.item)
+    if not (is_text and engine.keeps and found.items <= _MOST_NAMES):
+        return []
+    keys = exp.select(*map(column, request.item)).distinct().from_(given.counts.copy())
+    names = sorted(", ".join(map(str, key.values())) for key in engine.rows(keys))
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(_fold_name(name), []).append(name)
+    blank = alike.pop("", [])
+    messages = [f"{name!r} was taken for an item, and is blank." for name in blank[:EXAMPLES]]
+    several = [group for group in alike.values() if len(group) > 1]
+    if not several:
+        return messages
+    first, second, *_ = several[0]
+    return [
+        *messages,
+        f"{sum(map(len, several)):,} names are alike but for case, spaces or the encoding of "
+        f"accents, such as {first!r} and {second!r}: each was taken for an item of its own.",
+    ]
+
+
+def _fold_name(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def _describe_n(request: Request, opened: Opened, together: exp.Query) -> list[str]:

@@ -25,6 +25,9 @@ DUCKDB_ENDINGS, SQLITE_ENDINGS = (".duckdb", ".ddb"), (".sqlite", ".sqlite3")
 DATABASE_ENDINGS = (".db", *DUCKDB_ENDINGS, *SQLITE_ENDINGS)
 """How a file is called that is to be opened as a database; what is in it tells which kind."""
 
+_OF_FILES = ("http", "https", "ftp", "s3", "gs", "gcs", "az", "abfss", "hf")
+"""Schemes of addresses that files are at."""
+
 _URL = re.compile(r"([a-z][a-z0-9+]*)://", re.IGNORECASE)
 
 LEDGER_COLUMNS = ("batch", "n_rows", "settings")
@@ -107,6 +110,8 @@ def connect(text: str, *, writable: bool = False, memory: str | None = None) -> 
             problem="{url} cannot be read: {scheme} is not supported",
             hint="Run the SQL that `unheard sql --dialect {scheme}` writes"
             if scheme in DIALECTS
+            else "Download the file first"
+            if scheme in _OF_FILES
             else "Use postgresql://, mysql://, clickhouse://, sqlite:/// or duckdb:///, or run the "
             "SQL that `unheard sql` writes",
             url=hide_passwords(text),

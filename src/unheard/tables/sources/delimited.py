@@ -12,7 +12,7 @@ from sqlglot import exp
 from unheard.errors import QueryError
 from unheard.tables.engines.duckdb import DuckDB, quote_name, quote_text
 from unheard.tables.sources.cells import note_row
-from unheard.tables.sources.header import EXPLAINED
+from unheard.tables.sources.header import EXPLAINED, write_cell
 from unheard.tables.sources.lines import (
     delimiter_stated,
     find_lines,
@@ -20,7 +20,7 @@ from unheard.tables.sources.lines import (
     refuse_long_row,
 )
 from unheard.tables.sources.parts import Part
-from unheard.tables.sources.reading import FileFindings, Reading, Roles
+from unheard.tables.sources.reading import FileFindings, Reading, ReadingNote, Roles
 
 _SIGNS = {"delim": "Delimiter", "quote": "Quote", "escape": "Escape", "comment": "Comment"}
 """Signs with a meaning: how each is stated, and how DuckDB reports it."""
@@ -113,7 +113,7 @@ def read_delimited(
     elif tabs:
         files = files.with_dialect(delim="'\t'")
     files, found, findings = _find_columns(files, top, roles, reading)
-    names = _told_apart(files, list(found)) if findings.has_header else {one: one for one in found}
+    names = _name(files, found, roles) if findings.has_header else {one: one for one in found}
     texts = {there for there, name in names.items() if name in roles.as_text}
     decimals = {
         there
@@ -131,11 +131,18 @@ def read_delimited(
     texts |= {there for there in numbers if roles.is_whole(names[there])}
     asked = {there for there, name in names.items() if name in (roles.wanted or ())}
     doubles = {there for there in numbers & asked - texts if names[there] != roles.time}
+    formats = {
+        there: _find_time_format(files, there, top.head)
+        for there, name in names.items()
+        if name == roles.time
+    }
     texts |= {
         there
-        for there, name in names.items()
-        if name == roles.time and _is_ambiguous(files, there, found[there], top.head)
+        for there, form in formats.items()
+        if form is not None or _is_ambiguous(files, there, found[there], top.head)
     }
+    notes = (note for there, form in formats.items() for note in _note_times(names[there], form))
+    findings = replace(findings, notes=(*findings.notes, *notes))
     types = dict.fromkeys(sorted(texts), "VARCHAR") | dict.fromkeys(sorted(doubles), "DOUBLE")
     if types:
         kept = ", ".join(f"{quote_text(there)}: '{kind}'" for there, kind in types.items())
@@ -146,7 +153,8 @@ def read_delimited(
         findings = replace(findings, unread=unread)
         names = {there: name for there, name in names.items() if name in roles.wanted}
     selected = ", ".join(
-        f"{quote_name(there)} as {quote_name(name)}" for there, name in names.items()
+        f"{_write_time(there, formats.get(there))} as {quote_name(name)}"
+        for there, name in names.items()
     )
     rows = "" if not any(map(has_blank_rows, parts)) else _write_filter(every)
     return engine.view(f"select {selected} from {files.source()}{rows}"), findings
@@ -160,7 +168,7 @@ def _find_columns(
     if reading.header is None:
         try:
             looked_at, found, skipped = files.looked_at(roles.wanted)
-            names = {*_told_apart(looked_at, list(found)).values()}
+            names = {*_name(looked_at, found, roles).values()}
             is_plain = EXPLAINED.encode() not in top.head
             if is_plain and roles.wanted and {*roles.wanted} <= names:
                 more = skipped > int(files.settings.get("skip", "0"))
@@ -205,6 +213,59 @@ def _is_ambiguous(files: Delimited, name: str, kind: str, head: bytes) -> bool:
     return all(number is not None and number <= _MONTHS for number in largest)
 
 
+_LOCAL_TIME = re.compile(
+    r"\d{1,2}(?P<sign>[./-])\d{1,2}(?P=sign)(?P<year>\d{4}|\d\d)"
+    r"(?:(?P<gap>,? )\d{1,2}:\d\d(?P<seconds>:\d\d)?(?P<half> [AaPp][Mm])?)?"
+)
+"""A date as people write it, with the time of day or without."""
+
+
+def _find_time_format(files: Delimited, name: str, head: bytes) -> str | None:
+    """Return how all times of a column are written; nothing if unclear, None if otherwise.
+
+    DuckDB takes 31.01.24 for a day of 2031, and fails where times of day come after such dates.
+    """
+    if not re.search(rb"\d[./-]\d{1,2}[./-]\d\d", head):
+        return None
+    value = f"trim({quote_name(name)})"
+    rows = f"{files.with_dialect(all_varchar='true').source()} where {value} <> ''"
+    first = files.engine.execute(f"select {value} from {rows} limit 1").fetchone()
+    written = None if first is None else _LOCAL_TIME.fullmatch(first[0])
+    if written is None:
+        return None
+    clock = ""
+    if written["gap"]:
+        clock = written["gap"] + ("%I:%M" if written["half"] else "%H:%M")
+        clock += ":%S" * bool(written["seconds"]) + " %p" * bool(written["half"])
+    orders = ["%d.%m.%Y"] if written["sign"] == "." else ["%d.%m.%Y", "%m.%d.%Y"]
+    if len(written["year"]) == 2:
+        orders = [order.lower() for order in orders] + ["%y.%m.%d"] * (written["sign"] != ".")
+    forms = [order.replace(".", written["sign"]) + clock for order in orders]
+    # Years of two digits are read as ones of four as well, in the first century.
+    fits = ", ".join(
+        f"bool_and(coalesce(year(try_strptime({value}, {quote_text(form)})) > 99, false))"
+        for form in forms
+    )
+    (found,) = files.engine.execute(f"select {fits} from {rows}").fetchall()
+    fitting = [form for form, is_one in zip(forms, found, strict=True) if is_one]
+    return fitting[0] if len(fitting) == 1 else ""
+
+
+def _note_times(name: str, form: str | None) -> tuple[ReadingNote, ...]:
+    """Say which number of a date is the day, where all of them may be."""
+    if form is None or not form.startswith("%d.%m.%y"):
+        return ()
+    return (ReadingNote(f"In column {name}, dates were read as day, month and year."),)
+
+
+def _write_time(name: str, form: str | None) -> str:
+    """Write the expression for a column, of times in a format that is known."""
+    if not form:
+        return quote_name(name)
+    time = f"strptime(nullif(trim({quote_name(name)}), ''), {quote_text(form)})"
+    return time if "%M" in form else f"{time}::date"
+
+
 def _write_filter(columns: Sequence[str]) -> str:
     """Leave out rows without any value."""
     texts = ", ".join(f"{quote_name(name)}::varchar" for name in columns)
@@ -222,6 +283,14 @@ def _numbers_with_commas(
     changed = {one for one in before if found.get(one) != before[one]}
     fine = all((before[one], found.get(one)) == ("VARCHAR", "DOUBLE") for one in changed)
     return changed if fine else set()
+
+
+def _name(files: Delimited, found: Collection[str], roles: Roles) -> dict[str, str]:
+    """Name columns on one line, as in sheets, unless somebody asks for one as it is written."""
+    names = _told_apart(files, list(found))
+    wanted = roles.wanted or ()
+    plain = {there: name if name in wanted else write_cell(name) for there, name in names.items()}
+    return plain if len({*plain.values()}) == len(names) else names
 
 
 def _told_apart(files: Delimited, names: list[str]) -> dict[str, str]:

@@ -19,7 +19,12 @@ _MARKS = (
 )
 """What a file may begin with to tell its encoding; UTF-16 begins like UTF-32, and comes later."""
 
-_NAMES = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
+_NAMES = {
+    "cp1252": "Windows-1252",
+    "mac-roman": "Mac Roman",
+    "utf-16-le": "UTF-16",
+    "utf-16-be": "UTF-16",
+}
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x19\x1b-\x1f]")
 """What no text has: neither white space, nor the mark by which DOS ended files."""
 
@@ -113,7 +118,9 @@ class Survey:
 
 
 def guess_encoding(text: bytes, words: str) -> str:
-    """Tell the encoding of text that is not UTF-8: Windows-1252, or an error that says what to do.
+    """Tell the encoding of text that is not UTF-8, or raise an error that says what to do.
+
+    It is Windows-1252, or on the old Macintosh Mac Roman.
 
     Parameters
     ----------
@@ -133,8 +140,10 @@ def guess_encoding(text: bytes, words: str) -> str:
     letters = [one for one in text.decode("cp1252", "replace") if one.isalpha()]
     accented = sum(not one.isascii() for one in letters) / max(len(letters), 1)
     is_western = accented <= _MOST_ACCENTED
-    if is_western and _decodes(text, "cp1252"):
-        return "cp1252"
+    # Lines that end in returns alone are of the old Macintosh, as Excel still writes them there.
+    is_old_mac = b"\r" in text and b"\n" not in text
+    if is_western and _decodes(text, "mac_roman" if is_old_mac else "cp1252"):
+        return "mac_roman" if is_old_mac else "cp1252"
     raise undetectable(text, words, is_western=is_western)
 
 

@@ -113,7 +113,7 @@ def read_file(
         else:
             _refuse_header(form, reading, words)
             paths = _escape_paths([part.path for part in parts])
-            relation, findings = _read_typed(engine, form, paths, roles), FileFindings()
+            relation, findings = _read_typed(engine, form, paths, roles, words), FileFindings()
     except Exception as error:
         if isinstance(error, UnheardError) and not isinstance(error, QueryError):
             raise
@@ -123,7 +123,7 @@ def read_file(
             words,
             "Check the file and its ending",
             form=form,
-            message=message.splitlines()[0].rstrip("."),
+            message=message.splitlines()[0].rstrip(". "),
         ) from error
     if form not in ("json", "parquet"):
         relation, numbers = read_text_numbers(
@@ -180,10 +180,12 @@ def _read_cells(
     return engine.register(unite_tables(tables)), first
 
 
-def _read_typed(engine: DuckDB, form: Form, paths: Sequence[str], roles: Roles) -> exp.Expr:
+def _read_typed(
+    engine: DuckDB, form: Form, paths: Sequence[str], roles: Roles, words: str
+) -> exp.Expr:
     listed = f"[{', '.join(map(quote_text, paths))}]"
     if form == "json":
-        return _read_json(engine, listed, roles.as_text)
+        return _read_json(engine, listed, roles, words)
     engine.counts_rows_for_nothing = True
     together = ", union_by_name = true" if len(paths) > 1 else ""
     return _view(engine, f"read_parquet({listed}{together})", roles.wanted)
@@ -218,9 +220,11 @@ def _view(engine: DuckDB, source: str, wanted: Collection[str] | None) -> exp.Ex
     return engine.view(f"select * from {source}")
 
 
-def _read_json(engine: DuckDB, listed: str, as_text: Collection[str]) -> exp.Expr:
-    source = f"read_json({listed}, union_by_name = true)"
+def _read_json(engine: DuckDB, listed: str, roles: Roles, words: str) -> exp.Expr:
+    source, as_text = f"read_json({listed}, union_by_name = true)", roles.as_text
     found = engine.execute(f"describe select * from {source}").fetchall()
+    if not {row[0] for row in found} & {*(roles.wanted or ())}:
+        _check_rows_on_top(engine, source, found, words)
     unlike = ("time", "flag", "other")
     guessed = [row for row in found if row[0] in as_text and kind_of(row[1]) in unlike]
     if any(row[1] != "JSON" for row in guessed):
@@ -236,6 +240,20 @@ def _read_json(engine: DuckDB, listed: str, as_text: Collection[str]) -> exp.Exp
     taken = ", ".join(f"{quoted} ->> '$' as {quoted}" for quoted in map(quote_name, mixed))
     replaced = f" replace ({taken})" if taken else ""
     return engine.view(f"select *{replaced} from {source}")
+
+
+def _check_rows_on_top(
+    engine: DuckDB, source: str, found: Sequence[Sequence[str]], words: str
+) -> None:
+    """Raise if the rows are a list within one object, as many services answer."""
+    inside = [name for name, kind, *_ in found if kind.startswith("STRUCT") and kind.endswith("]")]
+    if inside and len(engine.execute(f"select 1 from {source} limit 2").fetchall()) == 1:
+        raise unreadable(
+            "{path} is one object with its rows in a list called {name}",
+            words,
+            "Save that list alone, as a list of objects or with one object to a line",
+            name=repr(inside[0]),
+        )
 
 
 def files_of(*sources: Any) -> list[str]:

@@ -296,6 +296,8 @@ def _find_frequency(
 
 def _doubt_rating(columns: Sequence[ColumnSummary], rating: str | None, rows: int) -> str | None:
     """Say why another column may hold the ratings; None if this one clearly does."""
+    if not rows:
+        return "The table has no rows."
     if rating is None:
         return "No column looks like ratings: choose the one that holds them."
     scores = {one.name: _score_rating(one, rows) for one in columns}

@@ -189,6 +189,7 @@ def _open_text(
     part: Part, name: str, compression: str | None, folder: Path, reading: Reading
 ) -> Part:
     """Make text readable: it must be in UTF-8, which DuckDB reads, also compressed."""
+    _refuse_known(part)
     _refuse_binary(part)
     if part.form != "page" and part.head.lstrip().startswith(b"<?xml"):
         raise unreadable(
@@ -260,6 +261,30 @@ def _note_encoding(words: str, encoding: str, reading: Reading) -> ReadingNote:
         return ReadingNote("")
     name = encodings.write_name(encoding)
     return ReadingNote(f"{words} is not in UTF-8: it was read as {name}.")
+
+
+_UNPACK, _SAVE_AS_CSV = "Unpack it", "Save its table as CSV or .xlsx"
+_KNOWN = (
+    (b"BZh", "a bzip2 file", _UNPACK),
+    (b"\xfd7zXZ", "an xz file", _UNPACK),
+    (b"7z\xbc\xaf", "a 7-Zip archive", _UNPACK),
+    (b"Rar!", "a RAR archive", _UNPACK),
+    (b"PK\x05\x06", "an archive without files", "Create it again"),
+    (b"%PDF-", "a PDF file", _SAVE_AS_CSV),
+    (b"{\\rtf", "an RTF file", _SAVE_AS_CSV),
+    (b"$FL", "an SPSS file", _SAVE_AS_CSV),
+    (b"<stata_dta>", "a Stata file", _SAVE_AS_CSV),
+    (b"SAS FILE", "a SAS file", _SAVE_AS_CSV),
+    (b"HEADER RECORD*******LIB", "a SAS file", _SAVE_AS_CSV),
+    (b"RDX", "an R file", _SAVE_AS_CSV),
+)
+"""Files that are not read: what they begin with, what they are, and what to do."""
+
+
+def _refuse_known(part: Part) -> None:
+    for start, kind, hint in _KNOWN:
+        if part.head.startswith(start):
+            raise unreadable("{path} is {kind}", part.words, hint, kind=kind)
 
 
 def _refuse_binary(part: Part) -> None:
