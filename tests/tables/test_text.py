@@ -50,17 +50,29 @@ def test_text_can_be_parsed(dialect: str, asked: dict[str, Any]) -> None:
 
 LINES: list[tuple[dict[str, Any], int]] = [
     ({}, 340),
-    ({"n_column": "guests"}, 480),
-    ({"scale": "0:100"}, 1000),
+    ({"n_column": "guests"}, 440),
+    ({"n_column": "guests", "quiet": "low"}, 450),
+    ({"n_column": "guests", "strata": "wing"}, 500),
 ]
+
+LONG: list[tuple[dict[str, Any], int]] = [
+    ({}, 800),
+    ({"n_column": "guests", "quiet": "high"}, 1050),
+    ({"n_column": "guests", "quiet": "middle"}, 1150),
+    ({"n_column": "guests", "strata": "wing", "quiet": "low"}, 1150),
+    ({"n_column": "guests", "strata": "wing", "q": None, "floor": 0.3}, 1350),
+]
+"""What a scale of 0 to 100 may take: steps along the scale are written once, not once a rating."""
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_text_is_short_enough_to_be_reviewed(dialect: str) -> None:
     # Spark must be told some columns that others call `*`, and long scales are written out for it.
     short = dialect not in ("spark", "databricks")
-    for asked, most in LINES if short else [({}, 340), ({"n_column": "guests"}, 510)]:
-        text = uh.write_sql("hotel", "stars", dialect=dialect, table="stays", q=0.3, **asked)
+    cases = LINES if short else [({}, 340), ({"n_column": "guests"}, 480)]
+    cases = cases + [({"scale": "0:100", **asked}, most) for asked, most in LONG if short]
+    for asked, most in cases:
+        text = uh.write_sql("hotel", "stars", dialect=dialect, table="stays", **{"q": 0.3, **asked})
         lines = text.splitlines()
         assert len(lines) <= most, asked
         assert max(map(len, lines)) <= 105, asked

@@ -193,9 +193,17 @@ def test_days_before_1970(runner: Runner) -> None:
     assert sorted(firsts) == [date(1931, 5, 25), date(1931, 6, 15)]
 
 
-@pytest.mark.parametrize("runner", ["postgres", *WAREHOUSES], indirect=True)
-def test_strata_in_a_view(runner: Runner) -> None:
-    """The longest chain of steps there is, behind a name that needs quotes."""
+IN_WINGS: dict[str, dict[str, Any]] = {
+    "by_wing": {"rating": "rating", "q": 0.2},
+    "long_by_wing": {"rating": "many", "scale": "1:20", "q": 0.2},
+    "low_by_wing": {"rating": "many", "scale": "1:20", "q": 0.2, "quiet": "low"},
+    "people_by_wing": {"rating": "many", "scale": "1:20", "floor": 0.2, "covers": "people"},
+}
+"""What is asked of strata, by the name of a view."""
+
+
+def _with_wings() -> tuple[pa.Table, pa.Table]:
+    """Ratings in two wings of each item, and the number of people in each wing."""
     wing = pa.array(["east" if i % 4 else "west" for i in range(STAYS.num_rows)])
     table = STAYS.append_column("wing", wing)
     pairs = list(zip(STAYS["item"].to_pylist(), wing.to_pylist(), strict=True))
@@ -207,14 +215,32 @@ def test_strata_in_a_view(runner: Runner) -> None:
             "n": pa.array([*sizes.values()], pa.int64()),
         }
     )
-    asked: dict[str, Any] = {"q": 0.2, "strata": "wing", "n_column": "n"}
-    wanted = uh.rate(table, "item", "rating", n_table=wings, **asked)
-    text = uh.write_sql(
-        *("item", "rating"), dialect=runner.dialect, table="stays", view="by_wing",
-        n_table="wings", ranks=False, **asked,
-    )  # fmt: skip
-    found = rows_by(runner.run(text, {"stays": table, "wings": wings}, "by_wing"), ["item"])
+    return table, wings
+
+
+@pytest.mark.parametrize("runner", ["postgres", *WAREHOUSES], indirect=True)
+@pytest.mark.parametrize("view", IN_WINGS)
+def test_strata_in_a_view(runner: Runner, view: str) -> None:
+    """The longest chain of steps there is."""
+    table, wings = _with_wings()
+    asked: dict[str, Any] = {"item": "item", "strata": "wing", "n_column": "n", "ranks": False}
+    asked |= IN_WINGS[view]
+    wanted = uh.rate(table, n_table=wings, **asked)
+    text = uh.write_sql(dialect=runner.dialect, table="stays", view=view, n_table="wings", **asked)
+    found = rows_by(runner.run(text, {"stays": table, "wings": wings}, view), ["item"])
     for row in wanted.to_pylist():
-        ranks = {name: None for name in row if name.endswith("rank")}
-        same(found.pop((row["item"],)), row | ranks, row["item"])
+        same(found.pop((row["item"],)), row, row["item"])
     assert not found
+
+
+@pytest.mark.parametrize("runner", ["postgres", *WAREHOUSES], indirect=True)
+@pytest.mark.parametrize("quiet", ["low", "high"])
+def test_n_sharpens_one_end_of_a_long_scale(runner: Runner, quiet: str) -> None:
+    asked: dict[str, Any] = {"item": "item", "rating": "many", "scale": "1:20", "ranks": False}
+    asked |= {"q": 0.2, "quiet": quiet, "n_column": "guests"}
+    text = uh.write_sql(dialect=runner.dialect, table="stays", **asked)
+    wanted = rows_by(uh.rate(STAYS, **asked).to_pylist(), ["item"])
+    found = rows_by(runner.run(text, {"stays": STAYS}), ["item"])
+    assert found.keys() == wanted.keys()
+    for key, row in wanted.items():
+        same(found[key], row, key)

@@ -16,49 +16,40 @@ SELECT *, SUM(uh_bound_with_n_part_2
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_bound_with_n_part_3,
     COALESCE(LAG(uh_bound_with_n_part_2) OVER (PARTITION BY {{ keys }},
-      uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_6,
+      uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_5,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part,
     SUM(uh_bound_with_n_part_2 * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_sum
 FROM uh_step_1{{ d.fence }}
 ),
 uh_step_3 AS (
 SELECT *, MIN((uh_sum + uh_bound_part) / NULLIF(uh_people + uh_bound_with_n_part_3,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_part_2, SUM((uh_bound_with_n_part_6
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_part_2, SUM((uh_bound_with_n_part_5
       - uh_bound_with_n_part_2) * GREATEST(uh_n_part - uh_people - uh_bound_with_n_part_3,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_7 FROM uh_step_2{{ d.fence }}
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_6 FROM uh_step_2{{ d.fence }}
 ),
 uh_step_4 AS (
 SELECT *, LEAST(uh_sum / NULLIF(uh_people, 0), uh_bound_part_2) AS uh_bound FROM uh_step_3{{ d.fence }}
 ),
 uh_step_5 AS (
-SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
-      AS uh_lower_bound, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound
-      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound FROM uh_step_4{{ d.fence }}
+SELECT *, SUM(uh_bound_with_n_part * CASE WHEN uh_bound > uh_bound_with_n_part_2 THEN uh_count
+      ELSE 0 END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_4 FROM uh_step_4{{ d.fence }}
 ),
 uh_step_6 AS (
-SELECT *,
-    CASE WHEN uh_end = 'lower' THEN uh_lower_bound ELSE uh_upper_bound END AS uh_bound_with_n_part_4
+SELECT *, CASE WHEN uh_people + uh_bound_with_n_part_4 > uh_n_part THEN (uh_sum + CASE
+      WHEN uh_end = 'lower' THEN uh_scale_lowest - uh_scale_lowest
+      ELSE uh_scale_highest - uh_scale_highest END * (uh_n_part - uh_people)
+      + uh_bound_with_n_part_6) / NULLIF(uh_n_part, 0) ELSE uh_bound END AS uh_bound_with_n
 FROM uh_step_5{{ d.fence }}
 ),
 uh_step_7 AS (
-SELECT *, SUM(uh_bound_with_n_part * CASE
-      WHEN uh_bound_with_n_part_4 > uh_bound_with_n_part_2 THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_5 FROM uh_step_6{{ d.fence }}
+SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_lower_bound, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
+      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound_with_n, MAX(CASE
+      WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound,
+    MAX(CASE WHEN uh_end = 'upper' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
+      AS uh_upper_bound_with_n FROM uh_step_6{{ d.fence }}
 ),
 uh_step_8 AS (
-SELECT *, CASE WHEN uh_people + uh_bound_with_n_part_5 > uh_n_part THEN (uh_sum + CASE
-      WHEN uh_end = 'lower' THEN uh_scale_lowest - uh_scale_lowest
-      ELSE uh_scale_highest - uh_scale_highest END * (uh_n_part - uh_people)
-      + uh_bound_with_n_part_7) / NULLIF(uh_n_part, 0) ELSE uh_bound_with_n_part_4 END
-      AS uh_bound_with_n FROM uh_step_7{{ d.fence }}
-),
-uh_step_9 AS (
-SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
-      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound_with_n, MAX(CASE
-      WHEN uh_end = 'upper' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
-      AS uh_upper_bound_with_n FROM uh_step_8{{ d.fence }}
-),
-uh_step_10 AS (
 SELECT *, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
       + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest),
       GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n, uh_scale_highest),
@@ -70,7 +61,7 @@ SELECT *, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
       - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest))
       ELSE GREATEST(LEAST(uh_scale_lowest + uh_lower_bound, uh_scale_highest),
       uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound,
-      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_9{{ d.fence }}
+      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_7{{ d.fence }}
 ),
 uh_computed AS (
 SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THEN (uh_lower
@@ -89,7 +80,7 @@ SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THE
       AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
     CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
-FROM uh_step_10 WHERE uh_end = 'lower' AND uh_place = 1
+FROM uh_step_8 WHERE uh_end = 'lower' AND uh_place = 1
 ),
 {%- if ranks %}
 uh_rated AS (
@@ -178,7 +169,7 @@ SELECT *, uh_count * uh_first_part AS uh_below_count_part, SUM(uh_limit_at_part
     SUM(uh_mass_part * uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_bound_with_n_part, COALESCE(LAG(uh_limit_at_part) OVER (PARTITION BY {{ keys }},
-      uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_4,
+      uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_2,
     SUM(uh_first_part * uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_first_part_2,
     MAX(CASE WHEN uh_place <= uh_middle THEN uh_limit_at_part ELSE NULL
@@ -197,9 +188,9 @@ SELECT *, SUM(uh_below_count_part * GREATEST(uh_place_2 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part,
     uh_below_count_part * uh_first_part AS uh_below_sq_weights_part, MIN((uh_sum + uh_bound_part)
       / NULLIF(uh_people + uh_bound_with_n_part, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_bound_part_2, SUM((uh_bound_with_n_part_4 - uh_limit_at_part)
+      AS uh_bound_part_2, SUM((uh_bound_with_n_part_2 - uh_limit_at_part)
       * GREATEST(uh_n_part - uh_people - uh_bound_with_n_part,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_5,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_3,
     MAX(uh_first_part * GREATEST(uh_place_2 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_extra,
     COALESCE(LAG(uh_first_part_2) OVER (PARTITION BY {{ keys }}, uh_end ORDER BY uh_place), 0)
@@ -230,20 +221,16 @@ SELECT *, SUM(uh_count * GREATEST(uh_limit_at_part - uh_place_2,
     uh_below_sq_part + uh_extra * uh_extra AS uh_below_sq, uh_second_part_6 - uh_first_part_4
       + {{ k.k21 }} * (CASE WHEN uh_place <= 1 THEN 1 ELSE CASE
       WHEN uh_place <= 2 THEN 1 ELSE GREATEST(1, uh_most) END END * (- (uh_limit_at_part)))
-      AS uh_limit_at_part_2, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound
-      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound, SUM(uh_mass_part * CASE
+      AS uh_limit_at_part_2, SUM(uh_mass_part * CASE
       WHEN uh_bound > uh_limit_at_part THEN uh_count ELSE 0
       END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_mass_part_2, SUM((uh_limit_at_part
       - uh_second_part_7)
       * (uh_second_part_13 + uh_second_part_12)) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-      AS uh_second_part_14, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound
-      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound FROM uh_step_5{{ d.fence }}
+      AS uh_second_part_14 FROM uh_step_5{{ d.fence }}
 ),
 uh_step_7 AS (
-SELECT *, CASE WHEN uh_end = 'lower' THEN uh_lower_bound ELSE uh_upper_bound END
-      AS uh_bound_with_n_part_2,
-    uh_limit_at_part_2 / NULLIF(uh_n_part + {{ k.k21 }}, 0) AS uh_center,
+SELECT *, uh_limit_at_part_2 / NULLIF(uh_n_part + {{ k.k21 }}, 0) AS uh_center,
     1 - 2 * (uh_below_sq * (uh_above * uh_above)) / GREATEST(uh_above_sq * (uh_below * uh_below)
       + uh_below_sq * (uh_above * uh_above), 1e-280) AS uh_lean,
     uh_people + uh_mass_part_2 AS uh_mass, LEAST(SQRT(GREATEST(uh_above_sq * (uh_below * uh_below)
@@ -251,8 +238,8 @@ SELECT *, CASE WHEN uh_end = 'lower' THEN uh_lower_bound ELSE uh_upper_bound END
       1e-280), uh_widest) AS uh_sd FROM uh_step_6{{ d.fence }}
 ),
 uh_step_8 AS (
-SELECT *, SUM(uh_mass_part * CASE WHEN uh_bound_with_n_part_2 > uh_limit_at_part THEN uh_count
-      ELSE 0 END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_3,
+SELECT *, CASE WHEN uh_mass > uh_n_part THEN (uh_sum + uh_second_part * (uh_n_part - uh_people)
+      + uh_bound_with_n_part_3) / NULLIF(uh_n_part, 0) ELSE uh_bound END AS uh_bound_with_n,
     uh_above * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean) * uh_lean + (uh_c20
       + (uh_c21 + (uh_c22 + uh_c23 * uh_lean) * uh_lean) * uh_lean + (uh_c30 + (uh_c31
       + (uh_c32 + (uh_c33 + uh_c34 * uh_lean) * uh_lean) * uh_lean) * uh_lean + (uh_c40
@@ -263,10 +250,8 @@ SELECT *, SUM(uh_mass_part * CASE WHEN uh_bound_with_n_part_2 > uh_limit_at_part
     uh_limit_at_part_2 - (uh_n_part + {{ k.k21 }}) * uh_center AS uh_tilt FROM uh_step_7{{ d.fence }}
 ),
 uh_step_9 AS (
-SELECT *, CASE WHEN uh_people + uh_bound_with_n_part_3 > uh_n_part THEN (uh_sum
-      + uh_second_part * (uh_n_part - uh_people) + uh_bound_with_n_part_5) / NULLIF(uh_n_part,
-      0) ELSE uh_bound_with_n_part_2 END AS uh_bound_with_n, GREATEST(uh_limit_at_part + CASE
-      WHEN uh_leading > 0 THEN uh_center - {{ k.k23 }} * ({{ k.k23 }} * uh_tilt
+SELECT *, GREATEST(uh_limit_at_part + CASE WHEN uh_leading
+      > 0 THEN uh_center - {{ k.k23 }} * ({{ k.k23 }} * uh_tilt
       + SQRT(GREATEST({{ k.k22 }} * uh_tilt * uh_tilt + uh_leading
       * (uh_second_part_9 + uh_second_part_14 + {{ k.k21 }} * (CASE
       WHEN uh_place <= 1 THEN 1 ELSE CASE WHEN uh_place <= 2 THEN 1 ELSE GREATEST(1, uh_most)
@@ -274,33 +259,35 @@ SELECT *, CASE WHEN uh_people + uh_bound_with_n_part_3 > uh_n_part THEN (uh_sum
       WHEN uh_place <= 2 THEN 1 ELSE GREATEST(1, uh_most) END END * (- (uh_limit_at_part))))
       - (uh_limit_at_part_2 + uh_tilt) * uh_center), 0))) / NULLIF(uh_leading, 0)
       ELSE - (uh_limit_at_part) END, 0) AS uh_limit_at_part_3,
-    CASE WHEN uh_excess > 0 THEN uh_middle ELSE 1 END AS uh_low_part,
-    CASE WHEN uh_excess > 0 THEN uh_scale_size ELSE uh_middle END AS uh_next_part FROM uh_step_8{{ d.fence }}
+    CASE WHEN uh_excess > 0 THEN uh_middle ELSE 1 END AS uh_low_part, MAX(CASE
+      WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound,
+    MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
+      AS uh_lower_bound_with_n,
+    CASE WHEN uh_excess > 0 THEN uh_scale_size ELSE uh_middle END AS uh_next_part,
+    MAX(CASE WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_upper_bound, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound_with_n
+      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound_with_n FROM uh_step_8{{ d.fence }}
 ),
 uh_step_10 AS (
 SELECT *, CASE WHEN uh_limit_at_part_3 >= uh_limit_at_part THEN uh_limit_at_part_3 ELSE 0 END
-      AS uh_limit_at, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
-      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound_with_n,
-    FLOOR((uh_low_part + uh_next_part) / 2) AS uh_middle_2, MAX(CASE
-      WHEN uh_end = 'upper' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
-      AS uh_upper_bound_with_n FROM uh_step_9{{ d.fence }}
-),
-uh_step_11 AS (
-SELECT *, MAX(uh_limit_at) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_limit_part,
-    CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
+      AS uh_limit_at, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
       + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest),
       GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n, uh_scale_highest),
       uh_scale_lowest)) ELSE LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound,
       uh_scale_highest), uh_scale_lowest), GREATEST(LEAST(uh_scale_highest
       - uh_upper_bound, uh_scale_highest), uh_scale_lowest)) END AS uh_lower,
-    MAX(CASE WHEN uh_place <= uh_middle_2 THEN uh_limit_at_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_3, CASE
+    FLOOR((uh_low_part + uh_next_part) / 2) AS uh_middle_2, CASE
       WHEN 1 - uh_n_wrong > 0 THEN GREATEST(LEAST(uh_scale_lowest
       + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
       - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest))
       ELSE GREATEST(LEAST(uh_scale_lowest + uh_lower_bound, uh_scale_highest),
       uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound,
-      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_10{{ d.fence }}
+      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_9{{ d.fence }}
+),
+uh_step_11 AS (
+SELECT *, MAX(uh_limit_at) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_limit_part,
+    MAX(CASE WHEN uh_place <= uh_middle_2 THEN uh_limit_at_part ELSE NULL
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_3 FROM uh_step_10{{ d.fence }}
 ),
 uh_step_12 AS (
 SELECT *, SUM(uh_count * GREATEST(uh_limit_at_part - uh_place_3,

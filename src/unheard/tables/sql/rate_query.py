@@ -482,6 +482,11 @@ _WORK = {
     "lower_limit": "limits from both ends",
     "lower": "the bounds on the scale",
     "sum": "sums over the ratings",
+    "weight": "how many people each rating stands for at the bound",
+    "scale": "what scales the stratum to its size",
+    "pull": "how far each rating pulls the mean of the stratum",
+    "variance": "variance and third cumulant of that mean",
+    "lower_variance": "what is added up over the strata",
 }
 """What a step works out, by the columns that it makes."""
 
