@@ -51,7 +51,7 @@ def test_text_can_be_parsed(dialect: str, asked: dict[str, Any]) -> None:
 LINES: list[tuple[dict[str, Any], int]] = [
     ({}, 340),
     ({"n_column": "guests"}, 440),
-    ({"n_column": "guests", "quiet": "low"}, 450),
+    ({"n_column": "guests", "quiet": "low"}, 460),
     ({"n_column": "guests", "strata": "wing"}, 500),
 ]
 
@@ -69,13 +69,30 @@ LONG: list[tuple[dict[str, Any], int]] = [
 def test_text_is_short_enough_to_be_reviewed(dialect: str) -> None:
     # Spark must be told some columns that others call `*`, and long scales are written out for it.
     short = dialect not in ("spark", "databricks")
-    cases = LINES if short else [({}, 340), ({"n_column": "guests"}, 480)]
+    cases = LINES if short else [({}, 340), ({"n_column": "guests"}, 490)]
     cases = cases + [({"scale": "0:100", **asked}, most) for asked, most in LONG if short]
     for asked, most in cases:
         text = uh.write_sql("hotel", "stars", dialect=dialect, table="stays", **{"q": 0.3, **asked})
         lines = text.splitlines()
         assert len(lines) <= most, asked
         assert max(map(len, lines)) <= 105, asked
+
+
+def test_calls_and_cases_stay_on_a_line() -> None:
+    text = uh.write_sql("hotel", "stars", dialect="postgres", table="stays", q=0.3)
+    assert not re.search(r"GREATEST\(\w+ - \w+,$", text, re.MULTILINE)
+    assert not re.search(r"\bCASE$", text, re.MULTILINE)
+
+
+def test_rows_that_items_are_combined_with_are_named() -> None:
+    def steps(**asked: Any) -> dict[str, str]:
+        text = uh.write_sql("hotel", "stars", dialect="duckdb", table="stays", q=0.3, **asked)
+        return dict(re.findall(r"(\w+) AS (?:MATERIALIZED )?\(\s*/\* (.*?) \*/", text))
+
+    assert steps()["uh_rated_ends"] == "Both ends of the scale, a row for each."
+    assert "as seen from both ends" in steps(scale="0:10")["uh_rated_scale"]
+    strata = steps(scale="0:10", n_column="guests", strata="wing", quiet="low")
+    assert strata["uh_combined_scale"] == "The scale, a row for each rating."
 
 
 def test_ends_of_a_long_scale_are_no_union() -> None:

@@ -42,10 +42,10 @@ FROM uh_step_5{{ d.fence }}
 uh_step_7 AS (
 SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
       AS uh_lower_bound, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
-      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound_with_n, MAX(CASE
-      WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound,
-    MAX(CASE WHEN uh_end = 'upper' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
-      AS uh_upper_bound_with_n FROM uh_step_6{{ d.fence }}
+      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound_with_n,
+    MAX(CASE WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_upper_bound, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound_with_n
+      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound_with_n FROM uh_step_6{{ d.fence }}
 ),
 uh_step_8 AS (
 SELECT *, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
@@ -73,9 +73,8 @@ SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THE
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
     CASE WHEN uh_people > 0 THEN uh_average_part / NULLIF(uh_people, 0) ELSE NULL END AS average,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
-    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
-      WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
-      AS uh_note_few_ratings,
+    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE WHEN uh_people
+      > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
     CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
 FROM uh_step_8 WHERE uh_end = 'lower' AND uh_place = 1
@@ -110,10 +109,11 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -124,10 +124,10 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}
 
@@ -201,12 +201,11 @@ uh_step_5 AS (
 SELECT *, (uh_first + {{ k.k21 }} * (uh_most * (- (uh_limit_at_part))))
       / NULLIF(uh_n_part + {{ k.k21 }}, 0) AS uh_center, 1 - 2 * (uh_below_sq
       * (uh_above * uh_above)) / GREATEST(uh_above_sq * (uh_below * uh_below)
-      + uh_below_sq * (uh_above * uh_above), 1e-280) AS uh_lean, SUM(CASE
-      WHEN uh_bound > uh_limit_at_part THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_mass_part, LEAST(SQRT(GREATEST(uh_above_sq
-      * (uh_below * uh_below) + uh_below_sq * (uh_above * uh_above), 1e-280))
-      / GREATEST(uh_above * uh_below, 1e-280), uh_widest) AS uh_sd, SUM((uh_second_part_3
-      - uh_second_part_4)
+      + uh_below_sq * (uh_above * uh_above), 1e-280) AS uh_lean, SUM(CASE WHEN uh_bound
+      > uh_limit_at_part THEN uh_count ELSE 0 END) OVER (PARTITION BY {{ keys }}, uh_end)
+      AS uh_mass_part, LEAST(SQRT(GREATEST(uh_above_sq * (uh_below * uh_below)
+      + uh_below_sq * (uh_above * uh_above), 1e-280)) / GREATEST(uh_above * uh_below,
+      1e-280), uh_widest) AS uh_sd, SUM((uh_second_part_3 - uh_second_part_4)
       * (uh_second_part_11 + uh_second_part_7)) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_second_part_12, SUM((uh_limit_at_part - uh_second_part_8)
@@ -242,8 +241,8 @@ SELECT *, CASE WHEN uh_mass > uh_n_part THEN (uh_sum + uh_second_part_2 * (uh_n_
 uh_step_8 AS (
 SELECT *, CASE WHEN uh_limit_at_part_2 >= uh_limit_at_part THEN uh_limit_at_part_2 ELSE 0 END
       AS uh_limit_at, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound
-      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound, MAX(CASE
-      WHEN uh_end = 'lower' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
+      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound,
+    MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
       AS uh_lower_bound_with_n, FLOOR((uh_low_part + uh_next_part) / 2) AS uh_middle_2,
     MAX(CASE WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
       AS uh_upper_bound, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound_with_n
@@ -258,9 +257,9 @@ SELECT *, MAX(uh_limit_at) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_limit_pa
       uh_scale_highest), uh_scale_lowest), GREATEST(LEAST(uh_scale_highest
       - uh_upper_bound, uh_scale_highest), uh_scale_lowest)) END AS uh_lower,
     MAX(CASE WHEN uh_place <= uh_middle_2 THEN uh_limit_at_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_3, CASE
-      WHEN 1 - uh_n_wrong > 0 THEN GREATEST(LEAST(uh_scale_lowest
-      + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_3, CASE WHEN 1 - uh_n_wrong
+      > 0 THEN GREATEST(LEAST(uh_scale_lowest + uh_lower_bound_with_n,
+      uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
       - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest))
       ELSE GREATEST(LEAST(uh_scale_lowest + uh_lower_bound, uh_scale_highest),
       uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound,
@@ -380,9 +379,10 @@ SELECT *, uh_above_4 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_4) * 
 uh_step_28 AS (
 SELECT *, MAX(CASE WHEN uh_place <= CASE WHEN uh_excess_4 > 0 THEN uh_middle_4
       ELSE uh_low_part_3 END THEN uh_limit_at_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place <= CASE
-      WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4 END THEN uh_limit_at_part
-      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next FROM uh_step_27{{ d.fence }}
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place
+      <= CASE WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4
+      END THEN uh_limit_at_part ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next
+FROM uh_step_27{{ d.fence }}
 ),
 uh_step_29 AS (
 SELECT *, SUM(CASE WHEN uh_limit_at_part > uh_low THEN uh_count ELSE 0
@@ -428,8 +428,8 @@ SELECT *, uh_above_5 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_5) * 
       * uh_sd_5) * uh_sd_5)) - uh_below_5 AS uh_excess_5 FROM uh_step_32{{ d.fence }}
 ),
 uh_step_34 AS (
-SELECT *, GREATEST(uh_high + uh_excess_5 / NULLIF(uh_mass + uh_most, 0),
-      uh_low + 0.02e0 * (uh_high - uh_low)) AS uh_t1 FROM uh_step_33{{ d.fence }}
+SELECT *, GREATEST(uh_high + uh_excess_5 / NULLIF(uh_mass + uh_most, 0), uh_low
+      + 0.02e0 * (uh_high - uh_low)) AS uh_t1 FROM uh_step_33{{ d.fence }}
 ),
 uh_step_35 AS (
 SELECT *, uh_above_sum + (uh_next - uh_t1) * uh_above_count AS uh_above_6,
@@ -572,8 +572,8 @@ SELECT *, uh_above_10 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_10) 
       * uh_sd_10) * uh_sd_10)) - uh_below_10 AS uh_excess_10 FROM uh_step_52{{ d.fence }}
 ),
 uh_step_54 AS (
-SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE
-      WHEN (uh_t5 - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
+SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE WHEN (uh_t5
+      - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
       / NULLIF(uh_excess_9 - uh_excess_10, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
       * (uh_t5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_53{{ d.fence }}
 ),
@@ -600,15 +600,13 @@ SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THE
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
     CASE WHEN uh_people > 0 THEN LEAST(CASE WHEN 1 - uh_n_wrong
       > 0 THEN uh_scale_lowest + uh_lower_limit ELSE uh_scale_lowest + uh_lower_limit_2
-      END, uh_lower) ELSE uh_scale_lowest END AS ci_lower, CASE
-      WHEN uh_people > 0 THEN GREATEST(CASE WHEN 1 - uh_n_wrong
-      > 0 THEN uh_scale_highest - uh_upper_limit ELSE uh_scale_highest - uh_upper_limit_2
-      END, uh_upper) ELSE uh_scale_highest END AS ci_upper,
+      END, uh_lower) ELSE uh_scale_lowest END AS ci_lower, CASE WHEN uh_people
+      > 0 THEN GREATEST(CASE WHEN 1 - uh_n_wrong > 0 THEN uh_scale_highest - uh_upper_limit
+      ELSE uh_scale_highest - uh_upper_limit_2 END, uh_upper) ELSE uh_scale_highest END AS ci_upper,
     CASE WHEN uh_people > 0 THEN uh_average_part / NULLIF(uh_people, 0) ELSE NULL END AS average,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
-    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
-      WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
-      AS uh_note_few_ratings,
+    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE WHEN uh_people
+      > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
     CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
 FROM uh_step_56 WHERE uh_end = 'lower' AND uh_place = 1
@@ -643,10 +641,11 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -657,9 +656,9 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}

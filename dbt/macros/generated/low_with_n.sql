@@ -15,8 +15,8 @@ uh_step_2 AS (
 SELECT *, uh_average_part / NULLIF(uh_people, 0) AS uh_average_part_2, MIN((uh_sum
       + uh_room * uh_bound_part) / NULLIF(uh_people + uh_room * uh_bound_with_n_part,
       0)) OVER (PARTITION BY {{ keys }}) AS uh_bound_part_2, COALESCE(LAG(uh_scale_value
-      - uh_scale_lowest) OVER (PARTITION BY {{ keys }} ORDER BY uh_rating DESC),
-      uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_3,
+      - uh_scale_lowest) OVER (PARTITION BY {{ keys }} ORDER BY uh_rating DESC), uh_scale_highest
+      - uh_scale_lowest) AS uh_bound_with_n_part_3,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part FROM uh_step_1{{ d.fence }}
 ),
 uh_step_3 AS (
@@ -40,11 +40,11 @@ uh_step_6 AS (
 SELECT *, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
       + uh_bound_with_n, uh_scale_highest), uh_scale_lowest), uh_estimate_part)
       ELSE LEAST(GREATEST(LEAST(uh_scale_lowest + uh_bound, uh_scale_highest),
-      uh_scale_lowest), uh_estimate_part) END AS uh_lower, CASE
-      WHEN 1 - uh_n_wrong > 0 THEN GREATEST(LEAST(uh_scale_lowest
-      + uh_bound_with_n, uh_scale_highest), uh_scale_lowest, uh_estimate_part)
-      ELSE GREATEST(LEAST(uh_scale_lowest + uh_bound, uh_scale_highest),
-      uh_scale_lowest, uh_estimate_part) END AS uh_upper FROM uh_step_5{{ d.fence }}
+      uh_scale_lowest), uh_estimate_part) END AS uh_lower, CASE WHEN 1 - uh_n_wrong
+      > 0 THEN GREATEST(LEAST(uh_scale_lowest + uh_bound_with_n, uh_scale_highest),
+      uh_scale_lowest, uh_estimate_part) ELSE GREATEST(LEAST(uh_scale_lowest
+      + uh_bound, uh_scale_highest), uh_scale_lowest, uh_estimate_part) END AS uh_upper
+FROM uh_step_5{{ d.fence }}
 ),
 uh_computed AS (
 SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THEN (uh_lower
@@ -56,9 +56,8 @@ SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THE
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
     CASE WHEN uh_people > 0 THEN uh_average_part_2 ELSE NULL END AS average,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
-    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
-      WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
-      AS uh_note_few_ratings,
+    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE WHEN uh_people
+      > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
     CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
 FROM uh_step_6 WHERE uh_end = 'lower' AND uh_place = 1
@@ -93,10 +92,11 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -107,10 +107,10 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}
 
@@ -210,11 +210,11 @@ SELECT *, CASE WHEN uh_people + uh_room * uh_bound_with_n_part > uh_n_part THEN 
     (uh_n_part + {{ k.k21 }}) * (uh_n_part + {{ k.k21 }})
       - {{ k.k22 }} * (uh_n_part + {{ k.k21 }}) AS uh_leading,
     1 - 2 * (uh_below_sq * (uh_above * uh_above)) / GREATEST(uh_above_sq * (uh_below * uh_below)
-      + uh_below_sq * (uh_above * uh_above), 1e-280) AS uh_lean, SUM(CASE
-      WHEN uh_bound_2 > uh_below_squares_part THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_mass_part, LEAST(SQRT(GREATEST(uh_above_sq
-      * (uh_below * uh_below) + uh_below_sq * (uh_above * uh_above), 1e-280))
-      / GREATEST(uh_above * uh_below, 1e-280), uh_widest) AS uh_sd,
+      + uh_below_sq * (uh_above * uh_above), 1e-280) AS uh_lean, SUM(CASE WHEN uh_bound_2
+      > uh_below_squares_part THEN uh_count ELSE 0 END) OVER (PARTITION BY {{ keys }}, uh_end)
+      AS uh_mass_part, LEAST(SQRT(GREATEST(uh_above_sq * (uh_below * uh_below)
+      + uh_below_sq * (uh_above * uh_above), 1e-280)) / GREATEST(uh_above * uh_below,
+      1e-280), uh_widest) AS uh_sd,
     uh_second_part_10 + uh_most * uh_most * uh_second_part_12 AS uh_second,
     uh_first + {{ k.k21 }} * (uh_most * (- (uh_limit_at_part)))
       - (uh_n_part + {{ k.k21 }}) * uh_center AS uh_tilt FROM uh_step_5{{ d.fence }}
@@ -231,16 +231,16 @@ SELECT *, uh_above * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean) * uh_l
       * (uh_most * (- (uh_limit_at_part)) * (uh_most * (- (uh_limit_at_part))))
       - (uh_first + {{ k.k21 }} * (uh_most * (- (uh_limit_at_part))) + uh_tilt)
       * uh_center), 0))) / NULLIF(uh_leading, 0) ELSE - (uh_limit_at_part) END, 0)
-      AS uh_limit_at_part_2, CASE
-      WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
-      + uh_bound_with_n, uh_scale_highest), uh_scale_lowest), uh_estimate_part)
+      AS uh_limit_at_part_2, CASE WHEN 1 - uh_n_wrong
+      > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest + uh_bound_with_n,
+      uh_scale_highest), uh_scale_lowest), uh_estimate_part)
       ELSE LEAST(GREATEST(LEAST(uh_scale_lowest + uh_bound, uh_scale_highest),
       uh_scale_lowest), uh_estimate_part) END AS uh_lower,
-    uh_people + uh_room_2 * uh_mass_part AS uh_mass, CASE
-      WHEN 1 - uh_n_wrong > 0 THEN GREATEST(LEAST(uh_scale_lowest
-      + uh_bound_with_n, uh_scale_highest), uh_scale_lowest, uh_estimate_part)
-      ELSE GREATEST(LEAST(uh_scale_lowest + uh_bound, uh_scale_highest),
-      uh_scale_lowest, uh_estimate_part) END AS uh_upper FROM uh_step_6{{ d.fence }}
+    uh_people + uh_room_2 * uh_mass_part AS uh_mass, CASE WHEN 1 - uh_n_wrong
+      > 0 THEN GREATEST(LEAST(uh_scale_lowest + uh_bound_with_n, uh_scale_highest),
+      uh_scale_lowest, uh_estimate_part) ELSE GREATEST(LEAST(uh_scale_lowest
+      + uh_bound, uh_scale_highest), uh_scale_lowest, uh_estimate_part) END AS uh_upper
+FROM uh_step_6{{ d.fence }}
 ),
 uh_step_8 AS (
 SELECT *, CASE WHEN uh_limit_at_part_2 >= uh_limit_at_part THEN uh_limit_at_part_2 ELSE 0 END
@@ -369,9 +369,10 @@ SELECT *, uh_above_4 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_4) * 
 uh_step_29 AS (
 SELECT *, MAX(CASE WHEN uh_place <= CASE WHEN uh_excess_4 > 0 THEN uh_middle_4
       ELSE uh_low_part_3 END THEN uh_below_squares_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place <= CASE
-      WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4 END THEN uh_below_squares_part
-      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next FROM uh_step_28{{ d.fence }}
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place
+      <= CASE WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4
+      END THEN uh_below_squares_part ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end)
+      AS uh_next FROM uh_step_28{{ d.fence }}
 ),
 uh_step_30 AS (
 SELECT *, SUM(CASE WHEN uh_below_squares_part > uh_low THEN uh_count ELSE 0
@@ -379,8 +380,8 @@ SELECT *, SUM(CASE WHEN uh_below_squares_part > uh_low THEN uh_count ELSE 0
     SUM(GREATEST(uh_below_squares_part - uh_next, 0) * (uh_count
       * GREATEST(uh_below_squares_part - uh_next, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
       AS uh_above_squares, SUM(uh_count * GREATEST(uh_below_squares_part - uh_next,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sum, SUM(CASE
-      WHEN uh_below_squares_part > uh_low THEN 0 ELSE uh_count
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sum,
+    SUM(CASE WHEN uh_below_squares_part > uh_low THEN 0 ELSE uh_count
       END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_count_part,
     SUM(GREATEST(uh_low - uh_below_squares_part, 0) * (uh_count
       * GREATEST(uh_low - uh_below_squares_part, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
@@ -418,8 +419,8 @@ SELECT *, uh_above_5 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_5) * 
       * uh_sd_5) * uh_sd_5)) - uh_below_5 AS uh_excess_5 FROM uh_step_33{{ d.fence }}
 ),
 uh_step_35 AS (
-SELECT *, GREATEST(uh_high + uh_excess_5 / NULLIF(uh_mass + uh_below_part, 0),
-      uh_low + 0.02e0 * (uh_high - uh_low)) AS uh_t1 FROM uh_step_34{{ d.fence }}
+SELECT *, GREATEST(uh_high + uh_excess_5 / NULLIF(uh_mass + uh_below_part, 0), uh_low
+      + 0.02e0 * (uh_high - uh_low)) AS uh_t1 FROM uh_step_34{{ d.fence }}
 ),
 uh_step_36 AS (
 SELECT *, uh_above_sum + (uh_next - uh_t1) * uh_above_count AS uh_above_6,
@@ -562,8 +563,8 @@ SELECT *, uh_above_10 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_10) 
       * uh_sd_10) * uh_sd_10)) - uh_below_10 AS uh_excess_10 FROM uh_step_53{{ d.fence }}
 ),
 uh_step_55 AS (
-SELECT *, CASE WHEN uh_sum_2 > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE
-      WHEN (uh_t5 - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
+SELECT *, CASE WHEN uh_sum_2 > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE WHEN (uh_t5
+      - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
       / NULLIF(uh_excess_9 - uh_excess_10, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
       * (uh_t5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_54{{ d.fence }}
 ),
@@ -587,9 +588,8 @@ SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THE
       ELSE uh_scale_highest END AS ci_upper,
     CASE WHEN uh_people > 0 THEN uh_average_part_2 ELSE NULL END AS average,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
-    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
-      WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
-      AS uh_note_few_ratings,
+    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE WHEN uh_people
+      > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
     CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
 FROM uh_step_56 WHERE uh_end = 'lower' AND uh_place = 1
@@ -624,10 +624,11 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -638,9 +639,9 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}

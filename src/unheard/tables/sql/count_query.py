@@ -433,7 +433,7 @@ def _by_value(
     (given,) = request.rating
     name = reserve("rating")
     # A name of its own: ClickHouse would take that of a sum for the sum.
-    many = reserve("n_rows_of_value")
+    many = reserve("given")
     rows = exp.alias_(_count_ratings(request), many)
     rating = exp.alias_(column(given), name)
     kept = _keep_per_item(request, kinds)

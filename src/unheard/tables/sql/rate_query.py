@@ -37,9 +37,11 @@ from unheard.tables.sql.rank_query import (
 )
 from unheard.tables.sql.reserved_names import (
     BALANCE,
+    END,
     N_NULL,
     N_ROWS,
     N_WRONG,
+    PLACE,
     PREFIX,
     SEEN,
     VALUE,
@@ -435,15 +437,16 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
             words = f"{words[:-1]}, the critical value {_CRITICAL}, and what corrects it."
         tables.append(steps.add(f"{name}_numbers", _select(chain.constants), words))
     if chain.listed is not None:
-        words = "Both ends of the scale, a row for each."
-        tables.append(steps.add(f"{name}_ends", chain.listed, words))
+        rows, words = _describe_rows(chain.listed)
+        tables.append(steps.add(f"{name}_{rows}", chain.listed, words))
     if tables:
         spread = _select(chain.spread).from_(latest, copy=False)
         for table in tables:
             everything = exp.Column(this=exp.Star(), table=identifier(table))
             spread = spread.select(everything, copy=False)
             spread = spread.join(table, join_type="cross", copy=False)
-        latest = steps.add(f"{name}_0", spread)
+        more = "with the numbers" if chain.listed is None else "once for each of these rows"
+        latest = steps.add(f"{name}_0", spread, f"Every item, {more}.")
     made = [_plain_names(layer) for layer in chain.steps]
     tries = sum(f"{TRIED}{place}" in found for place in range(1, 10) for found in made)
     for index, (layer, found) in enumerate(zip(chain.steps, made, strict=True), start=1):
@@ -456,6 +459,16 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
     if chain.condition is not None:
         results = results.where(chain.condition, copy=False)
     return steps.add(name, results, "Estimate, bounds, confidence limits and notes.")
+
+
+def _describe_rows(listed: exp.Query) -> tuple[str, str]:
+    """Return a name for the rows that every item is combined with, and say what they are."""
+    names = listed.named_selects
+    if PLACE not in names:
+        return "ends", "Both ends of the scale, a row for each."
+    if END not in names:
+        return "scale", "The scale, a row for each rating."
+    return "scale", "The scale as seen from both ends, a row for each rating."
 
 
 _CRITICAL = reserve("z")
@@ -534,7 +547,7 @@ def _add_strata(request: Request, steps: Steps, latest: str, notes: Sequence[str
         .from_(latest)
         .group_by(*map(column, keys))
     )
-    return steps.add("strata", summed, "Strata of known size, combined.")
+    return steps.add("strata", summed, "Sums over the strata of each item.")
 
 
 def _select_result(
