@@ -233,6 +233,22 @@ def test_strata_in_a_view(runner: Runner, view: str) -> None:
     assert not found
 
 
+@pytest.mark.parametrize("runner", [*DATABASES, *WAREHOUSES], indirect=True)
+@pytest.mark.parametrize("second", [False, True])
+def test_q_that_cannot_be_used_assumes_nothing(runner: Runner, second: bool) -> None:
+    """Nothing can be refused here, and an allowance must not be lost."""
+    q: dict[str, float | None] = {"A": None, "B": 0.0, "C": -0.5, "D": 1.5, "E": 0.4}
+    table = STAYS.filter(pa.array([item in q for item in STAYS["item"].to_pylist()]))
+    given = [q[item] for item in table["item"].to_pylist()]
+    table = table.append_column("q", pa.array(given, pa.float64()))
+    ratios = pa.table({"item": [*q], "q": pa.array([*q.values()], pa.float64())})
+    where: dict[str, Any] = {"q_table": "ratios"} if second else {"q_column": "q"}
+    text = uh.write_sql("item", "rating", dialect=runner.dialect, table="stays", **where)
+    used = {(item,): value if item == "E" else 1e-9 for item, value in q.items()}
+    tables = {"stays": table.drop_columns(["q"]) if second else table, "ratios": ratios}
+    compare(runner.run(text, tables), expected(table, ["item"], "rating", FIVE, q=used))
+
+
 @pytest.mark.parametrize("runner", ["postgres", *WAREHOUSES], indirect=True)
 @pytest.mark.parametrize("quiet", ["low", "high"])
 def test_n_sharpens_one_end_of_a_long_scale(runner: Runner, quiet: str) -> None:

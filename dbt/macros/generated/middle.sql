@@ -57,12 +57,14 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
+/* How many ends come before each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
 uh_ranks AS (
+/* The ranks that every item may have. */
 SELECT {{ keys }}, MAX(CASE WHEN uh_is_lower = 0 THEN uh_lowers + 1 END) AS best_rank,
     MAX(CASE WHEN uh_is_lower = 1 THEN uh_passed - uh_lowers END) AS worst_rank
 FROM uh_placed GROUP BY {{ keys }}
@@ -549,12 +551,14 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
+/* How many ends come before each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
 uh_ranks AS (
+/* The ranks that every item may have. */
 SELECT {{ keys }}, MAX(CASE WHEN uh_is_lower = 0 THEN uh_lowers + 1 END) AS best_rank,
     MAX(CASE WHEN uh_is_lower = 1 THEN uh_passed - uh_lowers END) AS worst_rank
 FROM uh_placed GROUP BY {{ keys }}

@@ -253,6 +253,19 @@ def _write_results(
     return steps, latest, notes, list(names)
 
 
+_LEAST_Q = 1e-9
+"""A participation ratio that assumes next to nothing."""
+
+
+def _read_q(request: Request, low: exp.Expr, high: exp.Expr, complete: exp.Expr | None) -> exp.Expr:
+    """Return an item's q, the lowest that its rows state, as far as it can be used."""
+    if request.bad_q == "refuse":
+        return low
+    # A missing q would take the allowance away in some engines, and zero would stop others.
+    fits = exp.and_(low > number(0), high <= number(1), *([] if complete is None else [complete]))
+    return exp.case().when(fits, low.copy()).else_(number(_LEAST_Q))
+
+
 def _read_counts(request: Request, given: Prepared) -> tuple[exp.Query, bool]:
     """Return the query for the counts, and whether they are in double precision already."""
     counts = given.counts
@@ -321,9 +334,12 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     if q_table is not None:
         match = q_table.match(q_named, base or latest)
         query = query.join(q_table.select_as(q_named), on=match, join_type="left")
-        query = query.select(_double(column(VALUE, q_named), Q))
+        value = column(VALUE, q_named)
+        query = query.select(_double(_read_q(request, value, value.copy(), None), Q))
     elif request.q_column is not None:
-        query = query.select(_double(column(reserve("q_low"), here), Q))
+        low, high, known = (column(reserve(f"q_{what}"), here) for what in ("low", "high", "known"))
+        complete = exp.EQ(this=known, expression=column(N_ROWS, here))
+        query = query.select(_double(_read_q(request, low, high, complete), Q))
     stated = _read_n(request, here, None if n_table is None else n_named)
     if stated is not None and request.bad_n == "refuse":
         query = query.select(_double(stated.largest, N))
@@ -331,7 +347,10 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
         seen = total([count(name) for name in request.count_columns])
         n, wrong = stated.correct(request.bad_n, seen)
         query = query.select(_double(n, N), _double(wrong, N_WRONG))
-    latest = steps.add("people", query, "The counts with the number of people.")
+    added = ["the number of people"] if stated is not None else []
+    added += ["the participation ratio"] if request.q_column is not None else []
+    words = f"The counts with {' and '.join(added)}." if added else "The counts as numbers."
+    latest = steps.add("people", query, words)
     if given.balances is None:
         return latest
     # BEA's lambda depends on few numbers, so a small table lists those that occur.
