@@ -252,7 +252,8 @@ def together(cells: Any, sizes: Floats, **stated: Any) -> Answer:
             name: np.broadcast_to(term, lower.shape).reshape(draws, parts).sum(axis=1)
             for name, term in stratum_terms(items, setting, answer, NUMPY).items()
         }
-        return combine_strata(sums, setting, q, NUMPY)
+        counts = list(cells.sum(axis=1).T.astype(float))
+        return combine_strata(sums, counts, setting, q, NUMPY)
 
 
 def strata() -> Iterator[Found]:

@@ -28,7 +28,8 @@ SELECT {{ keys }}
       THEN MIN({{ n_column }}) END AS uh_n
 {%- endif %}
 {%- if q_column is not none %},
-    MIN({{ q_column }}) AS uh_q
+    CASE WHEN MIN({{ q_column }}) > 0 AND MAX({{ q_column }}) <= 1
+      AND COUNT({{ q_column }}) = COUNT(*) THEN MIN({{ q_column }}) ELSE 1e-9 END AS uh_q
 {%- endif %}
 FROM {{ relation }}
 WHERE {{ unheard.is_named(asked.item) }}

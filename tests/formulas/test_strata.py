@@ -38,7 +38,8 @@ def together(cells: Any, sizes: Any, people: bool = False, **stated: Any) -> Ans
             name: np.broadcast_to(term, lower.shape).reshape(draws, parts).sum(axis=1)
             for name, term in terms.items()
         }
-        return combine_strata(sums, setting, q, NUMPY)
+        counts = list(cells.sum(axis=1).T.astype(float))
+        return combine_strata(sums, counts, setting, q, NUMPY)
 
 
 def test_interval_is_everything_that_the_strata_allow() -> None:

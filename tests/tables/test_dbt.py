@@ -271,6 +271,12 @@ def test_models_equal_rate(engine: str, tmp_path: Path) -> None:
         _check_rows(found[name], expected, [item] if isinstance(item, str) else item)
 
 
+def test_yaml_of_the_readme_can_be_parsed() -> None:
+    yaml = pytest.importorskip("yaml")
+    blocks = re.findall(r"```yaml\n(.*?)```", (PACKAGE / "README.md").read_text("utf-8"), re.DOTALL)
+    assert [list(yaml.safe_load(block)) for block in blocks] == [["packages"], ["models"]]
+
+
 def test_macros_are_up_to_date() -> None:
     assert build_dbt.find_stale() == []
     assert f"version: {uh.__version__}\n" in (PACKAGE / "dbt_project.yml").read_text()

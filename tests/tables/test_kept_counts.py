@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import uuid
 import zipfile
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from tests.cli.typed import typing
 from tests.tables.engines import PostgresBench, bench
 from tests.tables.oracle import same
 from tests.tables.stays import STAYS, as_csv, in_duckdb, in_sqlite
+from unheard.tables.kept.in_table import CountsTable
 
 RATED: dict[str, Any] = {"item": "hotel", "rating": "stars"}
 LEAN: dict[str, Any] = {"q": 0.3, "ranks": False, "sort": "item"}
@@ -334,6 +336,40 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(uh.SourceError, match=r"stays\.db#counts exists but holds no kept counts"):
         uh.add_counts(table, database, **RATED, batch="first")
     assert into.read_bytes() == before
+
+
+def test_a_table_that_cannot_be_written_says_why_and_keeps_what_it_has(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.sqlite"
+    uh.add_counts(STAYS, kept, **RATED, batch="first")
+    with sqlite3.connect(kept) as connection:
+        connection.execute(
+            "create trigger full before insert on counts_batches "
+            "begin select raise(abort, 'database or disk is full'); end"
+        )
+    before = kept.read_bytes()
+    words = (
+        r"kept.sqlite#counts cannot be written; SQLite reports: database or disk is full\. "
+        "Solve that and try again; no batch is added twice"
+    )
+    with pytest.raises(uh.SourceError, match=words):
+        uh.add_counts(STAYS, kept, batch="second")
+    assert kept.read_bytes() == before
+
+
+def test_a_database_that_was_not_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite would apply a journal that lies beside the next database of the name."""
+    kept = tmp_path / "kept.sqlite"
+
+    def fail(*_: object) -> None:
+        (tmp_path / "kept.sqlite-journal").write_bytes(b"left by SQLite on a full disk")
+        raise uh.QueryError("SQLite", "database or disk is full", "insert")
+
+    monkeypatch.setattr(CountsTable, "_add_one", fail)
+    with pytest.raises(uh.SourceError, match="cannot be written"):
+        uh.add_counts(STAYS, kept, **RATED, batch="first")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["counts.parquet", "new.sqlite", "new.duckdb"])

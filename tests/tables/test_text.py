@@ -49,19 +49,31 @@ def test_text_can_be_parsed(dialect: str, asked: dict[str, Any]) -> None:
     assert any(table.name == "stays" for table in tree.find_all(exp.Table))
 
 
-LINES: list[tuple[dict[str, Any], int]] = [
-    ({}, 340),
-    ({"n_column": "guests"}, 480),
-    ({"scale": "0:100"}, 1000),
+LINES: list[tuple[dict[str, Any], tuple[int, int]]] = [
+    ({}, (340, 340)),
+    ({"n_column": "guests"}, (440, 450)),
+    ({"n_column": "guests", "quiet": "low"}, (460, 460)),
+    ({"n_column": "guests", "strata": "wing"}, (500, 550)),
 ]
+"""How many lines a text may have, and how many for Spark, which must be told some columns."""
+
+LONG: list[tuple[dict[str, Any], tuple[int, int]]] = [
+    ({}, (800, 950)),
+    ({"n_column": "guests", "quiet": "high"}, (1050, 1200)),
+    ({"n_column": "guests", "quiet": "middle"}, (1150, 1400)),
+    ({"n_column": "guests", "strata": "wing", "quiet": "low"}, (1150, 1650)),
+    ({"n_column": "guests", "strata": "wing", "q": None, "floor": 0.3}, (1350, 1900)),
+]
+"""What a scale of 0 to 100 may take: steps along the scale are written once, not once a rating."""
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_text_is_short_enough_to_be_reviewed(dialect: str) -> None:
-    for asked, most in LINES:
-        text = uh.write_sql("hotel", "stars", dialect=dialect, table="stays", q=0.3, **asked)
+    cases = [*LINES, *(({"scale": "0:100", **asked}, most) for asked, most in LONG)]
+    for asked, most in cases:
+        text = uh.write_sql("hotel", "stars", dialect=dialect, table="stays", **{"q": 0.3, **asked})
         lines = text.splitlines()
-        assert len(lines) <= most, asked
+        assert len(lines) <= most[dialect in ("spark", "databricks")], asked
         assert max(map(len, lines)) <= 105, asked
 
 
@@ -72,6 +84,31 @@ def test_long_texts_leave_spark_enough_rounds(quiet: str) -> None:
     text = uh.write_sql("hotel", "stars", dialect="spark", table="stays", **asked)
     steps = sqlglot.parse_one(text, dialect="spark").find_all(exp.CTE)
     assert sum(map(count_rounds, steps)) <= 96
+    assert "maxIterations" not in text
+
+
+def test_a_text_with_too_many_rounds_says_what_to_set() -> None:
+    asked: dict[str, Any] = {"q": 0.3, "strata": "wing", "n_column": "guests", "scale": "0:100"}
+    text = uh.write_sql("hotel", "stars", dialect="databricks", table="stays", **asked)
+    head, _, _ = text.partition("WITH ")
+    assert "SET spark.sql.analyzer.maxIterations = 200" in head.replace("\n-- ", " ")
+
+
+def test_calls_and_cases_stay_on_a_line() -> None:
+    text = uh.write_sql("hotel", "stars", dialect="postgres", table="stays", q=0.3)
+    assert not re.search(r"GREATEST\(\w+ - \w+,$", text, re.MULTILINE)
+    assert not re.search(r"\bCASE$", text, re.MULTILINE)
+
+
+def test_rows_that_items_are_combined_with_are_named() -> None:
+    def steps(**asked: Any) -> dict[str, str]:
+        text = uh.write_sql("hotel", "stars", dialect="duckdb", table="stays", q=0.3, **asked)
+        return dict(re.findall(r"(\w+) AS (?:MATERIALIZED )?\(\s*/\* (.*?) \*/", text))
+
+    assert steps()["uh_rated_ends"] == "Both ends of the scale, a row for each."
+    assert "as seen from both ends" in steps(scale="0:10")["uh_rated_scale"]
+    strata = steps(scale="0:10", n_column="guests", strata="wing", quiet="low")
+    assert strata["uh_combined_scale"] == "The scale, a row for each rating."
 
 
 def test_ends_of_a_long_scale_are_no_union() -> None:

@@ -204,9 +204,17 @@ def test_days_before_1970(runner: Runner) -> None:
     assert sorted(firsts) == [date(1931, 5, 25), date(1931, 6, 15)]
 
 
-@pytest.mark.parametrize("runner", ["postgres", *WAREHOUSES], indirect=True)
-def test_strata_in_a_view(runner: Runner) -> None:
-    """The longest chain of steps there is, behind a name that needs quotes."""
+IN_WINGS: dict[str, dict[str, Any]] = {
+    "by_wing": {"rating": "rating", "q": 0.2},
+    "long_by_wing": {"rating": "many", "scale": "1:20", "q": 0.2},
+    "low_by_wing": {"rating": "many", "scale": "1:20", "q": 0.2, "quiet": "low"},
+    "people_by_wing": {"rating": "many", "scale": "1:20", "floor": 0.2, "covers": "people"},
+}
+"""What is asked of strata, by the name of a view."""
+
+
+def _with_wings() -> tuple[pa.Table, pa.Table]:
+    """Ratings in two wings of each item, and the number of people in each wing."""
     wing = pa.array(["east" if i % 4 else "west" for i in range(STAYS.num_rows)])
     table = STAYS.append_column("wing", wing)
     pairs = list(zip(STAYS["item"].to_pylist(), wing.to_pylist(), strict=True))
@@ -218,14 +226,48 @@ def test_strata_in_a_view(runner: Runner) -> None:
             "n": pa.array([*sizes.values()], pa.int64()),
         }
     )
-    asked: dict[str, Any] = {"q": 0.2, "strata": "wing", "n_column": "n"}
-    wanted = uh.rate(table, "item", "rating", n_table=wings, **asked)
-    text = uh.write_sql(
-        *("item", "rating"), dialect=runner.dialect, table="stays", view="by_wing",
-        n_table="wings", ranks=False, **asked,
-    )  # fmt: skip
-    found = rows_by(runner.run(text, {"stays": table, "wings": wings}, "by_wing"), ["item"])
+    return table, wings
+
+
+@pytest.mark.parametrize("runner", ["postgres", *WAREHOUSES], indirect=True)
+@pytest.mark.parametrize("view", IN_WINGS)
+def test_strata_in_a_view(runner: Runner, view: str) -> None:
+    """The longest chain of steps there is."""
+    table, wings = _with_wings()
+    asked: dict[str, Any] = {"item": "item", "strata": "wing", "n_column": "n", "ranks": False}
+    asked |= IN_WINGS[view]
+    wanted = uh.rate(table, n_table=wings, **asked)
+    text = uh.write_sql(dialect=runner.dialect, table="stays", view=view, n_table="wings", **asked)
+    found = rows_by(runner.run(text, {"stays": table, "wings": wings}, view), ["item"])
     for row in wanted.to_pylist():
-        ranks = {name: None for name in row if name.endswith("rank")}
-        same(found.pop((row["item"],)), row | ranks, row["item"])
+        same(found.pop((row["item"],)), row, row["item"])
     assert not found
+
+
+@pytest.mark.parametrize("runner", [*DATABASES, *WAREHOUSES], indirect=True)
+@pytest.mark.parametrize("second", [False, True])
+def test_q_that_cannot_be_used_assumes_nothing(runner: Runner, second: bool) -> None:
+    """Nothing can be refused here, and an allowance must not be lost."""
+    q: dict[str, float | None] = {"A": None, "B": 0.0, "C": -0.5, "D": 1.5, "E": 0.4}
+    table = STAYS.filter(pa.array([item in q for item in STAYS["item"].to_pylist()]))
+    given = [q[item] for item in table["item"].to_pylist()]
+    table = table.append_column("q", pa.array(given, pa.float64()))
+    ratios = pa.table({"item": [*q], "q": pa.array([*q.values()], pa.float64())})
+    where: dict[str, Any] = {"q_table": "ratios"} if second else {"q_column": "q"}
+    text = uh.write_sql("item", "rating", dialect=runner.dialect, table="stays", **where)
+    used = {(item,): value if item == "E" else 1e-9 for item, value in q.items()}
+    tables = {"stays": table.drop_columns(["q"]) if second else table, "ratios": ratios}
+    compare(runner.run(text, tables), expected(table, ["item"], "rating", FIVE, q=used))
+
+
+@pytest.mark.parametrize("runner", ["postgres", *WAREHOUSES], indirect=True)
+@pytest.mark.parametrize("quiet", ["low", "high"])
+def test_n_sharpens_one_end_of_a_long_scale(runner: Runner, quiet: str) -> None:
+    asked: dict[str, Any] = {"item": "item", "rating": "many", "scale": "1:20", "ranks": False}
+    asked |= {"q": 0.2, "quiet": quiet, "n_column": "guests"}
+    text = uh.write_sql(dialect=runner.dialect, table="stays", **asked)
+    wanted = rows_by(uh.rate(STAYS, **asked).to_pylist(), ["item"])
+    found = rows_by(runner.run(text, {"stays": STAYS}), ["item"])
+    assert found.keys() == wanted.keys()
+    for key, row in wanted.items():
+        same(found[key], row, key)

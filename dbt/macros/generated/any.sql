@@ -53,12 +53,14 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
+/* How many ends come before each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
 uh_ranks AS (
+/* The ranks that every item may have. */
 SELECT {{ keys }}, MAX(CASE WHEN uh_is_lower = 0 THEN uh_lowers + 1 END) AS best_rank,
     MAX(CASE WHEN uh_is_lower = 1 THEN uh_passed - uh_lowers END) AS worst_rank
 FROM uh_placed GROUP BY {{ keys }}
@@ -73,9 +75,9 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(NULL AS 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes
 FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
@@ -87,9 +89,10 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(NULL AS 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated
 {%- endif %}
 {%- endmacro %}
 
@@ -136,9 +139,9 @@ SELECT *, 1 - 2 * (uh_below_sq * (uh_above * uh_above)) / GREATEST(uh_above_sq
       AS uh_lower_bound, SUM(CASE WHEN uh_bound > uh_below_squares_part THEN uh_count ELSE 0
       END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_mass_part, LEAST(SQRT(GREATEST(uh_above_sq
       * (uh_below * uh_below) + uh_below_sq * (uh_above * uh_above), 1e-280))
-      / GREATEST(uh_above * uh_below, 1e-280), uh_widest) AS uh_sd, MAX(CASE
-      WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound
-FROM uh_step_4{{ d.fence }}
+      / GREATEST(uh_above * uh_below, 1e-280), uh_widest) AS uh_sd,
+    MAX(CASE WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_upper_bound FROM uh_step_4{{ d.fence }}
 ),
 uh_step_6 AS (
 SELECT *, uh_above * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean) * uh_lean
@@ -278,9 +281,10 @@ SELECT *, uh_above_4 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_4) * 
 uh_step_28 AS (
 SELECT *, MAX(CASE WHEN uh_place <= CASE WHEN uh_excess_4 > 0 THEN uh_middle_4
       ELSE uh_low_part_3 END THEN uh_below_squares_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place <= CASE
-      WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4 END THEN uh_below_squares_part
-      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next FROM uh_step_27{{ d.fence }}
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place
+      <= CASE WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4
+      END THEN uh_below_squares_part ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end)
+      AS uh_next FROM uh_step_27{{ d.fence }}
 ),
 uh_step_29 AS (
 SELECT *, SUM(CASE WHEN uh_below_squares_part > uh_low THEN uh_count ELSE 0
@@ -288,8 +292,8 @@ SELECT *, SUM(CASE WHEN uh_below_squares_part > uh_low THEN uh_count ELSE 0
     SUM(GREATEST(uh_below_squares_part - uh_next, 0) * (uh_count
       * GREATEST(uh_below_squares_part - uh_next, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
       AS uh_above_squares, SUM(uh_count * GREATEST(uh_below_squares_part - uh_next,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sum, SUM(CASE
-      WHEN uh_below_squares_part > uh_low THEN 0 ELSE uh_count
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sum,
+    SUM(CASE WHEN uh_below_squares_part > uh_low THEN 0 ELSE uh_count
       END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_count_part,
     SUM(GREATEST(uh_low - uh_below_squares_part, 0) * (uh_count
       * GREATEST(uh_low - uh_below_squares_part, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
@@ -327,8 +331,8 @@ SELECT *, uh_above_5 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_5) * 
       * uh_sd_5) * uh_sd_5)) - uh_below_5 AS uh_excess_5 FROM uh_step_32{{ d.fence }}
 ),
 uh_step_34 AS (
-SELECT *, GREATEST(uh_high + uh_excess_5 / NULLIF(uh_mass + uh_most, 0),
-      uh_low + 0.02e0 * (uh_high - uh_low)) AS uh_t1 FROM uh_step_33{{ d.fence }}
+SELECT *, GREATEST(uh_high + uh_excess_5 / NULLIF(uh_mass + uh_most, 0), uh_low
+      + 0.02e0 * (uh_high - uh_low)) AS uh_t1 FROM uh_step_33{{ d.fence }}
 ),
 uh_step_35 AS (
 SELECT *, uh_above_sum + (uh_next - uh_t1) * uh_above_count AS uh_above_6,
@@ -471,8 +475,8 @@ SELECT *, uh_above_10 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_10) 
       * uh_sd_10) * uh_sd_10)) - uh_below_10 AS uh_excess_10 FROM uh_step_52{{ d.fence }}
 ),
 uh_step_54 AS (
-SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE
-      WHEN (uh_t5 - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
+SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE WHEN (uh_t5
+      - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
       / NULLIF(uh_excess_9 - uh_excess_10, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
       * (uh_t5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_53{{ d.fence }}
 ),
@@ -506,12 +510,14 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
+/* How many ends come before each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
 uh_ranks AS (
+/* The ranks that every item may have. */
 SELECT {{ keys }}, MAX(CASE WHEN uh_is_lower = 0 THEN uh_lowers + 1 END) AS best_rank,
     MAX(CASE WHEN uh_is_lower = 1 THEN uh_passed - uh_lowers END) AS worst_rank
 FROM uh_placed GROUP BY {{ keys }}
@@ -526,9 +532,9 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(NULL AS 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes
 FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
@@ -540,8 +546,9 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(NULL AS 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated
 {%- endif %}
 {%- endmacro %}

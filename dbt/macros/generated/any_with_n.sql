@@ -13,7 +13,7 @@ SELECT *, SUM(uh_bound_with_n_part * uh_count) OVER (PARTITION BY {{ keys }},
     SUM(uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_bound_with_n_part_2, COALESCE(LAG(uh_bound_with_n_part) OVER (PARTITION BY {{ keys }},
-      uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_5,
+      uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_4,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part,
     SUM(uh_bound_with_n_part * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_sum
 FROM uh_step_1{{ d.fence }}
@@ -21,41 +21,33 @@ FROM uh_step_1{{ d.fence }}
 uh_step_3 AS (
 SELECT *, MIN((uh_sum + uh_room * uh_bound_part) / NULLIF(uh_people
       + uh_room * uh_bound_with_n_part_2, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_bound_part_2, SUM((uh_bound_with_n_part_5 - uh_bound_with_n_part)
+      AS uh_bound_part_2, SUM((uh_bound_with_n_part_4 - uh_bound_with_n_part)
       * GREATEST(uh_n_part - uh_people - uh_room * uh_bound_with_n_part_2,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_6 FROM uh_step_2{{ d.fence }}
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_5 FROM uh_step_2{{ d.fence }}
 ),
 uh_step_4 AS (
 SELECT *, LEAST(uh_sum / NULLIF(uh_people, 0), uh_bound_part_2) AS uh_bound FROM uh_step_3{{ d.fence }}
 ),
 uh_step_5 AS (
-SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
-      AS uh_lower_bound, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound
-      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound FROM uh_step_4{{ d.fence }}
+SELECT *, SUM(CASE WHEN uh_bound > uh_bound_with_n_part THEN uh_count ELSE 0
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_3 FROM uh_step_4{{ d.fence }}
 ),
 uh_step_6 AS (
-SELECT *,
-    CASE WHEN uh_end = 'lower' THEN uh_lower_bound ELSE uh_upper_bound END AS uh_bound_with_n_part_3
+SELECT *, CASE WHEN uh_people + uh_room * uh_bound_with_n_part_3 > uh_n_part THEN (uh_sum
+      + CASE WHEN uh_end = 'lower' THEN uh_scale_lowest - uh_scale_lowest
+      ELSE uh_scale_highest - uh_scale_highest END * (uh_n_part - uh_people)
+      + uh_bound_with_n_part_5) / NULLIF(uh_n_part, 0) ELSE uh_bound END AS uh_bound_with_n
 FROM uh_step_5{{ d.fence }}
 ),
 uh_step_7 AS (
-SELECT *, SUM(CASE WHEN uh_bound_with_n_part_3 > uh_bound_with_n_part THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_4 FROM uh_step_6{{ d.fence }}
+SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_lower_bound, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
+      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound_with_n,
+    MAX(CASE WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_upper_bound, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound_with_n
+      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound_with_n FROM uh_step_6{{ d.fence }}
 ),
 uh_step_8 AS (
-SELECT *, CASE WHEN uh_people + uh_room * uh_bound_with_n_part_4 > uh_n_part THEN (uh_sum
-      + CASE WHEN uh_end = 'lower' THEN uh_scale_lowest - uh_scale_lowest
-      ELSE uh_scale_highest - uh_scale_highest END * (uh_n_part - uh_people)
-      + uh_bound_with_n_part_6) / NULLIF(uh_n_part, 0) ELSE uh_bound_with_n_part_3 END
-      AS uh_bound_with_n FROM uh_step_7{{ d.fence }}
-),
-uh_step_9 AS (
-SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
-      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound_with_n, MAX(CASE
-      WHEN uh_end = 'upper' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
-      AS uh_upper_bound_with_n FROM uh_step_8{{ d.fence }}
-),
-uh_step_10 AS (
 SELECT *, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
       + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest),
       GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n, uh_scale_highest),
@@ -67,7 +59,7 @@ SELECT *, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
       - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest))
       ELSE GREATEST(LEAST(uh_scale_lowest + uh_lower_bound, uh_scale_highest),
       uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound,
-      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_9{{ d.fence }}
+      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_7{{ d.fence }}
 ),
 uh_computed AS (
 SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THEN (uh_lower
@@ -81,12 +73,11 @@ SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THE
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
     CASE WHEN uh_people > 0 THEN uh_average_part / NULLIF(uh_people, 0) ELSE NULL END AS average,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
-    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
-      WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
-      AS uh_note_few_ratings,
+    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE WHEN uh_people
+      > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
     CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
-FROM uh_step_10 WHERE uh_end = 'lower' AND uh_place = 1
+FROM uh_step_8 WHERE uh_end = 'lower' AND uh_place = 1
 ),
 {%- if ranks %}
 uh_rated AS (
@@ -98,12 +89,14 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
+/* How many ends come before each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
 uh_ranks AS (
+/* The ranks that every item may have. */
 SELECT {{ keys }}, MAX(CASE WHEN uh_is_lower = 0 THEN uh_lowers + 1 END) AS best_rank,
     MAX(CASE WHEN uh_is_lower = 1 THEN uh_passed - uh_lowers END) AS worst_rank
 FROM uh_placed GROUP BY {{ keys }}
@@ -118,10 +111,11 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -132,10 +126,10 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}
 
@@ -160,7 +154,7 @@ uh_step_2 AS (
 SELECT *, SUM(uh_limit_at_part * uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_bound_part,
     COALESCE(LAG(uh_limit_at_part) OVER (PARTITION BY {{ keys }},
-      uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_3,
+      uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part,
     MAX(CASE WHEN uh_place <= uh_middle THEN uh_limit_at_part ELSE NULL
       END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_2, uh_most - 1 AS uh_room,
@@ -181,9 +175,9 @@ SELECT *, SUM(uh_count * GREATEST(uh_place_2 - uh_limit_at_part,
       - uh_limit_at_part, 0) * (uh_count * GREATEST(uh_place_2 - uh_limit_at_part,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part,
     MIN((uh_sum + uh_room * uh_bound_part) / NULLIF(uh_people + uh_room * uh_second_part,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_part_2, SUM((uh_bound_with_n_part_3
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_part_2, SUM((uh_bound_with_n_part
       - uh_limit_at_part) * GREATEST(uh_n_part - uh_people - uh_room * uh_second_part,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_4,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_2,
     SUM((uh_limit_at_part - uh_second_part_8)
       * uh_second_part_9) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
@@ -209,29 +203,24 @@ uh_step_5 AS (
 SELECT *, (uh_first + {{ k.k21 }} * (uh_most * (- (uh_limit_at_part))))
       / NULLIF(uh_n_part + {{ k.k21 }}, 0) AS uh_center, 1 - 2 * (uh_below_sq
       * (uh_above * uh_above)) / GREATEST(uh_above_sq * (uh_below * uh_below)
-      + uh_below_sq * (uh_above * uh_above), 1e-280) AS uh_lean, MAX(CASE
-      WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound,
-    SUM(CASE WHEN uh_bound > uh_limit_at_part THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_mass_part, LEAST(SQRT(GREATEST(uh_above_sq
-      * (uh_below * uh_below) + uh_below_sq * (uh_above * uh_above), 1e-280))
-      / GREATEST(uh_above * uh_below, 1e-280), uh_widest) AS uh_sd, SUM((uh_second_part_3
-      - uh_second_part_4)
+      + uh_below_sq * (uh_above * uh_above), 1e-280) AS uh_lean, SUM(CASE WHEN uh_bound
+      > uh_limit_at_part THEN uh_count ELSE 0 END) OVER (PARTITION BY {{ keys }}, uh_end)
+      AS uh_mass_part, LEAST(SQRT(GREATEST(uh_above_sq * (uh_below * uh_below)
+      + uh_below_sq * (uh_above * uh_above), 1e-280)) / GREATEST(uh_above * uh_below,
+      1e-280), uh_widest) AS uh_sd, SUM((uh_second_part_3 - uh_second_part_4)
       * (uh_second_part_11 + uh_second_part_7)) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_second_part_12, SUM((uh_limit_at_part - uh_second_part_8)
       * (uh_second_part_13 + uh_second_part_10)) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-      AS uh_second_part_14, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound
-      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound FROM uh_step_4{{ d.fence }}
+      AS uh_second_part_14 FROM uh_step_4{{ d.fence }}
 ),
 uh_step_6 AS (
-SELECT *,
-    CASE WHEN uh_end = 'lower' THEN uh_lower_bound ELSE uh_upper_bound END AS uh_bound_with_n_part,
-    uh_above * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean) * uh_lean + (uh_c20
-      + (uh_c21 + (uh_c22 + uh_c23 * uh_lean) * uh_lean) * uh_lean + (uh_c30 + (uh_c31
-      + (uh_c32 + (uh_c33 + uh_c34 * uh_lean) * uh_lean) * uh_lean) * uh_lean + (uh_c40
-      + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean) * uh_lean) * uh_lean) * uh_lean)
-      * uh_lean) * uh_sd) * uh_sd) * uh_sd) * uh_sd) * uh_sd)) - uh_below AS uh_excess,
+SELECT *, uh_above * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean) * uh_lean
+      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean) * uh_lean) * uh_lean + (uh_c30
+      + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean) * uh_lean) * uh_lean) * uh_lean
+      + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean) * uh_lean) * uh_lean)
+      * uh_lean) * uh_lean) * uh_sd) * uh_sd) * uh_sd) * uh_sd) * uh_sd)) - uh_below AS uh_excess,
     (uh_n_part + {{ k.k21 }}) * (uh_n_part + {{ k.k21 }})
       - {{ k.k22 }} * (uh_n_part + {{ k.k21 }}) AS uh_leading,
     uh_people + uh_room * uh_mass_part AS uh_mass,
@@ -240,8 +229,8 @@ SELECT *,
       - (uh_n_part + {{ k.k21 }}) * uh_center AS uh_tilt FROM uh_step_5{{ d.fence }}
 ),
 uh_step_7 AS (
-SELECT *, SUM(CASE WHEN uh_bound_with_n_part > uh_limit_at_part THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_2,
+SELECT *, CASE WHEN uh_mass > uh_n_part THEN (uh_sum + uh_second_part_2 * (uh_n_part - uh_people)
+      + uh_bound_with_n_part_2) / NULLIF(uh_n_part, 0) ELSE uh_bound END AS uh_bound_with_n,
     GREATEST(uh_limit_at_part + CASE WHEN uh_leading > 0 THEN uh_center
       - {{ k.k23 }} * ({{ k.k23 }} * uh_tilt + SQRT(GREATEST({{ k.k22 }}
       * uh_tilt * uh_tilt + uh_leading * (uh_second + {{ k.k21 }}
@@ -252,37 +241,37 @@ SELECT *, SUM(CASE WHEN uh_bound_with_n_part > uh_limit_at_part THEN uh_count EL
     CASE WHEN uh_excess > 0 THEN uh_scale_size ELSE uh_middle END AS uh_next_part FROM uh_step_6{{ d.fence }}
 ),
 uh_step_8 AS (
-SELECT *, CASE WHEN uh_people + uh_room * uh_bound_with_n_part_2 > uh_n_part THEN (uh_sum
-      + uh_second_part_2 * (uh_n_part - uh_people) + uh_bound_with_n_part_4) / NULLIF(uh_n_part,
-      0) ELSE uh_bound_with_n_part END AS uh_bound_with_n, CASE
-      WHEN uh_limit_at_part_2 >= uh_limit_at_part THEN uh_limit_at_part_2 ELSE 0 END AS uh_limit_at,
-    FLOOR((uh_low_part + uh_next_part) / 2) AS uh_middle_2 FROM uh_step_7{{ d.fence }}
+SELECT *, CASE WHEN uh_limit_at_part_2 >= uh_limit_at_part THEN uh_limit_at_part_2 ELSE 0 END
+      AS uh_limit_at, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound
+      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound,
+    MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
+      AS uh_lower_bound_with_n, FLOOR((uh_low_part + uh_next_part) / 2) AS uh_middle_2,
+    MAX(CASE WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_upper_bound, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound_with_n
+      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound_with_n FROM uh_step_7{{ d.fence }}
 ),
 uh_step_9 AS (
 SELECT *, MAX(uh_limit_at) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_limit_part,
-    MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
-      AS uh_lower_bound_with_n, MAX(CASE WHEN uh_place <= uh_middle_2 THEN uh_limit_at_part
-      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_3,
-    MAX(CASE WHEN uh_end = 'upper' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
-      AS uh_upper_bound_with_n FROM uh_step_8{{ d.fence }}
-),
-uh_step_10 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_place_3 - uh_limit_at_part,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part_2, SUM(GREATEST(uh_place_3
-      - uh_limit_at_part, 0) * (uh_count * GREATEST(uh_place_3 - uh_limit_at_part,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_2,
     CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
       + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest),
       GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n, uh_scale_highest),
       uh_scale_lowest)) ELSE LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound,
       uh_scale_highest), uh_scale_lowest), GREATEST(LEAST(uh_scale_highest
       - uh_upper_bound, uh_scale_highest), uh_scale_lowest)) END AS uh_lower,
-    CASE WHEN 1 - uh_n_wrong > 0 THEN GREATEST(LEAST(uh_scale_lowest
-      + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
+    MAX(CASE WHEN uh_place <= uh_middle_2 THEN uh_limit_at_part ELSE NULL
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_3, CASE WHEN 1 - uh_n_wrong
+      > 0 THEN GREATEST(LEAST(uh_scale_lowest + uh_lower_bound_with_n,
+      uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
       - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest))
       ELSE GREATEST(LEAST(uh_scale_lowest + uh_lower_bound, uh_scale_highest),
       uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound,
-      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_9{{ d.fence }}
+      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_8{{ d.fence }}
+),
+uh_step_10 AS (
+SELECT *, SUM(uh_count * GREATEST(uh_place_3 - uh_limit_at_part,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part_2, SUM(GREATEST(uh_place_3
+      - uh_limit_at_part, 0) * (uh_count * GREATEST(uh_place_3 - uh_limit_at_part,
+      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_2 FROM uh_step_9{{ d.fence }}
 ),
 uh_step_11 AS (
 SELECT *, SUM(uh_count * GREATEST(uh_limit_at_part - uh_place_3,
@@ -392,9 +381,10 @@ SELECT *, uh_above_4 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_4) * 
 uh_step_28 AS (
 SELECT *, MAX(CASE WHEN uh_place <= CASE WHEN uh_excess_4 > 0 THEN uh_middle_4
       ELSE uh_low_part_3 END THEN uh_limit_at_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place <= CASE
-      WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4 END THEN uh_limit_at_part
-      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next FROM uh_step_27{{ d.fence }}
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place
+      <= CASE WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4
+      END THEN uh_limit_at_part ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next
+FROM uh_step_27{{ d.fence }}
 ),
 uh_step_29 AS (
 SELECT *, SUM(CASE WHEN uh_limit_at_part > uh_low THEN uh_count ELSE 0
@@ -440,8 +430,8 @@ SELECT *, uh_above_5 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_5) * 
       * uh_sd_5) * uh_sd_5)) - uh_below_5 AS uh_excess_5 FROM uh_step_32{{ d.fence }}
 ),
 uh_step_34 AS (
-SELECT *, GREATEST(uh_high + uh_excess_5 / NULLIF(uh_mass + uh_most, 0),
-      uh_low + 0.02e0 * (uh_high - uh_low)) AS uh_t1 FROM uh_step_33{{ d.fence }}
+SELECT *, GREATEST(uh_high + uh_excess_5 / NULLIF(uh_mass + uh_most, 0), uh_low
+      + 0.02e0 * (uh_high - uh_low)) AS uh_t1 FROM uh_step_33{{ d.fence }}
 ),
 uh_step_35 AS (
 SELECT *, uh_above_sum + (uh_next - uh_t1) * uh_above_count AS uh_above_6,
@@ -584,8 +574,8 @@ SELECT *, uh_above_10 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_10) 
       * uh_sd_10) * uh_sd_10)) - uh_below_10 AS uh_excess_10 FROM uh_step_52{{ d.fence }}
 ),
 uh_step_54 AS (
-SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE
-      WHEN (uh_t5 - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
+SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE WHEN (uh_t5
+      - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
       / NULLIF(uh_excess_9 - uh_excess_10, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
       * (uh_t5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_53{{ d.fence }}
 ),
@@ -612,15 +602,13 @@ SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THE
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
     CASE WHEN uh_people > 0 THEN LEAST(CASE WHEN 1 - uh_n_wrong
       > 0 THEN uh_scale_lowest + uh_lower_limit ELSE uh_scale_lowest + uh_lower_limit_2
-      END, uh_lower) ELSE uh_scale_lowest END AS ci_lower, CASE
-      WHEN uh_people > 0 THEN GREATEST(CASE WHEN 1 - uh_n_wrong
-      > 0 THEN uh_scale_highest - uh_upper_limit ELSE uh_scale_highest - uh_upper_limit_2
-      END, uh_upper) ELSE uh_scale_highest END AS ci_upper,
+      END, uh_lower) ELSE uh_scale_lowest END AS ci_lower, CASE WHEN uh_people
+      > 0 THEN GREATEST(CASE WHEN 1 - uh_n_wrong > 0 THEN uh_scale_highest - uh_upper_limit
+      ELSE uh_scale_highest - uh_upper_limit_2 END, uh_upper) ELSE uh_scale_highest END AS ci_upper,
     CASE WHEN uh_people > 0 THEN uh_average_part / NULLIF(uh_people, 0) ELSE NULL END AS average,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
-    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
-      WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
-      AS uh_note_few_ratings,
+    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE WHEN uh_people
+      > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
     CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
 FROM uh_step_56 WHERE uh_end = 'lower' AND uh_place = 1
@@ -635,12 +623,14 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
+/* How many ends come before each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
 uh_ranks AS (
+/* The ranks that every item may have. */
 SELECT {{ keys }}, MAX(CASE WHEN uh_is_lower = 0 THEN uh_lowers + 1 END) AS best_rank,
     MAX(CASE WHEN uh_is_lower = 1 THEN uh_passed - uh_lowers END) AS worst_rank
 FROM uh_placed GROUP BY {{ keys }}
@@ -655,10 +645,11 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -669,9 +660,9 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}

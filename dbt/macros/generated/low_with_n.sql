@@ -15,8 +15,8 @@ uh_step_2 AS (
 SELECT *, uh_average_part / NULLIF(uh_people, 0) AS uh_average_part_2, MIN((uh_sum
       + uh_room * uh_bound_part) / NULLIF(uh_people + uh_room * uh_bound_with_n_part,
       0)) OVER (PARTITION BY {{ keys }}) AS uh_bound_part_2, COALESCE(LAG(uh_scale_value
-      - uh_scale_lowest) OVER (PARTITION BY {{ keys }} ORDER BY uh_rating DESC),
-      uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_3,
+      - uh_scale_lowest) OVER (PARTITION BY {{ keys }} ORDER BY uh_rating DESC), uh_scale_highest
+      - uh_scale_lowest) AS uh_bound_with_n_part_3,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part FROM uh_step_1{{ d.fence }}
 ),
 uh_step_3 AS (
@@ -40,11 +40,11 @@ uh_step_6 AS (
 SELECT *, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
       + uh_bound_with_n, uh_scale_highest), uh_scale_lowest), uh_estimate_part)
       ELSE LEAST(GREATEST(LEAST(uh_scale_lowest + uh_bound, uh_scale_highest),
-      uh_scale_lowest), uh_estimate_part) END AS uh_lower, CASE
-      WHEN 1 - uh_n_wrong > 0 THEN GREATEST(LEAST(uh_scale_lowest
-      + uh_bound_with_n, uh_scale_highest), uh_scale_lowest, uh_estimate_part)
-      ELSE GREATEST(LEAST(uh_scale_lowest + uh_bound, uh_scale_highest),
-      uh_scale_lowest, uh_estimate_part) END AS uh_upper FROM uh_step_5{{ d.fence }}
+      uh_scale_lowest), uh_estimate_part) END AS uh_lower, CASE WHEN 1 - uh_n_wrong
+      > 0 THEN GREATEST(LEAST(uh_scale_lowest + uh_bound_with_n, uh_scale_highest),
+      uh_scale_lowest, uh_estimate_part) ELSE GREATEST(LEAST(uh_scale_lowest
+      + uh_bound, uh_scale_highest), uh_scale_lowest, uh_estimate_part) END AS uh_upper
+FROM uh_step_5{{ d.fence }}
 ),
 uh_computed AS (
 SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THEN (uh_lower
@@ -56,9 +56,8 @@ SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THE
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
     CASE WHEN uh_people > 0 THEN uh_average_part_2 ELSE NULL END AS average,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
-    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
-      WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
-      AS uh_note_few_ratings,
+    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE WHEN uh_people
+      > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
     CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
 FROM uh_step_6 WHERE uh_end = 'lower' AND uh_place = 1
@@ -73,12 +72,14 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
+/* How many ends come before each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
 uh_ranks AS (
+/* The ranks that every item may have. */
 SELECT {{ keys }}, MAX(CASE WHEN uh_is_lower = 0 THEN uh_lowers + 1 END) AS best_rank,
     MAX(CASE WHEN uh_is_lower = 1 THEN uh_passed - uh_lowers END) AS worst_rank
 FROM uh_placed GROUP BY {{ keys }}
@@ -93,10 +94,11 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -107,20 +109,18 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}
 
 {%- macro low_with_n_limits(item, keys, ranks, d, k) -%}
 uh_step_1 AS (
 SELECT *, SUM(uh_scale_value * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_average_part,
-    uh_scale_value - uh_scale_lowest AS uh_below_squares_part,
-    uh_scale_highest - uh_scale_value AS uh_below_squares_part_3,
-    uh_scale_size + 1 - uh_rating AS uh_low_part_7, FLOOR((1 + uh_scale_size) / 2) AS uh_middle,
-    1 / uh_q AS uh_most, SUM(uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_people,
+    uh_scale_value - uh_scale_lowest AS uh_limit_at_part, 1 / uh_q AS uh_most,
+    SUM(uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_people,
     SUM(uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_rating ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_second_part,
     SUM(uh_count) OVER (PARTITION BY {{ keys }},
@@ -129,78 +129,52 @@ SELECT *, SUM(uh_scale_value * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) 
 ),
 uh_step_2 AS (
 SELECT *, uh_average_part / NULLIF(uh_people, 0) AS uh_average_part_2,
-    CASE WHEN uh_end = 'lower' THEN uh_most ELSE 1 END AS uh_below_part_5,
-    CASE WHEN uh_end = 'lower' THEN uh_below_squares_part ELSE uh_below_squares_part_3 END
-      AS uh_below_squares_part_4, SUM(uh_below_squares_part
+    CASE WHEN uh_end = 'lower' THEN uh_most ELSE 1 END AS uh_below_part,
+    CASE WHEN uh_end = 'lower' THEN uh_limit_at_part ELSE uh_scale_highest - uh_scale_value END
+      AS uh_below_squares_part, SUM(uh_limit_at_part
       * uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_rating ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_bound_part,
-    COALESCE(LAG(uh_below_squares_part) OVER (PARTITION BY {{ keys }},
-      uh_end ORDER BY uh_rating DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part,
-    CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part,
-    MAX(CASE WHEN uh_low_part_7 <= uh_middle THEN uh_below_squares_part_3 ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_10, MAX(CASE
-      WHEN uh_rating <= uh_middle THEN uh_below_squares_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_2, uh_most - 1 AS uh_room,
-    COALESCE(LAG(uh_below_squares_part_3) OVER (PARTITION BY {{ keys }},
+    COALESCE(LAG(uh_limit_at_part) OVER (PARTITION BY {{ keys }},
+      uh_end ORDER BY uh_rating DESC), uh_scale_highest - uh_scale_lowest)
+      AS uh_bound_with_n_part_2, FLOOR((1 + uh_scale_size) / 2) AS uh_middle,
+    CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part, uh_most - 1 AS uh_room,
+    COALESCE(LAG(uh_scale_highest - uh_scale_value) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_rating DESC), uh_scale_highest - uh_scale_highest) AS uh_second_part_2,
     COALESCE(LAG(uh_second_part_3) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_rating DESC), 0) AS uh_second_part_4,
-    COALESCE(LAG(uh_below_squares_part) OVER (PARTITION BY {{ keys }},
+    COALESCE(LAG(uh_limit_at_part) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_rating), uh_scale_lowest - uh_scale_lowest) AS uh_second_part_6,
     COALESCE(LAG(uh_second_part) OVER (PARTITION BY {{ keys }}, uh_end ORDER BY uh_rating), 0)
       AS uh_second_part_7,
-    SUM(uh_below_squares_part * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_sum
+    SUM(uh_limit_at_part * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_sum
 FROM uh_step_1{{ d.fence }}
 ),
 uh_step_3 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_place_2 - uh_below_squares_part,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part, SUM(uh_count
-      * GREATEST(uh_place_10 - uh_below_squares_part_3, 0)) OVER (PARTITION BY {{ keys }},
-      uh_end) AS uh_below_part_10, SUM(GREATEST(uh_place_2 - uh_below_squares_part, 0)
-      * (uh_count * GREATEST(uh_place_2 - uh_below_squares_part,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part,
-    SUM(GREATEST(uh_place_10 - uh_below_squares_part_3, 0) * (uh_count
-      * GREATEST(uh_place_10 - uh_below_squares_part_3, 0))) OVER (PARTITION BY {{ keys }},
-      uh_end) AS uh_below_sq_part_9, MIN((uh_sum + uh_room * uh_bound_part)
-      / NULLIF(uh_people + uh_room * uh_second_part, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_bound_part_2, SUM(uh_below_squares_part_4
+SELECT *, MIN((uh_sum + uh_room * uh_bound_part) / NULLIF(uh_people + uh_room * uh_second_part,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_part_2, SUM(uh_below_squares_part
       * uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_bound_part_3,
     SUM(uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_bound_part_4,
-    SUM((uh_bound_with_n_part - uh_below_squares_part) * GREATEST(uh_n_part - uh_people
+    SUM((uh_bound_with_n_part_2 - uh_limit_at_part) * GREATEST(uh_n_part - uh_people
       - uh_room * uh_second_part, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_bound_with_n_part_2, MAX(CASE
-      WHEN uh_place <= uh_middle THEN uh_below_squares_part_4 ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_6, uh_below_part_5 - 1 AS uh_room_2,
-    SUM((uh_below_squares_part_3 - uh_second_part_2)
+      AS uh_bound_with_n_part_3, MAX(CASE WHEN uh_place <= uh_middle THEN uh_below_squares_part
+      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_2,
+    uh_below_part - 1 AS uh_room_2, SUM((uh_scale_highest - uh_scale_value - uh_second_part_2)
       * uh_second_part_4) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_rating DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-      AS uh_second_part_5, SUM((uh_below_squares_part - uh_second_part_6)
+      AS uh_second_part_5, SUM((uh_limit_at_part - uh_second_part_6)
       * uh_second_part_7) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_rating ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_second_part_8,
-    SUM(uh_below_squares_part_4 * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_sum_2,
-    uh_most * uh_most AS uh_weight_sq FROM uh_step_2{{ d.fence }}
+    SUM(uh_below_squares_part * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_sum_2
+FROM uh_step_2{{ d.fence }}
 ),
 uh_step_4 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part - uh_place_2,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above, SUM(uh_count
-      * GREATEST(uh_below_squares_part_3 - uh_place_10, 0)) OVER (PARTITION BY {{ keys }},
-      uh_end) AS uh_above_21, SUM(GREATEST(uh_below_squares_part - uh_place_2, 0)
-      * (uh_count * GREATEST(uh_below_squares_part - uh_place_2,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq,
-    SUM(GREATEST(uh_below_squares_part_3 - uh_place_10, 0)
-      * (uh_count * GREATEST(uh_below_squares_part_3 - uh_place_10,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_21,
-    uh_most * (uh_below_part + uh_place_2) AS uh_below,
-    uh_below_part_10 + uh_place_10 AS uh_below_21, SUM(uh_count
-      * GREATEST(uh_place_6 - uh_below_squares_part_4, 0)) OVER (PARTITION BY {{ keys }},
-      uh_end) AS uh_below_part_6,
-    uh_weight_sq * (uh_below_sq_part + uh_place_2 * uh_place_2) AS uh_below_sq,
-    uh_below_sq_part_9 + uh_place_10 * uh_place_10 AS uh_below_sq_21, SUM(GREATEST(uh_place_6
-      - uh_below_squares_part_4, 0) * (uh_count * GREATEST(uh_place_6 - uh_below_squares_part_4,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_5,
+SELECT *, SUM(uh_count * GREATEST(uh_place_2 - uh_below_squares_part,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part_2, SUM(GREATEST(uh_place_2
+      - uh_below_squares_part, 0) * (uh_count * GREATEST(uh_place_2 - uh_below_squares_part,
+      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part,
     LEAST(uh_sum / NULLIF(uh_people, 0), uh_bound_part_2) AS uh_bound, MIN((uh_sum_2
       + uh_room_2 * uh_bound_part_3) / NULLIF(uh_people + uh_room_2 * uh_bound_part_4,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_part_5,
@@ -208,855 +182,397 @@ SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part - uh_place_2,
     COALESCE(LAG(uh_second_part_8) OVER (PARTITION BY {{ keys }}, uh_end ORDER BY uh_rating), 0)
       AS uh_second_part_11, COALESCE(LAG(uh_second_part_5) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_rating DESC), 0) AS uh_second_part_9,
-    uh_below_part_5 * uh_below_part_5 AS uh_weight_sq_2 FROM uh_step_3{{ d.fence }}
+    uh_below_part * uh_below_part AS uh_weight_sq FROM uh_step_3{{ d.fence }}
 ),
 uh_step_5 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part_4 - uh_place_6,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_11,
-    SUM(GREATEST(uh_below_squares_part_4 - uh_place_6, 0)
-      * (uh_count * GREATEST(uh_below_squares_part_4 - uh_place_6,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_11,
-    uh_below_part_5 * (uh_below_part_6 + uh_place_6) AS uh_below_11,
-    uh_weight_sq_2 * (uh_below_sq_part_5 + uh_place_6 * uh_place_6) AS uh_below_sq_11,
+SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part - uh_place_2,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above, SUM(GREATEST(uh_below_squares_part
+      - uh_place_2, 0) * (uh_count * GREATEST(uh_below_squares_part - uh_place_2,
+      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq,
+    uh_below_part * (uh_below_part_2 + uh_place_2) AS uh_below,
+    uh_weight_sq * (uh_below_sq_part + uh_place_2 * uh_place_2) AS uh_below_sq,
     LEAST(uh_sum_2 / NULLIF(uh_people, 0), uh_bound_part_5) AS uh_bound_2,
-    (uh_first + {{ k.k21 }} * (uh_most * (- (uh_below_squares_part))))
-      / NULLIF(uh_n_part + {{ k.k21 }}, 0) AS uh_center, 1 - 2 * (uh_below_sq
-      * (uh_above * uh_above)) / GREATEST(uh_above_sq * (uh_below * uh_below)
-      + uh_below_sq * (uh_above * uh_above), 1e-280) AS uh_lean, 1 - 2
-      * (uh_below_sq_21 * (uh_above_21 * uh_above_21)) / GREATEST(uh_above_sq_21
-      * (uh_below_21 * uh_below_21) + uh_below_sq_21 * (uh_above_21 * uh_above_21), 1e-280)
-      AS uh_lean_21, SUM(CASE WHEN uh_bound > uh_below_squares_part THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_mass_part, LEAST(SQRT(GREATEST(uh_above_sq
-      * (uh_below * uh_below) + uh_below_sq * (uh_above * uh_above), 1e-280))
-      / GREATEST(uh_above * uh_below, 1e-280), uh_widest) AS uh_sd,
-    LEAST(SQRT(GREATEST(uh_above_sq_21 * (uh_below_21 * uh_below_21)
-      + uh_below_sq_21 * (uh_above_21 * uh_above_21), 1e-280))
-      / GREATEST(uh_above_21 * uh_below_21, 1e-280), uh_widest) AS uh_sd_21,
-    SUM((uh_below_squares_part_3 - uh_second_part_2)
+    SUM(CASE WHEN uh_bound > uh_limit_at_part THEN uh_count ELSE 0
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part,
+    (uh_first + {{ k.k21 }} * (uh_most * (- (uh_limit_at_part))))
+      / NULLIF(uh_n_part + {{ k.k21 }}, 0) AS uh_center, SUM((uh_scale_highest
+      - uh_scale_value - uh_second_part_2)
       * (uh_second_part_9 + uh_second_part_5)) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_rating DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-      AS uh_second_part_10, SUM((uh_below_squares_part - uh_second_part_6)
+      AS uh_second_part_10, SUM((uh_limit_at_part - uh_second_part_6)
       * (uh_second_part_11 + uh_second_part_8)) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_rating ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_second_part_12 FROM uh_step_4{{ d.fence }}
 ),
 uh_step_6 AS (
+SELECT *, CASE WHEN uh_people + uh_room * uh_bound_with_n_part > uh_n_part THEN (uh_sum
+      + (uh_scale_lowest - uh_scale_lowest) * (uh_n_part - uh_people) + uh_bound_with_n_part_3)
+      / NULLIF(uh_n_part, 0) ELSE uh_bound END AS uh_bound_with_n,
+    GREATEST(LEAST(uh_average_part_2, uh_scale_highest), uh_scale_lowest) AS uh_estimate_part,
+    (uh_n_part + {{ k.k21 }}) * (uh_n_part + {{ k.k21 }})
+      - {{ k.k22 }} * (uh_n_part + {{ k.k21 }}) AS uh_leading,
+    1 - 2 * (uh_below_sq * (uh_above * uh_above)) / GREATEST(uh_above_sq * (uh_below * uh_below)
+      + uh_below_sq * (uh_above * uh_above), 1e-280) AS uh_lean, SUM(CASE WHEN uh_bound_2
+      > uh_below_squares_part THEN uh_count ELSE 0 END) OVER (PARTITION BY {{ keys }}, uh_end)
+      AS uh_mass_part, LEAST(SQRT(GREATEST(uh_above_sq * (uh_below * uh_below)
+      + uh_below_sq * (uh_above * uh_above), 1e-280)) / GREATEST(uh_above * uh_below,
+      1e-280), uh_widest) AS uh_sd,
+    uh_second_part_10 + uh_most * uh_most * uh_second_part_12 AS uh_second,
+    uh_first + {{ k.k21 }} * (uh_most * (- (uh_limit_at_part)))
+      - (uh_n_part + {{ k.k21 }}) * uh_center AS uh_tilt FROM uh_step_5{{ d.fence }}
+),
+uh_step_7 AS (
 SELECT *, uh_above * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean) * uh_lean
       + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean) * uh_lean) * uh_lean + (uh_c30
       + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean) * uh_lean) * uh_lean) * uh_lean
       + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean) * uh_lean) * uh_lean)
       * uh_lean) * uh_lean) * uh_sd) * uh_sd) * uh_sd) * uh_sd) * uh_sd)) - uh_below AS uh_excess,
-    uh_above_21 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_21) * uh_lean_21
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_21) * uh_lean_21) * uh_lean_21
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_21) * uh_lean_21) * uh_lean_21)
-      * uh_lean_21 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_21)
-      * uh_lean_21) * uh_lean_21) * uh_lean_21) * uh_lean_21) * uh_sd_21) * uh_sd_21) * uh_sd_21)
-      * uh_sd_21) * uh_sd_21)) - uh_below_21 AS uh_excess_21, (uh_n_part + {{ k.k21 }})
-      * (uh_n_part + {{ k.k21 }}) - {{ k.k22 }}
-      * (uh_n_part + {{ k.k21 }}) AS uh_leading, 1 - 2 * (uh_below_sq_11
-      * (uh_above_11 * uh_above_11)) / GREATEST(uh_above_sq_11 * (uh_below_11 * uh_below_11)
-      + uh_below_sq_11 * (uh_above_11 * uh_above_11), 1e-280) AS uh_lean_11,
-    uh_people + uh_room * uh_mass_part AS uh_mass, SUM(CASE
-      WHEN uh_bound_2 > uh_below_squares_part_4 THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_mass_part_2,
-    LEAST(SQRT(GREATEST(uh_above_sq_11 * (uh_below_11 * uh_below_11)
-      + uh_below_sq_11 * (uh_above_11 * uh_above_11), 1e-280))
-      / GREATEST(uh_above_11 * uh_below_11, 1e-280), uh_widest) AS uh_sd_11,
-    uh_second_part_10 + uh_weight_sq * uh_second_part_12 AS uh_second, uh_first
-      + {{ k.k21 }} * (uh_most * (- (uh_below_squares_part)))
-      - (uh_n_part + {{ k.k21 }}) * uh_center AS uh_tilt FROM uh_step_5{{ d.fence }}
-),
-uh_step_7 AS (
-SELECT *, CASE WHEN uh_mass > uh_n_part THEN (uh_sum + (uh_scale_lowest - uh_scale_lowest)
-      * (uh_n_part - uh_people) + uh_bound_with_n_part_2) / NULLIF(uh_n_part, 0) ELSE uh_bound
-      END AS uh_bound_with_n,
-    GREATEST(LEAST(uh_average_part_2, uh_scale_highest), uh_scale_lowest) AS uh_estimate_part,
-    uh_above_11 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_11) * uh_lean_11
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_11) * uh_lean_11) * uh_lean_11
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_11) * uh_lean_11) * uh_lean_11)
-      * uh_lean_11 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_11)
-      * uh_lean_11) * uh_lean_11) * uh_lean_11) * uh_lean_11) * uh_sd_11) * uh_sd_11) * uh_sd_11)
-      * uh_sd_11) * uh_sd_11)) - uh_below_11 AS uh_excess_11, GREATEST(uh_below_squares_part
-      + CASE WHEN uh_leading > 0 THEN uh_center - {{ k.k23 }}
-      * ({{ k.k23 }} * uh_tilt + SQRT(GREATEST({{ k.k22 }} * uh_tilt * uh_tilt
-      + uh_leading * (uh_second + {{ k.k21 }} * (uh_most * (- (uh_below_squares_part))
-      * (uh_most * (- (uh_below_squares_part)))) - (uh_first + {{ k.k21 }}
-      * (uh_most * (- (uh_below_squares_part))) + uh_tilt) * uh_center), 0))) / NULLIF(uh_leading,
-      0) ELSE - (uh_below_squares_part) END, 0) AS uh_limit_at_part,
-    CASE WHEN uh_excess > 0 THEN uh_middle ELSE 1 END AS uh_low_part,
-    CASE WHEN uh_excess_21 > 0 THEN uh_middle ELSE 1 END AS uh_low_part_8,
-    uh_people + uh_room_2 * uh_mass_part_2 AS uh_mass_2,
-    CASE WHEN uh_excess > 0 THEN uh_scale_size ELSE uh_middle END AS uh_next_part,
-    CASE WHEN uh_excess_21 > 0 THEN uh_scale_size ELSE uh_middle END AS uh_next_part_7
+    GREATEST(uh_limit_at_part + CASE WHEN uh_leading > 0 THEN uh_center
+      - {{ k.k23 }} * ({{ k.k23 }} * uh_tilt + SQRT(GREATEST({{ k.k22 }}
+      * uh_tilt * uh_tilt + uh_leading * (uh_second + {{ k.k21 }}
+      * (uh_most * (- (uh_limit_at_part)) * (uh_most * (- (uh_limit_at_part))))
+      - (uh_first + {{ k.k21 }} * (uh_most * (- (uh_limit_at_part))) + uh_tilt)
+      * uh_center), 0))) / NULLIF(uh_leading, 0) ELSE - (uh_limit_at_part) END, 0)
+      AS uh_limit_at_part_2, CASE WHEN 1 - uh_n_wrong
+      > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest + uh_bound_with_n,
+      uh_scale_highest), uh_scale_lowest), uh_estimate_part)
+      ELSE LEAST(GREATEST(LEAST(uh_scale_lowest + uh_bound, uh_scale_highest),
+      uh_scale_lowest), uh_estimate_part) END AS uh_lower,
+    uh_people + uh_room_2 * uh_mass_part AS uh_mass, CASE WHEN 1 - uh_n_wrong
+      > 0 THEN GREATEST(LEAST(uh_scale_lowest + uh_bound_with_n, uh_scale_highest),
+      uh_scale_lowest, uh_estimate_part) ELSE GREATEST(LEAST(uh_scale_lowest
+      + uh_bound, uh_scale_highest), uh_scale_lowest, uh_estimate_part) END AS uh_upper
 FROM uh_step_6{{ d.fence }}
 ),
 uh_step_8 AS (
-SELECT *, CASE WHEN uh_limit_at_part >= uh_below_squares_part THEN uh_limit_at_part ELSE 0 END
-      AS uh_limit_at, CASE WHEN uh_excess_11 > 0 THEN uh_middle ELSE 1 END AS uh_low_part_4,
-    CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
-      + uh_bound_with_n, uh_scale_highest), uh_scale_lowest), uh_estimate_part)
-      ELSE LEAST(GREATEST(LEAST(uh_scale_lowest + uh_bound, uh_scale_highest),
-      uh_scale_lowest), uh_estimate_part) END AS uh_lower,
-    FLOOR((uh_low_part + uh_next_part) / 2) AS uh_middle_2,
-    FLOOR((uh_low_part_8 + uh_next_part_7) / 2) AS uh_middle_8,
-    CASE WHEN uh_excess_11 > 0 THEN uh_scale_size ELSE uh_middle END AS uh_next_part_4,
-    CASE WHEN 1 - uh_n_wrong > 0 THEN GREATEST(LEAST(uh_scale_lowest
-      + uh_bound_with_n, uh_scale_highest), uh_scale_lowest, uh_estimate_part)
-      ELSE GREATEST(LEAST(uh_scale_lowest + uh_bound, uh_scale_highest),
-      uh_scale_lowest, uh_estimate_part) END AS uh_upper FROM uh_step_7{{ d.fence }}
+SELECT *, CASE WHEN uh_limit_at_part_2 >= uh_limit_at_part THEN uh_limit_at_part_2 ELSE 0 END
+      AS uh_limit_at, CASE WHEN uh_excess > 0 THEN uh_middle ELSE 1 END AS uh_low_part,
+    CASE WHEN uh_excess > 0 THEN uh_scale_size ELSE uh_middle END AS uh_next_part FROM uh_step_7{{ d.fence }}
 ),
 uh_step_9 AS (
 SELECT *, MAX(uh_limit_at) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_limit_part,
-    FLOOR((uh_low_part_4 + uh_next_part_4) / 2) AS uh_middle_5, MAX(CASE
-      WHEN uh_low_part_7 <= uh_middle_8 THEN uh_below_squares_part_3 ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_11, MAX(CASE
-      WHEN uh_rating <= uh_middle_2 THEN uh_below_squares_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_3 FROM uh_step_8{{ d.fence }}
+    FLOOR((uh_low_part + uh_next_part) / 2) AS uh_middle_2 FROM uh_step_8{{ d.fence }}
 ),
 uh_step_10 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_place_11 - uh_below_squares_part_3,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part_11, SUM(uh_count
-      * GREATEST(uh_place_3 - uh_below_squares_part, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_part_2, SUM(GREATEST(uh_place_11 - uh_below_squares_part_3, 0)
-      * (uh_count * GREATEST(uh_place_11 - uh_below_squares_part_3,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_10,
-    SUM(GREATEST(uh_place_3 - uh_below_squares_part, 0) * (uh_count
-      * GREATEST(uh_place_3 - uh_below_squares_part, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_sq_part_2, MAX(CASE WHEN uh_place <= uh_middle_5 THEN uh_below_squares_part_4
-      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_7 FROM uh_step_9{{ d.fence }}
+SELECT *, MAX(CASE WHEN uh_place <= uh_middle_2 THEN uh_below_squares_part ELSE NULL
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_3 FROM uh_step_9{{ d.fence }}
 ),
 uh_step_11 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part - uh_place_3,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_2, SUM(uh_count
-      * GREATEST(uh_below_squares_part_3 - uh_place_11, 0)) OVER (PARTITION BY {{ keys }},
-      uh_end) AS uh_above_22, SUM(GREATEST(uh_below_squares_part - uh_place_3, 0)
-      * (uh_count * GREATEST(uh_below_squares_part - uh_place_3,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_2,
-    SUM(GREATEST(uh_below_squares_part_3 - uh_place_11, 0)
-      * (uh_count * GREATEST(uh_below_squares_part_3 - uh_place_11,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_22,
-    uh_most * (uh_below_part_2 + uh_place_3) AS uh_below_2,
-    uh_below_part_11 + uh_place_11 AS uh_below_22, SUM(uh_count
-      * GREATEST(uh_place_7 - uh_below_squares_part_4, 0)) OVER (PARTITION BY {{ keys }},
-      uh_end) AS uh_below_part_7,
-    uh_weight_sq * (uh_below_sq_part_2 + uh_place_3 * uh_place_3) AS uh_below_sq_2,
-    uh_below_sq_part_10 + uh_place_11 * uh_place_11 AS uh_below_sq_22, SUM(GREATEST(uh_place_7
-      - uh_below_squares_part_4, 0) * (uh_count * GREATEST(uh_place_7 - uh_below_squares_part_4,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_6 FROM uh_step_10{{ d.fence }}
+SELECT *, SUM(uh_count * GREATEST(uh_place_3 - uh_below_squares_part,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part_3, SUM(GREATEST(uh_place_3
+      - uh_below_squares_part, 0) * (uh_count * GREATEST(uh_place_3 - uh_below_squares_part,
+      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_2 FROM uh_step_10{{ d.fence }}
 ),
 uh_step_12 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part_4 - uh_place_7,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_12,
-    SUM(GREATEST(uh_below_squares_part_4 - uh_place_7, 0)
-      * (uh_count * GREATEST(uh_below_squares_part_4 - uh_place_7,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_12,
-    uh_below_part_5 * (uh_below_part_7 + uh_place_7) AS uh_below_12,
-    uh_weight_sq_2 * (uh_below_sq_part_6 + uh_place_7 * uh_place_7) AS uh_below_sq_12,
-    1 - 2 * (uh_below_sq_2 * (uh_above_2 * uh_above_2)) / GREATEST(uh_above_sq_2
-      * (uh_below_2 * uh_below_2) + uh_below_sq_2 * (uh_above_2 * uh_above_2), 1e-280) AS uh_lean_2,
-    1 - 2 * (uh_below_sq_22 * (uh_above_22 * uh_above_22))
-      / GREATEST(uh_above_sq_22 * (uh_below_22 * uh_below_22) + uh_below_sq_22
-      * (uh_above_22 * uh_above_22), 1e-280) AS uh_lean_22, LEAST(SQRT(GREATEST(uh_above_sq_2
-      * (uh_below_2 * uh_below_2) + uh_below_sq_2 * (uh_above_2 * uh_above_2), 1e-280))
-      / GREATEST(uh_above_2 * uh_below_2, 1e-280), uh_widest) AS uh_sd_2,
-    LEAST(SQRT(GREATEST(uh_above_sq_22 * (uh_below_22 * uh_below_22)
-      + uh_below_sq_22 * (uh_above_22 * uh_above_22), 1e-280))
-      / GREATEST(uh_above_22 * uh_below_22, 1e-280), uh_widest) AS uh_sd_22 FROM uh_step_11{{ d.fence }}
+SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part - uh_place_3,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_2, SUM(GREATEST(uh_below_squares_part
+      - uh_place_3, 0) * (uh_count * GREATEST(uh_below_squares_part - uh_place_3,
+      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_2,
+    uh_below_part * (uh_below_part_3 + uh_place_3) AS uh_below_2,
+    uh_weight_sq * (uh_below_sq_part_2 + uh_place_3 * uh_place_3) AS uh_below_sq_2 FROM uh_step_11{{ d.fence }}
 ),
 uh_step_13 AS (
+SELECT *, 1 - 2 * (uh_below_sq_2 * (uh_above_2 * uh_above_2))
+      / GREATEST(uh_above_sq_2 * (uh_below_2 * uh_below_2) + uh_below_sq_2
+      * (uh_above_2 * uh_above_2), 1e-280) AS uh_lean_2, LEAST(SQRT(GREATEST(uh_above_sq_2
+      * (uh_below_2 * uh_below_2) + uh_below_sq_2 * (uh_above_2 * uh_above_2), 1e-280))
+      / GREATEST(uh_above_2 * uh_below_2, 1e-280), uh_widest) AS uh_sd_2 FROM uh_step_12{{ d.fence }}
+),
+uh_step_14 AS (
 SELECT *, uh_above_2 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_2) * uh_lean_2
       + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_2) * uh_lean_2) * uh_lean_2
       + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_2) * uh_lean_2) * uh_lean_2)
       * uh_lean_2 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_2)
       * uh_lean_2) * uh_lean_2) * uh_lean_2) * uh_lean_2) * uh_sd_2) * uh_sd_2) * uh_sd_2)
-      * uh_sd_2) * uh_sd_2)) - uh_below_2 AS uh_excess_2, uh_above_22 * EXP(- ((uh_z
-      + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_22) * uh_lean_22 + (uh_c20 + (uh_c21
-      + (uh_c22 + uh_c23 * uh_lean_22) * uh_lean_22) * uh_lean_22 + (uh_c30 + (uh_c31
-      + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_22) * uh_lean_22) * uh_lean_22) * uh_lean_22
-      + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_22) * uh_lean_22)
-      * uh_lean_22) * uh_lean_22) * uh_lean_22) * uh_sd_22) * uh_sd_22) * uh_sd_22) * uh_sd_22)
-      * uh_sd_22)) - uh_below_22 AS uh_excess_22, 1 - 2 * (uh_below_sq_12
-      * (uh_above_12 * uh_above_12)) / GREATEST(uh_above_sq_12 * (uh_below_12 * uh_below_12)
-      + uh_below_sq_12 * (uh_above_12 * uh_above_12), 1e-280) AS uh_lean_12,
-    LEAST(SQRT(GREATEST(uh_above_sq_12 * (uh_below_12 * uh_below_12)
-      + uh_below_sq_12 * (uh_above_12 * uh_above_12), 1e-280))
-      / GREATEST(uh_above_12 * uh_below_12, 1e-280), uh_widest) AS uh_sd_12 FROM uh_step_12{{ d.fence }}
-),
-uh_step_14 AS (
-SELECT *, uh_above_12 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_12) * uh_lean_12
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_12) * uh_lean_12) * uh_lean_12
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_12) * uh_lean_12) * uh_lean_12)
-      * uh_lean_12 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_12)
-      * uh_lean_12) * uh_lean_12) * uh_lean_12) * uh_lean_12) * uh_sd_12) * uh_sd_12) * uh_sd_12)
-      * uh_sd_12) * uh_sd_12)) - uh_below_12 AS uh_excess_12,
-    CASE WHEN uh_excess_2 > 0 THEN uh_middle_2 ELSE uh_low_part END AS uh_low_part_2,
-    CASE WHEN uh_excess_22 > 0 THEN uh_middle_8 ELSE uh_low_part_8 END AS uh_low_part_9,
-    CASE WHEN uh_excess_2 > 0 THEN uh_next_part ELSE uh_middle_2 END AS uh_next_part_2,
-    CASE WHEN uh_excess_22 > 0 THEN uh_next_part_7 ELSE uh_middle_8 END AS uh_next_part_8
-FROM uh_step_13{{ d.fence }}
+      * uh_sd_2) * uh_sd_2)) - uh_below_2 AS uh_excess_2 FROM uh_step_13{{ d.fence }}
 ),
 uh_step_15 AS (
-SELECT *, CASE WHEN uh_excess_12 > 0 THEN uh_middle_5 ELSE uh_low_part_4 END AS uh_low_part_5,
-    FLOOR((uh_low_part_2 + uh_next_part_2) / 2) AS uh_middle_3,
-    FLOOR((uh_low_part_9 + uh_next_part_8) / 2) AS uh_middle_9,
-    CASE WHEN uh_excess_12 > 0 THEN uh_next_part_4 ELSE uh_middle_5 END AS uh_next_part_5
+SELECT *, CASE WHEN uh_excess_2 > 0 THEN uh_middle_2 ELSE uh_low_part END AS uh_low_part_2,
+    CASE WHEN uh_excess_2 > 0 THEN uh_next_part ELSE uh_middle_2 END AS uh_next_part_2
 FROM uh_step_14{{ d.fence }}
 ),
 uh_step_16 AS (
-SELECT *, FLOOR((uh_low_part_5 + uh_next_part_5) / 2) AS uh_middle_6, MAX(CASE
-      WHEN uh_low_part_7 <= uh_middle_9 THEN uh_below_squares_part_3 ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_12, MAX(CASE
-      WHEN uh_rating <= uh_middle_3 THEN uh_below_squares_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_4 FROM uh_step_15{{ d.fence }}
+SELECT *, FLOOR((uh_low_part_2 + uh_next_part_2) / 2) AS uh_middle_3 FROM uh_step_15{{ d.fence }}
 ),
 uh_step_17 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_place_12 - uh_below_squares_part_3,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part_12, SUM(uh_count
-      * GREATEST(uh_place_4 - uh_below_squares_part, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_part_3, SUM(GREATEST(uh_place_12 - uh_below_squares_part_3, 0)
-      * (uh_count * GREATEST(uh_place_12 - uh_below_squares_part_3,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_11,
-    SUM(GREATEST(uh_place_4 - uh_below_squares_part, 0) * (uh_count
-      * GREATEST(uh_place_4 - uh_below_squares_part, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_sq_part_3, MAX(CASE WHEN uh_place <= uh_middle_6 THEN uh_below_squares_part_4
-      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_8 FROM uh_step_16{{ d.fence }}
+SELECT *, MAX(CASE WHEN uh_place <= uh_middle_3 THEN uh_below_squares_part ELSE NULL
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_4 FROM uh_step_16{{ d.fence }}
 ),
 uh_step_18 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part_3 - uh_place_12,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_23, SUM(uh_count
-      * GREATEST(uh_below_squares_part - uh_place_4, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_above_3, SUM(GREATEST(uh_below_squares_part_3 - uh_place_12, 0)
-      * (uh_count * GREATEST(uh_below_squares_part_3 - uh_place_12,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_23,
-    SUM(GREATEST(uh_below_squares_part - uh_place_4, 0)
-      * (uh_count * GREATEST(uh_below_squares_part - uh_place_4,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_3,
-    uh_below_part_12 + uh_place_12 AS uh_below_23,
-    uh_most * (uh_below_part_3 + uh_place_4) AS uh_below_3, SUM(uh_count
-      * GREATEST(uh_place_8 - uh_below_squares_part_4, 0)) OVER (PARTITION BY {{ keys }},
-      uh_end) AS uh_below_part_8, uh_below_sq_part_11 + uh_place_12 * uh_place_12 AS uh_below_sq_23,
-    uh_weight_sq * (uh_below_sq_part_3 + uh_place_4 * uh_place_4) AS uh_below_sq_3,
-    SUM(GREATEST(uh_place_8 - uh_below_squares_part_4, 0) * (uh_count
-      * GREATEST(uh_place_8 - uh_below_squares_part_4, 0))) OVER (PARTITION BY {{ keys }},
-      uh_end) AS uh_below_sq_part_7 FROM uh_step_17{{ d.fence }}
+SELECT *, SUM(uh_count * GREATEST(uh_place_4 - uh_below_squares_part,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part_4, SUM(GREATEST(uh_place_4
+      - uh_below_squares_part, 0) * (uh_count * GREATEST(uh_place_4 - uh_below_squares_part,
+      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_3 FROM uh_step_17{{ d.fence }}
 ),
 uh_step_19 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part_4 - uh_place_8,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_13,
-    SUM(GREATEST(uh_below_squares_part_4 - uh_place_8, 0)
-      * (uh_count * GREATEST(uh_below_squares_part_4 - uh_place_8,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_13,
-    uh_below_part_5 * (uh_below_part_8 + uh_place_8) AS uh_below_13,
-    uh_weight_sq_2 * (uh_below_sq_part_7 + uh_place_8 * uh_place_8) AS uh_below_sq_13,
-    1 - 2 * (uh_below_sq_23 * (uh_above_23 * uh_above_23))
-      / GREATEST(uh_above_sq_23 * (uh_below_23 * uh_below_23) + uh_below_sq_23
-      * (uh_above_23 * uh_above_23), 1e-280) AS uh_lean_23, 1 - 2 * (uh_below_sq_3
-      * (uh_above_3 * uh_above_3)) / GREATEST(uh_above_sq_3 * (uh_below_3 * uh_below_3)
-      + uh_below_sq_3 * (uh_above_3 * uh_above_3), 1e-280) AS uh_lean_3,
-    LEAST(SQRT(GREATEST(uh_above_sq_23 * (uh_below_23 * uh_below_23)
-      + uh_below_sq_23 * (uh_above_23 * uh_above_23), 1e-280))
-      / GREATEST(uh_above_23 * uh_below_23, 1e-280), uh_widest) AS uh_sd_23,
-    LEAST(SQRT(GREATEST(uh_above_sq_3 * (uh_below_3 * uh_below_3) + uh_below_sq_3
-      * (uh_above_3 * uh_above_3), 1e-280)) / GREATEST(uh_above_3 * uh_below_3, 1e-280),
-      uh_widest) AS uh_sd_3 FROM uh_step_18{{ d.fence }}
+SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part - uh_place_4,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_3, SUM(GREATEST(uh_below_squares_part
+      - uh_place_4, 0) * (uh_count * GREATEST(uh_below_squares_part - uh_place_4,
+      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_3,
+    uh_below_part * (uh_below_part_4 + uh_place_4) AS uh_below_3,
+    uh_weight_sq * (uh_below_sq_part_3 + uh_place_4 * uh_place_4) AS uh_below_sq_3 FROM uh_step_18{{ d.fence }}
 ),
 uh_step_20 AS (
-SELECT *, uh_above_23 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_23) * uh_lean_23
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_23) * uh_lean_23) * uh_lean_23
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_23) * uh_lean_23) * uh_lean_23)
-      * uh_lean_23 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_23)
-      * uh_lean_23) * uh_lean_23) * uh_lean_23) * uh_lean_23) * uh_sd_23) * uh_sd_23) * uh_sd_23)
-      * uh_sd_23) * uh_sd_23)) - uh_below_23 AS uh_excess_23, uh_above_3 * EXP(- ((uh_z
-      + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_3) * uh_lean_3 + (uh_c20 + (uh_c21 + (uh_c22
-      + uh_c23 * uh_lean_3) * uh_lean_3) * uh_lean_3 + (uh_c30 + (uh_c31 + (uh_c32
-      + (uh_c33 + uh_c34 * uh_lean_3) * uh_lean_3) * uh_lean_3) * uh_lean_3 + (uh_c40
-      + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_3) * uh_lean_3) * uh_lean_3)
-      * uh_lean_3) * uh_lean_3) * uh_sd_3) * uh_sd_3) * uh_sd_3) * uh_sd_3) * uh_sd_3))
-      - uh_below_3 AS uh_excess_3, 1 - 2 * (uh_below_sq_13 * (uh_above_13 * uh_above_13))
-      / GREATEST(uh_above_sq_13 * (uh_below_13 * uh_below_13) + uh_below_sq_13
-      * (uh_above_13 * uh_above_13), 1e-280) AS uh_lean_13, LEAST(SQRT(GREATEST(uh_above_sq_13
-      * (uh_below_13 * uh_below_13) + uh_below_sq_13 * (uh_above_13 * uh_above_13), 1e-280))
-      / GREATEST(uh_above_13 * uh_below_13, 1e-280), uh_widest) AS uh_sd_13 FROM uh_step_19{{ d.fence }}
+SELECT *, 1 - 2 * (uh_below_sq_3 * (uh_above_3 * uh_above_3))
+      / GREATEST(uh_above_sq_3 * (uh_below_3 * uh_below_3) + uh_below_sq_3
+      * (uh_above_3 * uh_above_3), 1e-280) AS uh_lean_3, LEAST(SQRT(GREATEST(uh_above_sq_3
+      * (uh_below_3 * uh_below_3) + uh_below_sq_3 * (uh_above_3 * uh_above_3), 1e-280))
+      / GREATEST(uh_above_3 * uh_below_3, 1e-280), uh_widest) AS uh_sd_3 FROM uh_step_19{{ d.fence }}
 ),
 uh_step_21 AS (
-SELECT *, uh_above_13 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_13) * uh_lean_13
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_13) * uh_lean_13) * uh_lean_13
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_13) * uh_lean_13) * uh_lean_13)
-      * uh_lean_13 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_13)
-      * uh_lean_13) * uh_lean_13) * uh_lean_13) * uh_lean_13) * uh_sd_13) * uh_sd_13) * uh_sd_13)
-      * uh_sd_13) * uh_sd_13)) - uh_below_13 AS uh_excess_13,
-    CASE WHEN uh_excess_23 > 0 THEN uh_middle_9 ELSE uh_low_part_9 END AS uh_low_part_10,
-    CASE WHEN uh_excess_3 > 0 THEN uh_middle_3 ELSE uh_low_part_2 END AS uh_low_part_3,
-    CASE WHEN uh_excess_3 > 0 THEN uh_next_part_2 ELSE uh_middle_3 END AS uh_next_part_3,
-    CASE WHEN uh_excess_23 > 0 THEN uh_next_part_8 ELSE uh_middle_9 END AS uh_next_part_9
-FROM uh_step_20{{ d.fence }}
+SELECT *, uh_above_3 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_3) * uh_lean_3
+      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_3) * uh_lean_3) * uh_lean_3
+      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_3) * uh_lean_3) * uh_lean_3)
+      * uh_lean_3 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_3)
+      * uh_lean_3) * uh_lean_3) * uh_lean_3) * uh_lean_3) * uh_sd_3) * uh_sd_3) * uh_sd_3)
+      * uh_sd_3) * uh_sd_3)) - uh_below_3 AS uh_excess_3 FROM uh_step_20{{ d.fence }}
 ),
 uh_step_22 AS (
-SELECT *, CASE WHEN uh_excess_13 > 0 THEN uh_middle_6 ELSE uh_low_part_5 END AS uh_low_part_6,
-    FLOOR((uh_low_part_10 + uh_next_part_9) / 2) AS uh_middle_10,
-    FLOOR((uh_low_part_3 + uh_next_part_3) / 2) AS uh_middle_4,
-    CASE WHEN uh_excess_13 > 0 THEN uh_next_part_5 ELSE uh_middle_6 END AS uh_next_part_6
+SELECT *, CASE WHEN uh_excess_3 > 0 THEN uh_middle_3 ELSE uh_low_part_2 END AS uh_low_part_3,
+    CASE WHEN uh_excess_3 > 0 THEN uh_next_part_2 ELSE uh_middle_3 END AS uh_next_part_3
 FROM uh_step_21{{ d.fence }}
 ),
 uh_step_23 AS (
-SELECT *, FLOOR((uh_low_part_6 + uh_next_part_6) / 2) AS uh_middle_7, MAX(CASE
-      WHEN uh_low_part_7 <= uh_middle_10 THEN uh_below_squares_part_3 ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_13, MAX(CASE
-      WHEN uh_rating <= uh_middle_4 THEN uh_below_squares_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_5 FROM uh_step_22{{ d.fence }}
+SELECT *, FLOOR((uh_low_part_3 + uh_next_part_3) / 2) AS uh_middle_4 FROM uh_step_22{{ d.fence }}
 ),
 uh_step_24 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_place_13 - uh_below_squares_part_3,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part_13, SUM(uh_count
-      * GREATEST(uh_place_5 - uh_below_squares_part, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_part_4, SUM(GREATEST(uh_place_13 - uh_below_squares_part_3, 0)
-      * (uh_count * GREATEST(uh_place_13 - uh_below_squares_part_3,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_12,
-    SUM(GREATEST(uh_place_5 - uh_below_squares_part, 0) * (uh_count
-      * GREATEST(uh_place_5 - uh_below_squares_part, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_sq_part_4, MAX(CASE WHEN uh_place <= uh_middle_7 THEN uh_below_squares_part_4
-      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_9 FROM uh_step_23{{ d.fence }}
+SELECT *, MAX(CASE WHEN uh_place <= uh_middle_4 THEN uh_below_squares_part ELSE NULL
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_5 FROM uh_step_23{{ d.fence }}
 ),
 uh_step_25 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part_3 - uh_place_13,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_24, SUM(uh_count
-      * GREATEST(uh_below_squares_part - uh_place_5, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_above_4, SUM(GREATEST(uh_below_squares_part_3 - uh_place_13, 0)
-      * (uh_count * GREATEST(uh_below_squares_part_3 - uh_place_13,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_24,
-    SUM(GREATEST(uh_below_squares_part - uh_place_5, 0)
-      * (uh_count * GREATEST(uh_below_squares_part - uh_place_5,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_4,
-    uh_below_part_13 + uh_place_13 AS uh_below_24,
-    uh_most * (uh_below_part_4 + uh_place_5) AS uh_below_4, SUM(uh_count
-      * GREATEST(uh_place_9 - uh_below_squares_part_4, 0)) OVER (PARTITION BY {{ keys }},
-      uh_end) AS uh_below_part_9, uh_below_sq_part_12 + uh_place_13 * uh_place_13 AS uh_below_sq_24,
-    uh_weight_sq * (uh_below_sq_part_4 + uh_place_5 * uh_place_5) AS uh_below_sq_4,
-    SUM(GREATEST(uh_place_9 - uh_below_squares_part_4, 0) * (uh_count
-      * GREATEST(uh_place_9 - uh_below_squares_part_4, 0))) OVER (PARTITION BY {{ keys }},
-      uh_end) AS uh_below_sq_part_8 FROM uh_step_24{{ d.fence }}
+SELECT *, SUM(uh_count * GREATEST(uh_place_5 - uh_below_squares_part,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part_5, SUM(GREATEST(uh_place_5
+      - uh_below_squares_part, 0) * (uh_count * GREATEST(uh_place_5 - uh_below_squares_part,
+      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_4 FROM uh_step_24{{ d.fence }}
 ),
 uh_step_26 AS (
-SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part_4 - uh_place_9,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_14,
-    SUM(GREATEST(uh_below_squares_part_4 - uh_place_9, 0)
-      * (uh_count * GREATEST(uh_below_squares_part_4 - uh_place_9,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_14,
-    uh_below_part_5 * (uh_below_part_9 + uh_place_9) AS uh_below_14,
-    uh_weight_sq_2 * (uh_below_sq_part_8 + uh_place_9 * uh_place_9) AS uh_below_sq_14,
-    1 - 2 * (uh_below_sq_24 * (uh_above_24 * uh_above_24))
-      / GREATEST(uh_above_sq_24 * (uh_below_24 * uh_below_24) + uh_below_sq_24
-      * (uh_above_24 * uh_above_24), 1e-280) AS uh_lean_24, 1 - 2 * (uh_below_sq_4
-      * (uh_above_4 * uh_above_4)) / GREATEST(uh_above_sq_4 * (uh_below_4 * uh_below_4)
-      + uh_below_sq_4 * (uh_above_4 * uh_above_4), 1e-280) AS uh_lean_4,
-    LEAST(SQRT(GREATEST(uh_above_sq_24 * (uh_below_24 * uh_below_24)
-      + uh_below_sq_24 * (uh_above_24 * uh_above_24), 1e-280))
-      / GREATEST(uh_above_24 * uh_below_24, 1e-280), uh_widest) AS uh_sd_24,
-    LEAST(SQRT(GREATEST(uh_above_sq_4 * (uh_below_4 * uh_below_4) + uh_below_sq_4
-      * (uh_above_4 * uh_above_4), 1e-280)) / GREATEST(uh_above_4 * uh_below_4, 1e-280),
-      uh_widest) AS uh_sd_4,
-    SUM(uh_below_squares_part_3 * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_sum_3
-FROM uh_step_25{{ d.fence }}
+SELECT *, SUM(uh_count * GREATEST(uh_below_squares_part - uh_place_5,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_4, SUM(GREATEST(uh_below_squares_part
+      - uh_place_5, 0) * (uh_count * GREATEST(uh_below_squares_part - uh_place_5,
+      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_4,
+    uh_below_part * (uh_below_part_5 + uh_place_5) AS uh_below_4,
+    uh_weight_sq * (uh_below_sq_part_4 + uh_place_5 * uh_place_5) AS uh_below_sq_4 FROM uh_step_25{{ d.fence }}
 ),
 uh_step_27 AS (
-SELECT *, uh_sum_3 / NULLIF(uh_people, 0) AS uh_bound_part_6, uh_above_24 * EXP(- ((uh_z
-      + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_24) * uh_lean_24 + (uh_c20 + (uh_c21
-      + (uh_c22 + uh_c23 * uh_lean_24) * uh_lean_24) * uh_lean_24 + (uh_c30 + (uh_c31
-      + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_24) * uh_lean_24) * uh_lean_24) * uh_lean_24
-      + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_24) * uh_lean_24)
-      * uh_lean_24) * uh_lean_24) * uh_lean_24) * uh_sd_24) * uh_sd_24) * uh_sd_24) * uh_sd_24)
-      * uh_sd_24)) - uh_below_24 AS uh_excess_24, uh_above_4 * EXP(- ((uh_z + (uh_c10
-      + (uh_c11 + uh_c12 * uh_lean_4) * uh_lean_4 + (uh_c20 + (uh_c21 + (uh_c22
-      + uh_c23 * uh_lean_4) * uh_lean_4) * uh_lean_4 + (uh_c30 + (uh_c31 + (uh_c32
-      + (uh_c33 + uh_c34 * uh_lean_4) * uh_lean_4) * uh_lean_4) * uh_lean_4 + (uh_c40
-      + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_4) * uh_lean_4) * uh_lean_4)
-      * uh_lean_4) * uh_lean_4) * uh_sd_4) * uh_sd_4) * uh_sd_4) * uh_sd_4) * uh_sd_4))
-      - uh_below_4 AS uh_excess_4, 1 - 2 * (uh_below_sq_14 * (uh_above_14 * uh_above_14))
-      / GREATEST(uh_above_sq_14 * (uh_below_14 * uh_below_14) + uh_below_sq_14
-      * (uh_above_14 * uh_above_14), 1e-280) AS uh_lean_14, LEAST(SQRT(GREATEST(uh_above_sq_14
-      * (uh_below_14 * uh_below_14) + uh_below_sq_14 * (uh_above_14 * uh_above_14), 1e-280))
-      / GREATEST(uh_above_14 * uh_below_14, 1e-280), uh_widest) AS uh_sd_14 FROM uh_step_26{{ d.fence }}
+SELECT *, 1 - 2 * (uh_below_sq_4 * (uh_above_4 * uh_above_4))
+      / GREATEST(uh_above_sq_4 * (uh_below_4 * uh_below_4) + uh_below_sq_4
+      * (uh_above_4 * uh_above_4), 1e-280) AS uh_lean_4, LEAST(SQRT(GREATEST(uh_above_sq_4
+      * (uh_below_4 * uh_below_4) + uh_below_sq_4 * (uh_above_4 * uh_above_4), 1e-280))
+      / GREATEST(uh_above_4 * uh_below_4, 1e-280), uh_widest) AS uh_sd_4 FROM uh_step_26{{ d.fence }}
 ),
 uh_step_28 AS (
-SELECT *, MIN(uh_bound_part_6) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_part_7,
-    uh_above_14 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_14) * uh_lean_14
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_14) * uh_lean_14) * uh_lean_14
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_14) * uh_lean_14) * uh_lean_14)
-      * uh_lean_14 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_14)
-      * uh_lean_14) * uh_lean_14) * uh_lean_14) * uh_lean_14) * uh_sd_14) * uh_sd_14) * uh_sd_14)
-      * uh_sd_14) * uh_sd_14)) - uh_below_14 AS uh_excess_14, MAX(CASE WHEN uh_rating <= CASE
-      WHEN uh_excess_4 > 0 THEN uh_middle_4 ELSE uh_low_part_3 END THEN uh_below_squares_part
-      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low,
-    MAX(CASE WHEN uh_low_part_7 <= CASE WHEN uh_excess_24 > 0 THEN uh_middle_10
-      ELSE uh_low_part_10 END THEN uh_below_squares_part_3 ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low_3, MAX(CASE WHEN uh_rating <= CASE
-      WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4 END THEN uh_below_squares_part
-      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next,
-    MAX(CASE WHEN uh_low_part_7 <= CASE WHEN uh_excess_24 > 0 THEN uh_next_part_9
-      ELSE uh_middle_10 END THEN uh_below_squares_part_3 ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next_3 FROM uh_step_27{{ d.fence }}
+SELECT *, uh_above_4 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_4) * uh_lean_4
+      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_4) * uh_lean_4) * uh_lean_4
+      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_4) * uh_lean_4) * uh_lean_4)
+      * uh_lean_4 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_4)
+      * uh_lean_4) * uh_lean_4) * uh_lean_4) * uh_lean_4) * uh_sd_4) * uh_sd_4) * uh_sd_4)
+      * uh_sd_4) * uh_sd_4)) - uh_below_4 AS uh_excess_4 FROM uh_step_27{{ d.fence }}
 ),
 uh_step_29 AS (
-SELECT *, SUM(CASE WHEN uh_below_squares_part > uh_low THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_count, SUM(CASE
-      WHEN uh_below_squares_part_3 > uh_low_3 THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_count_3,
-    SUM(GREATEST(uh_below_squares_part - uh_next, 0) * (uh_count
-      * GREATEST(uh_below_squares_part - uh_next, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_above_squares, SUM(GREATEST(uh_below_squares_part_3 - uh_next_3, 0)
-      * (uh_count * GREATEST(uh_below_squares_part_3 - uh_next_3,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_squares_3,
-    SUM(uh_count * GREATEST(uh_below_squares_part - uh_next,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sum, SUM(uh_count
-      * GREATEST(uh_below_squares_part_3 - uh_next_3, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_above_sum_3, SUM(CASE WHEN uh_below_squares_part > uh_low THEN 0 ELSE uh_count
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_count_part,
-    SUM(CASE WHEN uh_below_squares_part_3 > uh_low_3 THEN 0 ELSE uh_count
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_count_part_3,
-    SUM(GREATEST(uh_low - uh_below_squares_part, 0) * (uh_count
-      * GREATEST(uh_low - uh_below_squares_part, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_squares_part_2, SUM(GREATEST(uh_low_3 - uh_below_squares_part_3, 0)
-      * (uh_count * GREATEST(uh_low_3 - uh_below_squares_part_3,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_squares_part_6,
-    SUM(uh_count * GREATEST(uh_low - uh_below_squares_part,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sum_part,
-    SUM(uh_count * GREATEST(uh_low_3 - uh_below_squares_part_3,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sum_part_3,
-    GREATEST(LEAST(uh_next_3, LEAST(uh_bound_part_6,
-      uh_bound_part_7) * uh_people / NULLIF(uh_people + 1, 0)), uh_low_3) AS uh_high_3,
-    MAX(CASE WHEN uh_place <= CASE WHEN uh_excess_14 > 0 THEN uh_middle_7 ELSE uh_low_part_6
-      END THEN uh_below_squares_part_4 ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_low_2, MAX(CASE WHEN uh_place <= CASE WHEN uh_excess_14 > 0 THEN uh_next_part_6
-      ELSE uh_middle_7 END THEN uh_below_squares_part_4 ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next_2 FROM uh_step_28{{ d.fence }}
+SELECT *, MAX(CASE WHEN uh_place <= CASE WHEN uh_excess_4 > 0 THEN uh_middle_4
+      ELSE uh_low_part_3 END THEN uh_below_squares_part ELSE NULL
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place
+      <= CASE WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4
+      END THEN uh_below_squares_part ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end)
+      AS uh_next FROM uh_step_28{{ d.fence }}
 ),
 uh_step_30 AS (
-SELECT *, SUM(CASE WHEN uh_below_squares_part_4 > uh_low_2 THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_count_2,
-    SUM(GREATEST(uh_below_squares_part_4 - uh_next_2, 0)
-      * (uh_count * GREATEST(uh_below_squares_part_4 - uh_next_2,
-      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_squares_2,
-    SUM(uh_count * GREATEST(uh_below_squares_part_4 - uh_next_2,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sum_2,
-    uh_below_count_part + 1 AS uh_below_count, uh_below_count_part_3 + 1 AS uh_below_count_3,
-    SUM(CASE WHEN uh_below_squares_part_4 > uh_low_2 THEN 0 ELSE uh_count
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_count_part_2,
-    uh_below_squares_part_2 + uh_low * uh_low AS uh_below_squares,
-    uh_below_squares_part_6 + uh_low_3 * uh_low_3 AS uh_below_squares_3,
-    SUM(GREATEST(uh_low_2 - uh_below_squares_part_4, 0) * (uh_count
-      * GREATEST(uh_low_2 - uh_below_squares_part_4, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_squares_part_5, uh_below_sum_part + uh_low AS uh_below_sum,
-    uh_below_sum_part_3 + uh_low_3 AS uh_below_sum_3, SUM(uh_count
-      * GREATEST(uh_low_2 - uh_below_squares_part_4, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_sum_part_2,
-    GREATEST(LEAST(uh_next, uh_bound * uh_mass / NULLIF(uh_mass + uh_most, 0)), uh_low) AS uh_high,
-    GREATEST(LEAST(uh_next_2, uh_bound_2 * uh_mass_2 / NULLIF(uh_mass_2 + uh_below_part_5,
-      0)), uh_low_2) AS uh_high_2 FROM uh_step_29{{ d.fence }}
+SELECT *, SUM(CASE WHEN uh_below_squares_part > uh_low THEN uh_count ELSE 0
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_count,
+    SUM(GREATEST(uh_below_squares_part - uh_next, 0) * (uh_count
+      * GREATEST(uh_below_squares_part - uh_next, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
+      AS uh_above_squares, SUM(uh_count * GREATEST(uh_below_squares_part - uh_next,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sum,
+    SUM(CASE WHEN uh_below_squares_part > uh_low THEN 0 ELSE uh_count
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_count_part,
+    SUM(GREATEST(uh_low - uh_below_squares_part, 0) * (uh_count
+      * GREATEST(uh_low - uh_below_squares_part, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
+      AS uh_below_squares_part_2, SUM(uh_count * GREATEST(uh_low - uh_below_squares_part,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sum_part,
+    GREATEST(LEAST(uh_next, uh_bound_2 * uh_mass / NULLIF(uh_mass + uh_below_part, 0)), uh_low)
+      AS uh_high FROM uh_step_29{{ d.fence }}
 ),
 uh_step_31 AS (
-SELECT *, uh_above_sum_3 + (uh_next_3 - uh_high_3) * uh_above_count_3 AS uh_above_25,
-    uh_above_sum + (uh_next - uh_high) * uh_above_count AS uh_above_5, uh_above_squares_3
-      + (uh_next_3 - uh_high_3) * (2 * uh_above_sum_3 + (uh_next_3 - uh_high_3)
-      * uh_above_count_3) AS uh_above_sq_25, uh_above_squares + (uh_next - uh_high)
-      * (2 * uh_above_sum + (uh_next - uh_high) * uh_above_count) AS uh_above_sq_5,
-    uh_below_sum_3 + (uh_high_3 - uh_low_3) * uh_below_count_3 AS uh_below_25,
-    uh_most * (uh_below_sum + (uh_high - uh_low) * uh_below_count) AS uh_below_5,
-    uh_below_count_part_2 + 1 AS uh_below_count_2, uh_below_squares_3 + (uh_high_3 - uh_low_3)
-      * (2 * uh_below_sum_3 + (uh_high_3 - uh_low_3) * uh_below_count_3) AS uh_below_sq_25,
-    uh_weight_sq * (uh_below_squares + (uh_high - uh_low) * (2 * uh_below_sum + (uh_high - uh_low)
-      * uh_below_count)) AS uh_below_sq_5,
-    uh_below_squares_part_5 + uh_low_2 * uh_low_2 AS uh_below_squares_2,
-    uh_below_sum_part_2 + uh_low_2 AS uh_below_sum_2 FROM uh_step_30{{ d.fence }}
+SELECT *, uh_below_count_part + 1 AS uh_below_count,
+    uh_below_squares_part_2 + uh_low * uh_low AS uh_below_squares,
+    uh_below_sum_part + uh_low AS uh_below_sum FROM uh_step_30{{ d.fence }}
 ),
 uh_step_32 AS (
-SELECT *, uh_above_sum_2 + (uh_next_2 - uh_high_2) * uh_above_count_2 AS uh_above_15,
-    uh_above_squares_2 + (uh_next_2 - uh_high_2) * (2 * uh_above_sum_2 + (uh_next_2 - uh_high_2)
-      * uh_above_count_2) AS uh_above_sq_15,
-    uh_below_part_5 * (uh_below_sum_2 + (uh_high_2 - uh_low_2) * uh_below_count_2) AS uh_below_15,
-    uh_weight_sq_2 * (uh_below_squares_2 + (uh_high_2 - uh_low_2) * (2 * uh_below_sum_2
-      + (uh_high_2 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_15, 1 - 2
-      * (uh_below_sq_25 * (uh_above_25 * uh_above_25)) / GREATEST(uh_above_sq_25
-      * (uh_below_25 * uh_below_25) + uh_below_sq_25 * (uh_above_25 * uh_above_25), 1e-280)
-      AS uh_lean_25, 1 - 2 * (uh_below_sq_5 * (uh_above_5 * uh_above_5))
-      / GREATEST(uh_above_sq_5 * (uh_below_5 * uh_below_5) + uh_below_sq_5
-      * (uh_above_5 * uh_above_5), 1e-280) AS uh_lean_5, LEAST(SQRT(GREATEST(uh_above_sq_25
-      * (uh_below_25 * uh_below_25) + uh_below_sq_25 * (uh_above_25 * uh_above_25), 1e-280))
-      / GREATEST(uh_above_25 * uh_below_25, 1e-280), uh_widest) AS uh_sd_25,
-    LEAST(SQRT(GREATEST(uh_above_sq_5 * (uh_below_5 * uh_below_5) + uh_below_sq_5
-      * (uh_above_5 * uh_above_5), 1e-280)) / GREATEST(uh_above_5 * uh_below_5, 1e-280),
-      uh_widest) AS uh_sd_5 FROM uh_step_31{{ d.fence }}
+SELECT *, uh_above_sum + (uh_next - uh_high) * uh_above_count AS uh_above_5,
+    uh_above_squares + (uh_next - uh_high) * (2 * uh_above_sum + (uh_next - uh_high)
+      * uh_above_count) AS uh_above_sq_5,
+    uh_below_part * (uh_below_sum + (uh_high - uh_low) * uh_below_count) AS uh_below_5,
+    uh_weight_sq * (uh_below_squares + (uh_high - uh_low) * (2 * uh_below_sum + (uh_high - uh_low)
+      * uh_below_count)) AS uh_below_sq_5 FROM uh_step_31{{ d.fence }}
 ),
 uh_step_33 AS (
-SELECT *, uh_above_25 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_25) * uh_lean_25
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_25) * uh_lean_25) * uh_lean_25
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_25) * uh_lean_25) * uh_lean_25)
-      * uh_lean_25 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_25)
-      * uh_lean_25) * uh_lean_25) * uh_lean_25) * uh_lean_25) * uh_sd_25) * uh_sd_25) * uh_sd_25)
-      * uh_sd_25) * uh_sd_25)) - uh_below_25 AS uh_excess_25, uh_above_5 * EXP(- ((uh_z
-      + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_5) * uh_lean_5 + (uh_c20 + (uh_c21 + (uh_c22
-      + uh_c23 * uh_lean_5) * uh_lean_5) * uh_lean_5 + (uh_c30 + (uh_c31 + (uh_c32
-      + (uh_c33 + uh_c34 * uh_lean_5) * uh_lean_5) * uh_lean_5) * uh_lean_5 + (uh_c40
-      + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_5) * uh_lean_5) * uh_lean_5)
-      * uh_lean_5) * uh_lean_5) * uh_sd_5) * uh_sd_5) * uh_sd_5) * uh_sd_5) * uh_sd_5))
-      - uh_below_5 AS uh_excess_5, 1 - 2 * (uh_below_sq_15 * (uh_above_15 * uh_above_15))
-      / GREATEST(uh_above_sq_15 * (uh_below_15 * uh_below_15) + uh_below_sq_15
-      * (uh_above_15 * uh_above_15), 1e-280) AS uh_lean_15, LEAST(SQRT(GREATEST(uh_above_sq_15
-      * (uh_below_15 * uh_below_15) + uh_below_sq_15 * (uh_above_15 * uh_above_15), 1e-280))
-      / GREATEST(uh_above_15 * uh_below_15, 1e-280), uh_widest) AS uh_sd_15 FROM uh_step_32{{ d.fence }}
+SELECT *, 1 - 2 * (uh_below_sq_5 * (uh_above_5 * uh_above_5))
+      / GREATEST(uh_above_sq_5 * (uh_below_5 * uh_below_5) + uh_below_sq_5
+      * (uh_above_5 * uh_above_5), 1e-280) AS uh_lean_5, LEAST(SQRT(GREATEST(uh_above_sq_5
+      * (uh_below_5 * uh_below_5) + uh_below_sq_5 * (uh_above_5 * uh_above_5), 1e-280))
+      / GREATEST(uh_above_5 * uh_below_5, 1e-280), uh_widest) AS uh_sd_5 FROM uh_step_32{{ d.fence }}
 ),
 uh_step_34 AS (
-SELECT *, uh_above_15 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_15) * uh_lean_15
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_15) * uh_lean_15) * uh_lean_15
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_15) * uh_lean_15) * uh_lean_15)
-      * uh_lean_15 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_15)
-      * uh_lean_15) * uh_lean_15) * uh_lean_15) * uh_lean_15) * uh_sd_15) * uh_sd_15) * uh_sd_15)
-      * uh_sd_15) * uh_sd_15)) - uh_below_15 AS uh_excess_15, GREATEST(uh_high
-      + uh_excess_5 / NULLIF(uh_mass + uh_most, 0), uh_low + 0.02e0 * (uh_high - uh_low)) AS uh_t1,
-    GREATEST(uh_high_3 + uh_excess_25 / NULLIF(uh_people + 1, 0), uh_low_3 + 0.02e0
-      * (uh_high_3 - uh_low_3)) AS uh_t1_3 FROM uh_step_33{{ d.fence }}
+SELECT *, uh_above_5 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_5) * uh_lean_5
+      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_5) * uh_lean_5) * uh_lean_5
+      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_5) * uh_lean_5) * uh_lean_5)
+      * uh_lean_5 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_5)
+      * uh_lean_5) * uh_lean_5) * uh_lean_5) * uh_lean_5) * uh_sd_5) * uh_sd_5) * uh_sd_5)
+      * uh_sd_5) * uh_sd_5)) - uh_below_5 AS uh_excess_5 FROM uh_step_33{{ d.fence }}
 ),
 uh_step_35 AS (
-SELECT *, uh_above_sum_3 + (uh_next_3 - uh_t1_3) * uh_above_count_3 AS uh_above_26,
-    uh_above_sum + (uh_next - uh_t1) * uh_above_count AS uh_above_6, uh_above_squares_3
-      + (uh_next_3 - uh_t1_3) * (2 * uh_above_sum_3 + (uh_next_3 - uh_t1_3) * uh_above_count_3)
-      AS uh_above_sq_26, uh_above_squares + (uh_next - uh_t1) * (2 * uh_above_sum
-      + (uh_next - uh_t1) * uh_above_count) AS uh_above_sq_6,
-    uh_below_sum_3 + (uh_t1_3 - uh_low_3) * uh_below_count_3 AS uh_below_26,
-    uh_most * (uh_below_sum + (uh_t1 - uh_low) * uh_below_count) AS uh_below_6,
-    uh_below_squares_3 + (uh_t1_3 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t1_3 - uh_low_3)
-      * uh_below_count_3) AS uh_below_sq_26, uh_weight_sq * (uh_below_squares + (uh_t1 - uh_low)
-      * (2 * uh_below_sum + (uh_t1 - uh_low) * uh_below_count)) AS uh_below_sq_6,
-    GREATEST(uh_high_2 + uh_excess_15 / NULLIF(uh_mass_2 + uh_below_part_5, 0),
-      uh_low_2 + 0.02e0 * (uh_high_2 - uh_low_2)) AS uh_t1_2 FROM uh_step_34{{ d.fence }}
+SELECT *, GREATEST(uh_high + uh_excess_5 / NULLIF(uh_mass + uh_below_part, 0), uh_low
+      + 0.02e0 * (uh_high - uh_low)) AS uh_t1 FROM uh_step_34{{ d.fence }}
 ),
 uh_step_36 AS (
-SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t1_2) * uh_above_count_2 AS uh_above_16,
-    uh_above_squares_2 + (uh_next_2 - uh_t1_2) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t1_2)
-      * uh_above_count_2) AS uh_above_sq_16,
-    uh_below_part_5 * (uh_below_sum_2 + (uh_t1_2 - uh_low_2) * uh_below_count_2) AS uh_below_16,
-    uh_weight_sq_2 * (uh_below_squares_2 + (uh_t1_2 - uh_low_2) * (2 * uh_below_sum_2
-      + (uh_t1_2 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_16, 1 - 2
-      * (uh_below_sq_26 * (uh_above_26 * uh_above_26)) / GREATEST(uh_above_sq_26
-      * (uh_below_26 * uh_below_26) + uh_below_sq_26 * (uh_above_26 * uh_above_26), 1e-280)
-      AS uh_lean_26, 1 - 2 * (uh_below_sq_6 * (uh_above_6 * uh_above_6))
-      / GREATEST(uh_above_sq_6 * (uh_below_6 * uh_below_6) + uh_below_sq_6
-      * (uh_above_6 * uh_above_6), 1e-280) AS uh_lean_6, LEAST(SQRT(GREATEST(uh_above_sq_26
-      * (uh_below_26 * uh_below_26) + uh_below_sq_26 * (uh_above_26 * uh_above_26), 1e-280))
-      / GREATEST(uh_above_26 * uh_below_26, 1e-280), uh_widest) AS uh_sd_26,
-    LEAST(SQRT(GREATEST(uh_above_sq_6 * (uh_below_6 * uh_below_6) + uh_below_sq_6
-      * (uh_above_6 * uh_above_6), 1e-280)) / GREATEST(uh_above_6 * uh_below_6, 1e-280),
-      uh_widest) AS uh_sd_6 FROM uh_step_35{{ d.fence }}
+SELECT *, uh_above_sum + (uh_next - uh_t1) * uh_above_count AS uh_above_6,
+    uh_above_squares + (uh_next - uh_t1) * (2 * uh_above_sum + (uh_next - uh_t1)
+      * uh_above_count) AS uh_above_sq_6,
+    uh_below_part * (uh_below_sum + (uh_t1 - uh_low) * uh_below_count) AS uh_below_6,
+    uh_weight_sq * (uh_below_squares + (uh_t1 - uh_low) * (2 * uh_below_sum + (uh_t1 - uh_low)
+      * uh_below_count)) AS uh_below_sq_6 FROM uh_step_35{{ d.fence }}
 ),
 uh_step_37 AS (
-SELECT *, uh_above_26 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_26) * uh_lean_26
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_26) * uh_lean_26) * uh_lean_26
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_26) * uh_lean_26) * uh_lean_26)
-      * uh_lean_26 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_26)
-      * uh_lean_26) * uh_lean_26) * uh_lean_26) * uh_lean_26) * uh_sd_26) * uh_sd_26) * uh_sd_26)
-      * uh_sd_26) * uh_sd_26)) - uh_below_26 AS uh_excess_26, uh_above_6 * EXP(- ((uh_z
-      + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_6) * uh_lean_6 + (uh_c20 + (uh_c21 + (uh_c22
-      + uh_c23 * uh_lean_6) * uh_lean_6) * uh_lean_6 + (uh_c30 + (uh_c31 + (uh_c32
-      + (uh_c33 + uh_c34 * uh_lean_6) * uh_lean_6) * uh_lean_6) * uh_lean_6 + (uh_c40
-      + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_6) * uh_lean_6) * uh_lean_6)
-      * uh_lean_6) * uh_lean_6) * uh_sd_6) * uh_sd_6) * uh_sd_6) * uh_sd_6) * uh_sd_6))
-      - uh_below_6 AS uh_excess_6, 1 - 2 * (uh_below_sq_16 * (uh_above_16 * uh_above_16))
-      / GREATEST(uh_above_sq_16 * (uh_below_16 * uh_below_16) + uh_below_sq_16
-      * (uh_above_16 * uh_above_16), 1e-280) AS uh_lean_16, 20 / NULLIF(uh_people, 0) AS uh_longest,
-    LEAST(SQRT(GREATEST(uh_above_sq_16 * (uh_below_16 * uh_below_16)
-      + uh_below_sq_16 * (uh_above_16 * uh_above_16), 1e-280))
-      / GREATEST(uh_above_16 * uh_below_16, 1e-280), uh_widest) AS uh_sd_16 FROM uh_step_36{{ d.fence }}
+SELECT *, 1 - 2 * (uh_below_sq_6 * (uh_above_6 * uh_above_6))
+      / GREATEST(uh_above_sq_6 * (uh_below_6 * uh_below_6) + uh_below_sq_6
+      * (uh_above_6 * uh_above_6), 1e-280) AS uh_lean_6, LEAST(SQRT(GREATEST(uh_above_sq_6
+      * (uh_below_6 * uh_below_6) + uh_below_sq_6 * (uh_above_6 * uh_above_6), 1e-280))
+      / GREATEST(uh_above_6 * uh_below_6, 1e-280), uh_widest) AS uh_sd_6 FROM uh_step_36{{ d.fence }}
 ),
 uh_step_38 AS (
-SELECT *, uh_above_16 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_16) * uh_lean_16
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_16) * uh_lean_16) * uh_lean_16
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_16) * uh_lean_16) * uh_lean_16)
-      * uh_lean_16 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_16)
-      * uh_lean_16) * uh_lean_16) * uh_lean_16) * uh_lean_16) * uh_sd_16) * uh_sd_16) * uh_sd_16)
-      * uh_sd_16) * uh_sd_16)) - uh_below_16 AS uh_excess_16, LEAST(GREATEST(uh_t1
-      + uh_excess_6 * CASE WHEN (uh_t1 - uh_high) * (uh_excess_5 - uh_excess_6)
-      > 0 THEN LEAST((uh_t1 - uh_high) / NULLIF(uh_excess_5 - uh_excess_6, 0), uh_longest)
-      ELSE 0 END, uh_low + 0.02e0 * (uh_t1 - uh_low)), uh_high) AS uh_t2,
-    LEAST(GREATEST(uh_t1_3 + uh_excess_26 * CASE WHEN (uh_t1_3 - uh_high_3)
-      * (uh_excess_25 - uh_excess_26) > 0 THEN LEAST((uh_t1_3 - uh_high_3)
-      / NULLIF(uh_excess_25 - uh_excess_26, 0), uh_longest) ELSE 0 END,
-      uh_low_3 + 0.02e0 * (uh_t1_3 - uh_low_3)), uh_high_3) AS uh_t2_3 FROM uh_step_37{{ d.fence }}
+SELECT *, uh_above_6 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_6) * uh_lean_6
+      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_6) * uh_lean_6) * uh_lean_6
+      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_6) * uh_lean_6) * uh_lean_6)
+      * uh_lean_6 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_6)
+      * uh_lean_6) * uh_lean_6) * uh_lean_6) * uh_lean_6) * uh_sd_6) * uh_sd_6) * uh_sd_6)
+      * uh_sd_6) * uh_sd_6)) - uh_below_6 AS uh_excess_6, 20 / NULLIF(uh_people, 0) AS uh_longest
+FROM uh_step_37{{ d.fence }}
 ),
 uh_step_39 AS (
-SELECT *, uh_above_sum_3 + (uh_next_3 - uh_t2_3) * uh_above_count_3 AS uh_above_27,
-    uh_above_sum + (uh_next - uh_t2) * uh_above_count AS uh_above_7, uh_above_squares_3
-      + (uh_next_3 - uh_t2_3) * (2 * uh_above_sum_3 + (uh_next_3 - uh_t2_3) * uh_above_count_3)
-      AS uh_above_sq_27, uh_above_squares + (uh_next - uh_t2) * (2 * uh_above_sum
-      + (uh_next - uh_t2) * uh_above_count) AS uh_above_sq_7,
-    uh_below_sum_3 + (uh_t2_3 - uh_low_3) * uh_below_count_3 AS uh_below_27,
-    uh_most * (uh_below_sum + (uh_t2 - uh_low) * uh_below_count) AS uh_below_7,
-    uh_below_squares_3 + (uh_t2_3 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t2_3 - uh_low_3)
-      * uh_below_count_3) AS uh_below_sq_27, uh_weight_sq * (uh_below_squares + (uh_t2 - uh_low)
-      * (2 * uh_below_sum + (uh_t2 - uh_low) * uh_below_count)) AS uh_below_sq_7,
-    LEAST(GREATEST(uh_t1_2 + uh_excess_16 * CASE WHEN (uh_t1_2 - uh_high_2)
-      * (uh_excess_15 - uh_excess_16) > 0 THEN LEAST((uh_t1_2 - uh_high_2)
-      / NULLIF(uh_excess_15 - uh_excess_16, 0), uh_longest) ELSE 0 END,
-      uh_low_2 + 0.02e0 * (uh_t1_2 - uh_low_2)), uh_high_2) AS uh_t2_2 FROM uh_step_38{{ d.fence }}
+SELECT *, LEAST(GREATEST(uh_t1 + uh_excess_6 * CASE WHEN (uh_t1 - uh_high)
+      * (uh_excess_5 - uh_excess_6) > 0 THEN LEAST((uh_t1 - uh_high)
+      / NULLIF(uh_excess_5 - uh_excess_6, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
+      * (uh_t1 - uh_low)), uh_high) AS uh_t2 FROM uh_step_38{{ d.fence }}
 ),
 uh_step_40 AS (
-SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t2_2) * uh_above_count_2 AS uh_above_17,
-    uh_above_squares_2 + (uh_next_2 - uh_t2_2) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t2_2)
-      * uh_above_count_2) AS uh_above_sq_17,
-    uh_below_part_5 * (uh_below_sum_2 + (uh_t2_2 - uh_low_2) * uh_below_count_2) AS uh_below_17,
-    uh_weight_sq_2 * (uh_below_squares_2 + (uh_t2_2 - uh_low_2) * (2 * uh_below_sum_2
-      + (uh_t2_2 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_17, 1 - 2
-      * (uh_below_sq_27 * (uh_above_27 * uh_above_27)) / GREATEST(uh_above_sq_27
-      * (uh_below_27 * uh_below_27) + uh_below_sq_27 * (uh_above_27 * uh_above_27), 1e-280)
-      AS uh_lean_27, 1 - 2 * (uh_below_sq_7 * (uh_above_7 * uh_above_7))
-      / GREATEST(uh_above_sq_7 * (uh_below_7 * uh_below_7) + uh_below_sq_7
-      * (uh_above_7 * uh_above_7), 1e-280) AS uh_lean_7, LEAST(SQRT(GREATEST(uh_above_sq_27
-      * (uh_below_27 * uh_below_27) + uh_below_sq_27 * (uh_above_27 * uh_above_27), 1e-280))
-      / GREATEST(uh_above_27 * uh_below_27, 1e-280), uh_widest) AS uh_sd_27,
-    LEAST(SQRT(GREATEST(uh_above_sq_7 * (uh_below_7 * uh_below_7) + uh_below_sq_7
-      * (uh_above_7 * uh_above_7), 1e-280)) / GREATEST(uh_above_7 * uh_below_7, 1e-280),
-      uh_widest) AS uh_sd_7 FROM uh_step_39{{ d.fence }}
+SELECT *, uh_above_sum + (uh_next - uh_t2) * uh_above_count AS uh_above_7,
+    uh_above_squares + (uh_next - uh_t2) * (2 * uh_above_sum + (uh_next - uh_t2)
+      * uh_above_count) AS uh_above_sq_7,
+    uh_below_part * (uh_below_sum + (uh_t2 - uh_low) * uh_below_count) AS uh_below_7,
+    uh_weight_sq * (uh_below_squares + (uh_t2 - uh_low) * (2 * uh_below_sum + (uh_t2 - uh_low)
+      * uh_below_count)) AS uh_below_sq_7 FROM uh_step_39{{ d.fence }}
 ),
 uh_step_41 AS (
-SELECT *, uh_above_27 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_27) * uh_lean_27
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_27) * uh_lean_27) * uh_lean_27
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_27) * uh_lean_27) * uh_lean_27)
-      * uh_lean_27 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_27)
-      * uh_lean_27) * uh_lean_27) * uh_lean_27) * uh_lean_27) * uh_sd_27) * uh_sd_27) * uh_sd_27)
-      * uh_sd_27) * uh_sd_27)) - uh_below_27 AS uh_excess_27, uh_above_7 * EXP(- ((uh_z
-      + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_7) * uh_lean_7 + (uh_c20 + (uh_c21 + (uh_c22
-      + uh_c23 * uh_lean_7) * uh_lean_7) * uh_lean_7 + (uh_c30 + (uh_c31 + (uh_c32
-      + (uh_c33 + uh_c34 * uh_lean_7) * uh_lean_7) * uh_lean_7) * uh_lean_7 + (uh_c40
-      + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_7) * uh_lean_7) * uh_lean_7)
-      * uh_lean_7) * uh_lean_7) * uh_sd_7) * uh_sd_7) * uh_sd_7) * uh_sd_7) * uh_sd_7))
-      - uh_below_7 AS uh_excess_7, 1 - 2 * (uh_below_sq_17 * (uh_above_17 * uh_above_17))
-      / GREATEST(uh_above_sq_17 * (uh_below_17 * uh_below_17) + uh_below_sq_17
-      * (uh_above_17 * uh_above_17), 1e-280) AS uh_lean_17, LEAST(SQRT(GREATEST(uh_above_sq_17
-      * (uh_below_17 * uh_below_17) + uh_below_sq_17 * (uh_above_17 * uh_above_17), 1e-280))
-      / GREATEST(uh_above_17 * uh_below_17, 1e-280), uh_widest) AS uh_sd_17 FROM uh_step_40{{ d.fence }}
+SELECT *, 1 - 2 * (uh_below_sq_7 * (uh_above_7 * uh_above_7))
+      / GREATEST(uh_above_sq_7 * (uh_below_7 * uh_below_7) + uh_below_sq_7
+      * (uh_above_7 * uh_above_7), 1e-280) AS uh_lean_7, LEAST(SQRT(GREATEST(uh_above_sq_7
+      * (uh_below_7 * uh_below_7) + uh_below_sq_7 * (uh_above_7 * uh_above_7), 1e-280))
+      / GREATEST(uh_above_7 * uh_below_7, 1e-280), uh_widest) AS uh_sd_7 FROM uh_step_40{{ d.fence }}
 ),
 uh_step_42 AS (
-SELECT *, uh_above_17 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_17) * uh_lean_17
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_17) * uh_lean_17) * uh_lean_17
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_17) * uh_lean_17) * uh_lean_17)
-      * uh_lean_17 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_17)
-      * uh_lean_17) * uh_lean_17) * uh_lean_17) * uh_lean_17) * uh_sd_17) * uh_sd_17) * uh_sd_17)
-      * uh_sd_17) * uh_sd_17)) - uh_below_17 AS uh_excess_17, LEAST(GREATEST(uh_t2
-      + uh_excess_7 * CASE WHEN (uh_t2 - uh_t1) * (uh_excess_6 - uh_excess_7)
-      > 0 THEN LEAST((uh_t2 - uh_t1) / NULLIF(uh_excess_6 - uh_excess_7, 0), uh_longest) ELSE 0
-      END, uh_low + 0.02e0 * (uh_t2 - uh_low)), uh_high) AS uh_t3, LEAST(GREATEST(uh_t2_3
-      + uh_excess_27 * CASE WHEN (uh_t2_3 - uh_t1_3) * (uh_excess_26 - uh_excess_27)
-      > 0 THEN LEAST((uh_t2_3 - uh_t1_3) / NULLIF(uh_excess_26 - uh_excess_27, 0), uh_longest)
-      ELSE 0 END, uh_low_3 + 0.02e0 * (uh_t2_3 - uh_low_3)), uh_high_3) AS uh_t3_3 FROM uh_step_41{{ d.fence }}
+SELECT *, uh_above_7 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_7) * uh_lean_7
+      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_7) * uh_lean_7) * uh_lean_7
+      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_7) * uh_lean_7) * uh_lean_7)
+      * uh_lean_7 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_7)
+      * uh_lean_7) * uh_lean_7) * uh_lean_7) * uh_lean_7) * uh_sd_7) * uh_sd_7) * uh_sd_7)
+      * uh_sd_7) * uh_sd_7)) - uh_below_7 AS uh_excess_7 FROM uh_step_41{{ d.fence }}
 ),
 uh_step_43 AS (
-SELECT *, uh_above_sum_3 + (uh_next_3 - uh_t3_3) * uh_above_count_3 AS uh_above_28,
-    uh_above_sum + (uh_next - uh_t3) * uh_above_count AS uh_above_8, uh_above_squares_3
-      + (uh_next_3 - uh_t3_3) * (2 * uh_above_sum_3 + (uh_next_3 - uh_t3_3) * uh_above_count_3)
-      AS uh_above_sq_28, uh_above_squares + (uh_next - uh_t3) * (2 * uh_above_sum
-      + (uh_next - uh_t3) * uh_above_count) AS uh_above_sq_8,
-    uh_below_sum_3 + (uh_t3_3 - uh_low_3) * uh_below_count_3 AS uh_below_28,
-    uh_most * (uh_below_sum + (uh_t3 - uh_low) * uh_below_count) AS uh_below_8,
-    uh_below_squares_3 + (uh_t3_3 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t3_3 - uh_low_3)
-      * uh_below_count_3) AS uh_below_sq_28, uh_weight_sq * (uh_below_squares + (uh_t3 - uh_low)
-      * (2 * uh_below_sum + (uh_t3 - uh_low) * uh_below_count)) AS uh_below_sq_8,
-    LEAST(GREATEST(uh_t2_2 + uh_excess_17 * CASE WHEN (uh_t2_2 - uh_t1_2)
-      * (uh_excess_16 - uh_excess_17) > 0 THEN LEAST((uh_t2_2 - uh_t1_2)
-      / NULLIF(uh_excess_16 - uh_excess_17, 0), uh_longest) ELSE 0 END,
-      uh_low_2 + 0.02e0 * (uh_t2_2 - uh_low_2)), uh_high_2) AS uh_t3_2 FROM uh_step_42{{ d.fence }}
+SELECT *, LEAST(GREATEST(uh_t2 + uh_excess_7 * CASE WHEN (uh_t2 - uh_t1)
+      * (uh_excess_6 - uh_excess_7) > 0 THEN LEAST((uh_t2 - uh_t1)
+      / NULLIF(uh_excess_6 - uh_excess_7, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
+      * (uh_t2 - uh_low)), uh_high) AS uh_t3 FROM uh_step_42{{ d.fence }}
 ),
 uh_step_44 AS (
-SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t3_2) * uh_above_count_2 AS uh_above_18,
-    uh_above_squares_2 + (uh_next_2 - uh_t3_2) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t3_2)
-      * uh_above_count_2) AS uh_above_sq_18,
-    uh_below_part_5 * (uh_below_sum_2 + (uh_t3_2 - uh_low_2) * uh_below_count_2) AS uh_below_18,
-    uh_weight_sq_2 * (uh_below_squares_2 + (uh_t3_2 - uh_low_2) * (2 * uh_below_sum_2
-      + (uh_t3_2 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_18, 1 - 2
-      * (uh_below_sq_28 * (uh_above_28 * uh_above_28)) / GREATEST(uh_above_sq_28
-      * (uh_below_28 * uh_below_28) + uh_below_sq_28 * (uh_above_28 * uh_above_28), 1e-280)
-      AS uh_lean_28, 1 - 2 * (uh_below_sq_8 * (uh_above_8 * uh_above_8))
-      / GREATEST(uh_above_sq_8 * (uh_below_8 * uh_below_8) + uh_below_sq_8
-      * (uh_above_8 * uh_above_8), 1e-280) AS uh_lean_8, LEAST(SQRT(GREATEST(uh_above_sq_28
-      * (uh_below_28 * uh_below_28) + uh_below_sq_28 * (uh_above_28 * uh_above_28), 1e-280))
-      / GREATEST(uh_above_28 * uh_below_28, 1e-280), uh_widest) AS uh_sd_28,
-    LEAST(SQRT(GREATEST(uh_above_sq_8 * (uh_below_8 * uh_below_8) + uh_below_sq_8
-      * (uh_above_8 * uh_above_8), 1e-280)) / GREATEST(uh_above_8 * uh_below_8, 1e-280),
-      uh_widest) AS uh_sd_8 FROM uh_step_43{{ d.fence }}
+SELECT *, uh_above_sum + (uh_next - uh_t3) * uh_above_count AS uh_above_8,
+    uh_above_squares + (uh_next - uh_t3) * (2 * uh_above_sum + (uh_next - uh_t3)
+      * uh_above_count) AS uh_above_sq_8,
+    uh_below_part * (uh_below_sum + (uh_t3 - uh_low) * uh_below_count) AS uh_below_8,
+    uh_weight_sq * (uh_below_squares + (uh_t3 - uh_low) * (2 * uh_below_sum + (uh_t3 - uh_low)
+      * uh_below_count)) AS uh_below_sq_8 FROM uh_step_43{{ d.fence }}
 ),
 uh_step_45 AS (
-SELECT *, uh_above_28 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_28) * uh_lean_28
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_28) * uh_lean_28) * uh_lean_28
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_28) * uh_lean_28) * uh_lean_28)
-      * uh_lean_28 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_28)
-      * uh_lean_28) * uh_lean_28) * uh_lean_28) * uh_lean_28) * uh_sd_28) * uh_sd_28) * uh_sd_28)
-      * uh_sd_28) * uh_sd_28)) - uh_below_28 AS uh_excess_28, uh_above_8 * EXP(- ((uh_z
-      + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_8) * uh_lean_8 + (uh_c20 + (uh_c21 + (uh_c22
-      + uh_c23 * uh_lean_8) * uh_lean_8) * uh_lean_8 + (uh_c30 + (uh_c31 + (uh_c32
-      + (uh_c33 + uh_c34 * uh_lean_8) * uh_lean_8) * uh_lean_8) * uh_lean_8 + (uh_c40
-      + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_8) * uh_lean_8) * uh_lean_8)
-      * uh_lean_8) * uh_lean_8) * uh_sd_8) * uh_sd_8) * uh_sd_8) * uh_sd_8) * uh_sd_8))
-      - uh_below_8 AS uh_excess_8, 1 - 2 * (uh_below_sq_18 * (uh_above_18 * uh_above_18))
-      / GREATEST(uh_above_sq_18 * (uh_below_18 * uh_below_18) + uh_below_sq_18
-      * (uh_above_18 * uh_above_18), 1e-280) AS uh_lean_18, LEAST(SQRT(GREATEST(uh_above_sq_18
-      * (uh_below_18 * uh_below_18) + uh_below_sq_18 * (uh_above_18 * uh_above_18), 1e-280))
-      / GREATEST(uh_above_18 * uh_below_18, 1e-280), uh_widest) AS uh_sd_18 FROM uh_step_44{{ d.fence }}
+SELECT *, 1 - 2 * (uh_below_sq_8 * (uh_above_8 * uh_above_8))
+      / GREATEST(uh_above_sq_8 * (uh_below_8 * uh_below_8) + uh_below_sq_8
+      * (uh_above_8 * uh_above_8), 1e-280) AS uh_lean_8, LEAST(SQRT(GREATEST(uh_above_sq_8
+      * (uh_below_8 * uh_below_8) + uh_below_sq_8 * (uh_above_8 * uh_above_8), 1e-280))
+      / GREATEST(uh_above_8 * uh_below_8, 1e-280), uh_widest) AS uh_sd_8 FROM uh_step_44{{ d.fence }}
 ),
 uh_step_46 AS (
-SELECT *, uh_above_18 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_18) * uh_lean_18
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_18) * uh_lean_18) * uh_lean_18
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_18) * uh_lean_18) * uh_lean_18)
-      * uh_lean_18 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_18)
-      * uh_lean_18) * uh_lean_18) * uh_lean_18) * uh_lean_18) * uh_sd_18) * uh_sd_18) * uh_sd_18)
-      * uh_sd_18) * uh_sd_18)) - uh_below_18 AS uh_excess_18, LEAST(GREATEST(uh_t3
-      + uh_excess_8 * CASE WHEN (uh_t3 - uh_t2) * (uh_excess_7 - uh_excess_8)
-      > 0 THEN LEAST((uh_t3 - uh_t2) / NULLIF(uh_excess_7 - uh_excess_8, 0), uh_longest) ELSE 0
-      END, uh_low + 0.02e0 * (uh_t3 - uh_low)), uh_high) AS uh_t4, LEAST(GREATEST(uh_t3_3
-      + uh_excess_28 * CASE WHEN (uh_t3_3 - uh_t2_3) * (uh_excess_27 - uh_excess_28)
-      > 0 THEN LEAST((uh_t3_3 - uh_t2_3) / NULLIF(uh_excess_27 - uh_excess_28, 0), uh_longest)
-      ELSE 0 END, uh_low_3 + 0.02e0 * (uh_t3_3 - uh_low_3)), uh_high_3) AS uh_t4_3 FROM uh_step_45{{ d.fence }}
+SELECT *, uh_above_8 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_8) * uh_lean_8
+      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_8) * uh_lean_8) * uh_lean_8
+      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_8) * uh_lean_8) * uh_lean_8)
+      * uh_lean_8 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_8)
+      * uh_lean_8) * uh_lean_8) * uh_lean_8) * uh_lean_8) * uh_sd_8) * uh_sd_8) * uh_sd_8)
+      * uh_sd_8) * uh_sd_8)) - uh_below_8 AS uh_excess_8 FROM uh_step_45{{ d.fence }}
 ),
 uh_step_47 AS (
-SELECT *, uh_above_sum_3 + (uh_next_3 - uh_t4_3) * uh_above_count_3 AS uh_above_29,
-    uh_above_sum + (uh_next - uh_t4) * uh_above_count AS uh_above_9, uh_above_squares_3
-      + (uh_next_3 - uh_t4_3) * (2 * uh_above_sum_3 + (uh_next_3 - uh_t4_3) * uh_above_count_3)
-      AS uh_above_sq_29, uh_above_squares + (uh_next - uh_t4) * (2 * uh_above_sum
-      + (uh_next - uh_t4) * uh_above_count) AS uh_above_sq_9,
-    uh_below_sum_3 + (uh_t4_3 - uh_low_3) * uh_below_count_3 AS uh_below_29,
-    uh_most * (uh_below_sum + (uh_t4 - uh_low) * uh_below_count) AS uh_below_9,
-    uh_below_squares_3 + (uh_t4_3 - uh_low_3) * (2 * uh_below_sum_3 + (uh_t4_3 - uh_low_3)
-      * uh_below_count_3) AS uh_below_sq_29, uh_weight_sq * (uh_below_squares + (uh_t4 - uh_low)
-      * (2 * uh_below_sum + (uh_t4 - uh_low) * uh_below_count)) AS uh_below_sq_9,
-    LEAST(GREATEST(uh_t3_2 + uh_excess_18 * CASE WHEN (uh_t3_2 - uh_t2_2)
-      * (uh_excess_17 - uh_excess_18) > 0 THEN LEAST((uh_t3_2 - uh_t2_2)
-      / NULLIF(uh_excess_17 - uh_excess_18, 0), uh_longest) ELSE 0 END,
-      uh_low_2 + 0.02e0 * (uh_t3_2 - uh_low_2)), uh_high_2) AS uh_t4_2 FROM uh_step_46{{ d.fence }}
+SELECT *, LEAST(GREATEST(uh_t3 + uh_excess_8 * CASE WHEN (uh_t3 - uh_t2)
+      * (uh_excess_7 - uh_excess_8) > 0 THEN LEAST((uh_t3 - uh_t2)
+      / NULLIF(uh_excess_7 - uh_excess_8, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
+      * (uh_t3 - uh_low)), uh_high) AS uh_t4 FROM uh_step_46{{ d.fence }}
 ),
 uh_step_48 AS (
-SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t4_2) * uh_above_count_2 AS uh_above_19,
-    uh_above_squares_2 + (uh_next_2 - uh_t4_2) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t4_2)
-      * uh_above_count_2) AS uh_above_sq_19,
-    uh_below_part_5 * (uh_below_sum_2 + (uh_t4_2 - uh_low_2) * uh_below_count_2) AS uh_below_19,
-    uh_weight_sq_2 * (uh_below_squares_2 + (uh_t4_2 - uh_low_2) * (2 * uh_below_sum_2
-      + (uh_t4_2 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_19, 1 - 2
-      * (uh_below_sq_29 * (uh_above_29 * uh_above_29)) / GREATEST(uh_above_sq_29
-      * (uh_below_29 * uh_below_29) + uh_below_sq_29 * (uh_above_29 * uh_above_29), 1e-280)
-      AS uh_lean_29, 1 - 2 * (uh_below_sq_9 * (uh_above_9 * uh_above_9))
-      / GREATEST(uh_above_sq_9 * (uh_below_9 * uh_below_9) + uh_below_sq_9
-      * (uh_above_9 * uh_above_9), 1e-280) AS uh_lean_9, LEAST(SQRT(GREATEST(uh_above_sq_29
-      * (uh_below_29 * uh_below_29) + uh_below_sq_29 * (uh_above_29 * uh_above_29), 1e-280))
-      / GREATEST(uh_above_29 * uh_below_29, 1e-280), uh_widest) AS uh_sd_29,
-    LEAST(SQRT(GREATEST(uh_above_sq_9 * (uh_below_9 * uh_below_9) + uh_below_sq_9
-      * (uh_above_9 * uh_above_9), 1e-280)) / GREATEST(uh_above_9 * uh_below_9, 1e-280),
-      uh_widest) AS uh_sd_9 FROM uh_step_47{{ d.fence }}
+SELECT *, uh_above_sum + (uh_next - uh_t4) * uh_above_count AS uh_above_9,
+    uh_above_squares + (uh_next - uh_t4) * (2 * uh_above_sum + (uh_next - uh_t4)
+      * uh_above_count) AS uh_above_sq_9,
+    uh_below_part * (uh_below_sum + (uh_t4 - uh_low) * uh_below_count) AS uh_below_9,
+    uh_weight_sq * (uh_below_squares + (uh_t4 - uh_low) * (2 * uh_below_sum + (uh_t4 - uh_low)
+      * uh_below_count)) AS uh_below_sq_9 FROM uh_step_47{{ d.fence }}
 ),
 uh_step_49 AS (
-SELECT *, uh_above_29 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_29) * uh_lean_29
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_29) * uh_lean_29) * uh_lean_29
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_29) * uh_lean_29) * uh_lean_29)
-      * uh_lean_29 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_29)
-      * uh_lean_29) * uh_lean_29) * uh_lean_29) * uh_lean_29) * uh_sd_29) * uh_sd_29) * uh_sd_29)
-      * uh_sd_29) * uh_sd_29)) - uh_below_29 AS uh_excess_29, uh_above_9 * EXP(- ((uh_z
-      + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_9) * uh_lean_9 + (uh_c20 + (uh_c21 + (uh_c22
-      + uh_c23 * uh_lean_9) * uh_lean_9) * uh_lean_9 + (uh_c30 + (uh_c31 + (uh_c32
-      + (uh_c33 + uh_c34 * uh_lean_9) * uh_lean_9) * uh_lean_9) * uh_lean_9 + (uh_c40
-      + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_9) * uh_lean_9) * uh_lean_9)
-      * uh_lean_9) * uh_lean_9) * uh_sd_9) * uh_sd_9) * uh_sd_9) * uh_sd_9) * uh_sd_9))
-      - uh_below_9 AS uh_excess_9, 1 - 2 * (uh_below_sq_19 * (uh_above_19 * uh_above_19))
-      / GREATEST(uh_above_sq_19 * (uh_below_19 * uh_below_19) + uh_below_sq_19
-      * (uh_above_19 * uh_above_19), 1e-280) AS uh_lean_19, LEAST(SQRT(GREATEST(uh_above_sq_19
-      * (uh_below_19 * uh_below_19) + uh_below_sq_19 * (uh_above_19 * uh_above_19), 1e-280))
-      / GREATEST(uh_above_19 * uh_below_19, 1e-280), uh_widest) AS uh_sd_19 FROM uh_step_48{{ d.fence }}
+SELECT *, 1 - 2 * (uh_below_sq_9 * (uh_above_9 * uh_above_9))
+      / GREATEST(uh_above_sq_9 * (uh_below_9 * uh_below_9) + uh_below_sq_9
+      * (uh_above_9 * uh_above_9), 1e-280) AS uh_lean_9, LEAST(SQRT(GREATEST(uh_above_sq_9
+      * (uh_below_9 * uh_below_9) + uh_below_sq_9 * (uh_above_9 * uh_above_9), 1e-280))
+      / GREATEST(uh_above_9 * uh_below_9, 1e-280), uh_widest) AS uh_sd_9 FROM uh_step_48{{ d.fence }}
 ),
 uh_step_50 AS (
-SELECT *, uh_above_19 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_19) * uh_lean_19
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_19) * uh_lean_19) * uh_lean_19
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_19) * uh_lean_19) * uh_lean_19)
-      * uh_lean_19 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_19)
-      * uh_lean_19) * uh_lean_19) * uh_lean_19) * uh_lean_19) * uh_sd_19) * uh_sd_19) * uh_sd_19)
-      * uh_sd_19) * uh_sd_19)) - uh_below_19 AS uh_excess_19, LEAST(GREATEST(uh_t4
-      + uh_excess_9 * CASE WHEN (uh_t4 - uh_t3) * (uh_excess_8 - uh_excess_9)
-      > 0 THEN LEAST((uh_t4 - uh_t3) / NULLIF(uh_excess_8 - uh_excess_9, 0), uh_longest) ELSE 0
-      END, uh_low + 0.02e0 * (uh_t4 - uh_low)), uh_high) AS uh_t5, LEAST(GREATEST(uh_t4_3
-      + uh_excess_29 * CASE WHEN (uh_t4_3 - uh_t3_3) * (uh_excess_28 - uh_excess_29)
-      > 0 THEN LEAST((uh_t4_3 - uh_t3_3) / NULLIF(uh_excess_28 - uh_excess_29, 0), uh_longest)
-      ELSE 0 END, uh_low_3 + 0.02e0 * (uh_t4_3 - uh_low_3)), uh_high_3) AS uh_t5_3 FROM uh_step_49{{ d.fence }}
+SELECT *, uh_above_9 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_9) * uh_lean_9
+      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_9) * uh_lean_9) * uh_lean_9
+      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_9) * uh_lean_9) * uh_lean_9)
+      * uh_lean_9 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_9)
+      * uh_lean_9) * uh_lean_9) * uh_lean_9) * uh_lean_9) * uh_sd_9) * uh_sd_9) * uh_sd_9)
+      * uh_sd_9) * uh_sd_9)) - uh_below_9 AS uh_excess_9 FROM uh_step_49{{ d.fence }}
 ),
 uh_step_51 AS (
-SELECT *, uh_above_sum + (uh_next - uh_t5) * uh_above_count AS uh_above_10,
-    uh_above_sum_3 + (uh_next_3 - uh_t5_3) * uh_above_count_3 AS uh_above_30,
-    uh_above_squares + (uh_next - uh_t5) * (2 * uh_above_sum + (uh_next - uh_t5)
-      * uh_above_count) AS uh_above_sq_10, uh_above_squares_3 + (uh_next_3 - uh_t5_3)
-      * (2 * uh_above_sum_3 + (uh_next_3 - uh_t5_3) * uh_above_count_3) AS uh_above_sq_30,
-    uh_most * (uh_below_sum + (uh_t5 - uh_low) * uh_below_count) AS uh_below_10,
-    uh_below_sum_3 + (uh_t5_3 - uh_low_3) * uh_below_count_3 AS uh_below_30,
-    uh_weight_sq * (uh_below_squares + (uh_t5 - uh_low) * (2 * uh_below_sum + (uh_t5 - uh_low)
-      * uh_below_count)) AS uh_below_sq_10, uh_below_squares_3 + (uh_t5_3 - uh_low_3)
-      * (2 * uh_below_sum_3 + (uh_t5_3 - uh_low_3) * uh_below_count_3) AS uh_below_sq_30,
-    LEAST(GREATEST(uh_t4_2 + uh_excess_19 * CASE WHEN (uh_t4_2 - uh_t3_2)
-      * (uh_excess_18 - uh_excess_19) > 0 THEN LEAST((uh_t4_2 - uh_t3_2)
-      / NULLIF(uh_excess_18 - uh_excess_19, 0), uh_longest) ELSE 0 END,
-      uh_low_2 + 0.02e0 * (uh_t4_2 - uh_low_2)), uh_high_2) AS uh_t5_2 FROM uh_step_50{{ d.fence }}
+SELECT *, LEAST(GREATEST(uh_t4 + uh_excess_9 * CASE WHEN (uh_t4 - uh_t3)
+      * (uh_excess_8 - uh_excess_9) > 0 THEN LEAST((uh_t4 - uh_t3)
+      / NULLIF(uh_excess_8 - uh_excess_9, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
+      * (uh_t4 - uh_low)), uh_high) AS uh_t5 FROM uh_step_50{{ d.fence }}
 ),
 uh_step_52 AS (
-SELECT *, uh_above_sum_2 + (uh_next_2 - uh_t5_2) * uh_above_count_2 AS uh_above_20,
-    uh_above_squares_2 + (uh_next_2 - uh_t5_2) * (2 * uh_above_sum_2 + (uh_next_2 - uh_t5_2)
-      * uh_above_count_2) AS uh_above_sq_20,
-    uh_below_part_5 * (uh_below_sum_2 + (uh_t5_2 - uh_low_2) * uh_below_count_2) AS uh_below_20,
-    uh_weight_sq_2 * (uh_below_squares_2 + (uh_t5_2 - uh_low_2) * (2 * uh_below_sum_2
-      + (uh_t5_2 - uh_low_2) * uh_below_count_2)) AS uh_below_sq_20, 1 - 2
-      * (uh_below_sq_10 * (uh_above_10 * uh_above_10)) / GREATEST(uh_above_sq_10
-      * (uh_below_10 * uh_below_10) + uh_below_sq_10 * (uh_above_10 * uh_above_10), 1e-280)
-      AS uh_lean_10, 1 - 2 * (uh_below_sq_30 * (uh_above_30 * uh_above_30))
-      / GREATEST(uh_above_sq_30 * (uh_below_30 * uh_below_30) + uh_below_sq_30
-      * (uh_above_30 * uh_above_30), 1e-280) AS uh_lean_30, LEAST(SQRT(GREATEST(uh_above_sq_10
-      * (uh_below_10 * uh_below_10) + uh_below_sq_10 * (uh_above_10 * uh_above_10), 1e-280))
-      / GREATEST(uh_above_10 * uh_below_10, 1e-280), uh_widest) AS uh_sd_10,
-    LEAST(SQRT(GREATEST(uh_above_sq_30 * (uh_below_30 * uh_below_30)
-      + uh_below_sq_30 * (uh_above_30 * uh_above_30), 1e-280))
-      / GREATEST(uh_above_30 * uh_below_30, 1e-280), uh_widest) AS uh_sd_30 FROM uh_step_51{{ d.fence }}
+SELECT *, uh_above_sum + (uh_next - uh_t5) * uh_above_count AS uh_above_10,
+    uh_above_squares + (uh_next - uh_t5) * (2 * uh_above_sum + (uh_next - uh_t5)
+      * uh_above_count) AS uh_above_sq_10,
+    uh_below_part * (uh_below_sum + (uh_t5 - uh_low) * uh_below_count) AS uh_below_10,
+    uh_weight_sq * (uh_below_squares + (uh_t5 - uh_low) * (2 * uh_below_sum + (uh_t5 - uh_low)
+      * uh_below_count)) AS uh_below_sq_10 FROM uh_step_51{{ d.fence }}
 ),
 uh_step_53 AS (
+SELECT *, 1 - 2 * (uh_below_sq_10 * (uh_above_10 * uh_above_10))
+      / GREATEST(uh_above_sq_10 * (uh_below_10 * uh_below_10) + uh_below_sq_10
+      * (uh_above_10 * uh_above_10), 1e-280) AS uh_lean_10, LEAST(SQRT(GREATEST(uh_above_sq_10
+      * (uh_below_10 * uh_below_10) + uh_below_sq_10 * (uh_above_10 * uh_above_10), 1e-280))
+      / GREATEST(uh_above_10 * uh_below_10, 1e-280), uh_widest) AS uh_sd_10 FROM uh_step_52{{ d.fence }}
+),
+uh_step_54 AS (
 SELECT *, uh_above_10 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_10) * uh_lean_10
       + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_10) * uh_lean_10) * uh_lean_10
       + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_10) * uh_lean_10) * uh_lean_10)
       * uh_lean_10 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_10)
       * uh_lean_10) * uh_lean_10) * uh_lean_10) * uh_lean_10) * uh_sd_10) * uh_sd_10) * uh_sd_10)
-      * uh_sd_10) * uh_sd_10)) - uh_below_10 AS uh_excess_10, uh_above_30 * EXP(- ((uh_z
-      + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_30) * uh_lean_30 + (uh_c20 + (uh_c21
-      + (uh_c22 + uh_c23 * uh_lean_30) * uh_lean_30) * uh_lean_30 + (uh_c30 + (uh_c31
-      + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_30) * uh_lean_30) * uh_lean_30) * uh_lean_30
-      + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_30) * uh_lean_30)
-      * uh_lean_30) * uh_lean_30) * uh_lean_30) * uh_sd_30) * uh_sd_30) * uh_sd_30) * uh_sd_30)
-      * uh_sd_30)) - uh_below_30 AS uh_excess_30, 1 - 2 * (uh_below_sq_20
-      * (uh_above_20 * uh_above_20)) / GREATEST(uh_above_sq_20 * (uh_below_20 * uh_below_20)
-      + uh_below_sq_20 * (uh_above_20 * uh_above_20), 1e-280) AS uh_lean_20,
-    LEAST(SQRT(GREATEST(uh_above_sq_20 * (uh_below_20 * uh_below_20)
-      + uh_below_sq_20 * (uh_above_20 * uh_above_20), 1e-280))
-      / GREATEST(uh_above_20 * uh_below_20, 1e-280), uh_widest) AS uh_sd_20 FROM uh_step_52{{ d.fence }}
-),
-uh_step_54 AS (
-SELECT *, uh_above_20 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_20) * uh_lean_20
-      + (uh_c20 + (uh_c21 + (uh_c22 + uh_c23 * uh_lean_20) * uh_lean_20) * uh_lean_20
-      + (uh_c30 + (uh_c31 + (uh_c32 + (uh_c33 + uh_c34 * uh_lean_20) * uh_lean_20) * uh_lean_20)
-      * uh_lean_20 + (uh_c40 + (uh_c41 + (uh_c42 + (uh_c43 + (uh_c44 + uh_c45 * uh_lean_20)
-      * uh_lean_20) * uh_lean_20) * uh_lean_20) * uh_lean_20) * uh_sd_20) * uh_sd_20) * uh_sd_20)
-      * uh_sd_20) * uh_sd_20)) - uh_below_20 AS uh_excess_20, CASE
-      WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE WHEN (uh_t5 - uh_t4)
-      * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
-      / NULLIF(uh_excess_9 - uh_excess_10, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
-      * (uh_t5 - uh_low)), uh_high) ELSE 0 END AS uh_limit, CASE
-      WHEN uh_sum_3 > 0 THEN LEAST(GREATEST(uh_t5_3 + uh_excess_30 * CASE WHEN (uh_t5_3 - uh_t4_3)
-      * (uh_excess_29 - uh_excess_30) > 0 THEN LEAST((uh_t5_3 - uh_t4_3)
-      / NULLIF(uh_excess_29 - uh_excess_30, 0), uh_longest) ELSE 0 END,
-      uh_low_3 + 0.02e0 * (uh_t5_3 - uh_low_3)), uh_high_3) ELSE 0 END AS uh_limit_3 FROM uh_step_53{{ d.fence }}
+      * uh_sd_10) * uh_sd_10)) - uh_below_10 AS uh_excess_10 FROM uh_step_53{{ d.fence }}
 ),
 uh_step_55 AS (
-SELECT *, CASE WHEN uh_sum_2 > 0 THEN LEAST(GREATEST(uh_t5_2 + uh_excess_20 * CASE
-      WHEN (uh_t5_2 - uh_t4_2) * (uh_excess_19 - uh_excess_20) > 0 THEN LEAST((uh_t5_2 - uh_t4_2)
-      / NULLIF(uh_excess_19 - uh_excess_20, 0), uh_longest) ELSE 0 END,
-      uh_low_2 + 0.02e0 * (uh_t5_2 - uh_low_2)), uh_high_2) ELSE 0 END AS uh_limit_2 FROM uh_step_54{{ d.fence }}
+SELECT *, CASE WHEN uh_sum_2 > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE WHEN (uh_t5
+      - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
+      / NULLIF(uh_excess_9 - uh_excess_10, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
+      * (uh_t5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_54{{ d.fence }}
 ),
 uh_step_56 AS (
-SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_limit_2 END) OVER (PARTITION BY {{ keys }})
-      AS uh_lower_limit, MAX(CASE WHEN uh_end = 'upper' THEN uh_limit_2
+SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_limit END) OVER (PARTITION BY {{ keys }})
+      AS uh_lower_limit, MAX(CASE WHEN uh_end = 'upper' THEN uh_limit
       END) OVER (PARTITION BY {{ keys }}) AS uh_upper_limit FROM uh_step_55{{ d.fence }}
 ),
 uh_computed AS (
@@ -1068,16 +584,14 @@ SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THE
     CASE WHEN uh_people > 0 THEN uh_lower ELSE uh_scale_lowest END AS lower,
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
     CASE WHEN uh_people > 0 THEN LEAST(CASE WHEN 1 - uh_n_wrong
-      > 0 THEN uh_scale_lowest + GREATEST(uh_limit, GREATEST(uh_limit_part, 0))
+      > 0 THEN uh_scale_lowest + GREATEST(uh_lower_limit, GREATEST(uh_limit_part, 0))
       ELSE uh_scale_lowest + uh_lower_limit END, uh_lower) ELSE uh_scale_lowest END AS ci_lower,
-    CASE WHEN uh_people > 0 THEN GREATEST(CASE WHEN 1 - uh_n_wrong
-      > 0 THEN uh_scale_highest - uh_limit_3 ELSE uh_scale_highest - uh_upper_limit END,
-      uh_upper) ELSE uh_scale_highest END AS ci_upper,
+    CASE WHEN uh_people > 0 THEN GREATEST(uh_scale_highest - uh_upper_limit, uh_upper)
+      ELSE uh_scale_highest END AS ci_upper,
     CASE WHEN uh_people > 0 THEN uh_average_part_2 ELSE NULL END AS average,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
-    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
-      WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
-      AS uh_note_few_ratings,
+    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE WHEN uh_people
+      > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
     CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
 FROM uh_step_56 WHERE uh_end = 'lower' AND uh_place = 1
@@ -1092,12 +606,14 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
+/* How many ends come before each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
 uh_ranks AS (
+/* The ranks that every item may have. */
 SELECT {{ keys }}, MAX(CASE WHEN uh_is_lower = 0 THEN uh_lowers + 1 END) AS best_rank,
     MAX(CASE WHEN uh_is_lower = 1 THEN uh_passed - uh_lowers END) AS worst_rank
 FROM uh_placed GROUP BY {{ keys }}
@@ -1112,10 +628,11 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -1126,9 +643,9 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}

@@ -6,9 +6,9 @@ SELECT *, SUM(uh_scale_value * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) 
       ELSE uh_scale_highest - uh_scale_value END AS uh_bound_part FROM uh_spread{{ d.fence }}
 ),
 uh_step_2 AS (
-SELECT *, SUM(uh_bound_part * (CASE WHEN uh_place > uh_scale_size + (-1) THEN 0 ELSE CASE
-      WHEN uh_place <= 1 THEN 0 ELSE 1 / uh_q - 1 END
-      END * uh_count)) OVER (PARTITION BY {{ keys }},
+SELECT *, SUM(uh_bound_part * (CASE WHEN uh_place > uh_scale_size + (-1) THEN 0
+      ELSE CASE WHEN uh_place <= 1 THEN 0 ELSE 1 / uh_q - 1 END END
+      * uh_count)) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_bound_part_2,
     SUM(CASE WHEN uh_place > uh_scale_size + (-1) THEN 0 ELSE CASE WHEN uh_place <= 1 THEN 0
       ELSE 1 / uh_q - 1 END END * uh_count) OVER (PARTITION BY {{ keys }},
@@ -57,12 +57,14 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
+/* How many ends come before each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
 uh_ranks AS (
+/* The ranks that every item may have. */
 SELECT {{ keys }}, MAX(CASE WHEN uh_is_lower = 0 THEN uh_lowers + 1 END) AS best_rank,
     MAX(CASE WHEN uh_is_lower = 1 THEN uh_passed - uh_lowers END) AS worst_rank
 FROM uh_placed GROUP BY {{ keys }}
@@ -77,9 +79,9 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(NULL AS 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes
 FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
@@ -91,9 +93,10 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(NULL AS 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated
 {%- endif %}
 {%- endmacro %}
 
@@ -131,8 +134,8 @@ SELECT *, SUM(uh_below_count_part * GREATEST(uh_place_2 - uh_extra_part,
 FROM uh_step_3{{ d.fence }}
 ),
 uh_step_5 AS (
-SELECT *, uh_below_part + uh_extra AS uh_below, SUM(GREATEST(uh_place_2 - uh_extra_part,
-      0) * (uh_below_sq_weights_part * GREATEST(uh_place_2 - uh_extra_part,
+SELECT *, uh_below_part + uh_extra AS uh_below, SUM(GREATEST(uh_place_2 - uh_extra_part, 0)
+      * (uh_below_sq_weights_part * GREATEST(uh_place_2 - uh_extra_part,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part,
     LEAST(uh_sum / NULLIF(uh_people, 0), uh_bound_part_3) AS uh_bound FROM uh_step_4{{ d.fence }}
 ),
@@ -141,12 +144,12 @@ SELECT *, SUM(uh_count * GREATEST(uh_extra_part - uh_place_2,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above, SUM(GREATEST(uh_extra_part
       - uh_place_2, 0) * (uh_count * GREATEST(uh_extra_part - uh_place_2,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq,
-    uh_below_sq_part + uh_extra * uh_extra AS uh_below_sq, MAX(CASE
-      WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound,
-    SUM(uh_mass_part * CASE WHEN uh_bound > uh_extra_part THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_mass_part_2, MAX(CASE
-      WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound
-FROM uh_step_5{{ d.fence }}
+    uh_below_sq_part + uh_extra * uh_extra AS uh_below_sq,
+    MAX(CASE WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_lower_bound, SUM(uh_mass_part * CASE WHEN uh_bound > uh_extra_part THEN uh_count
+      ELSE 0 END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_mass_part_2,
+    MAX(CASE WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_upper_bound FROM uh_step_5{{ d.fence }}
 ),
 uh_step_7 AS (
 SELECT *, 1 - 2 * (uh_below_sq * (uh_above * uh_above)) / GREATEST(uh_above_sq
@@ -299,9 +302,9 @@ SELECT *, uh_above_4 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_4) * 
 uh_step_30 AS (
 SELECT *, MAX(CASE WHEN uh_place <= CASE WHEN uh_excess_4 > 0 THEN uh_middle_4
       ELSE uh_low_part_3 END THEN uh_extra_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place <= CASE
-      WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4 END THEN uh_extra_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next FROM uh_step_29{{ d.fence }}
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place
+      <= CASE WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4 END THEN uh_extra_part
+      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next FROM uh_step_29{{ d.fence }}
 ),
 uh_step_31 AS (
 SELECT *, SUM(CASE WHEN uh_extra_part > uh_low THEN uh_count ELSE 0
@@ -513,8 +516,8 @@ SELECT *, uh_above_10 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_10) 
       * uh_sd_10) * uh_sd_10)) - uh_below_10 AS uh_excess_10 FROM uh_step_59{{ d.fence }}
 ),
 uh_step_61 AS (
-SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE
-      WHEN (uh_t5 - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
+SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE WHEN (uh_t5
+      - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
       / NULLIF(uh_excess_9 - uh_excess_10, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
       * (uh_t5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_60{{ d.fence }}
 ),
@@ -548,12 +551,14 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
+/* How many ends come before each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
 uh_ranks AS (
+/* The ranks that every item may have. */
 SELECT {{ keys }}, MAX(CASE WHEN uh_is_lower = 0 THEN uh_lowers + 1 END) AS best_rank,
     MAX(CASE WHEN uh_is_lower = 1 THEN uh_passed - uh_lowers END) AS worst_rank
 FROM uh_placed GROUP BY {{ keys }}
@@ -568,9 +573,9 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(NULL AS 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes
 FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
@@ -582,8 +587,9 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(NULL AS 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated
 {%- endif %}
 {%- endmacro %}

@@ -3,8 +3,8 @@
 uh_step_1 AS (
 SELECT *, SUM(uh_scale_value * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_average_part,
     CASE WHEN uh_place > uh_scale_size + (-1) THEN 0 ELSE CASE WHEN uh_place <= 1 THEN 0
-      ELSE 1 / uh_q - 1 END END AS uh_bound_with_n_part, CASE
-      WHEN uh_end = 'lower' THEN uh_scale_value - uh_scale_lowest
+      ELSE 1 / uh_q - 1 END END AS uh_bound_with_n_part,
+    CASE WHEN uh_end = 'lower' THEN uh_scale_value - uh_scale_lowest
       ELSE uh_scale_highest - uh_scale_value END AS uh_bound_with_n_part_2,
     SUM(uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_people FROM uh_spread{{ d.fence }}
 ),
@@ -16,49 +16,40 @@ SELECT *, SUM(uh_bound_with_n_part_2
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_bound_with_n_part_3,
     COALESCE(LAG(uh_bound_with_n_part_2) OVER (PARTITION BY {{ keys }},
-      uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_6,
+      uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_5,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part,
     SUM(uh_bound_with_n_part_2 * uh_count) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_sum
 FROM uh_step_1{{ d.fence }}
 ),
 uh_step_3 AS (
 SELECT *, MIN((uh_sum + uh_bound_part) / NULLIF(uh_people + uh_bound_with_n_part_3,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_part_2, SUM((uh_bound_with_n_part_6
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_part_2, SUM((uh_bound_with_n_part_5
       - uh_bound_with_n_part_2) * GREATEST(uh_n_part - uh_people - uh_bound_with_n_part_3,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_7 FROM uh_step_2{{ d.fence }}
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_6 FROM uh_step_2{{ d.fence }}
 ),
 uh_step_4 AS (
 SELECT *, LEAST(uh_sum / NULLIF(uh_people, 0), uh_bound_part_2) AS uh_bound FROM uh_step_3{{ d.fence }}
 ),
 uh_step_5 AS (
-SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
-      AS uh_lower_bound, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound
-      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound FROM uh_step_4{{ d.fence }}
+SELECT *, SUM(uh_bound_with_n_part * CASE WHEN uh_bound > uh_bound_with_n_part_2 THEN uh_count
+      ELSE 0 END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_4 FROM uh_step_4{{ d.fence }}
 ),
 uh_step_6 AS (
-SELECT *,
-    CASE WHEN uh_end = 'lower' THEN uh_lower_bound ELSE uh_upper_bound END AS uh_bound_with_n_part_4
+SELECT *, CASE WHEN uh_people + uh_bound_with_n_part_4 > uh_n_part THEN (uh_sum
+      + CASE WHEN uh_end = 'lower' THEN uh_scale_lowest - uh_scale_lowest
+      ELSE uh_scale_highest - uh_scale_highest END * (uh_n_part - uh_people)
+      + uh_bound_with_n_part_6) / NULLIF(uh_n_part, 0) ELSE uh_bound END AS uh_bound_with_n
 FROM uh_step_5{{ d.fence }}
 ),
 uh_step_7 AS (
-SELECT *, SUM(uh_bound_with_n_part * CASE
-      WHEN uh_bound_with_n_part_4 > uh_bound_with_n_part_2 THEN uh_count ELSE 0
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_5 FROM uh_step_6{{ d.fence }}
+SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_lower_bound, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
+      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound_with_n,
+    MAX(CASE WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_upper_bound, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound_with_n
+      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound_with_n FROM uh_step_6{{ d.fence }}
 ),
 uh_step_8 AS (
-SELECT *, CASE WHEN uh_people + uh_bound_with_n_part_5 > uh_n_part THEN (uh_sum + CASE
-      WHEN uh_end = 'lower' THEN uh_scale_lowest - uh_scale_lowest
-      ELSE uh_scale_highest - uh_scale_highest END * (uh_n_part - uh_people)
-      + uh_bound_with_n_part_7) / NULLIF(uh_n_part, 0) ELSE uh_bound_with_n_part_4 END
-      AS uh_bound_with_n FROM uh_step_7{{ d.fence }}
-),
-uh_step_9 AS (
-SELECT *, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
-      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound_with_n, MAX(CASE
-      WHEN uh_end = 'upper' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
-      AS uh_upper_bound_with_n FROM uh_step_8{{ d.fence }}
-),
-uh_step_10 AS (
 SELECT *, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
       + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest),
       GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n, uh_scale_highest),
@@ -70,7 +61,7 @@ SELECT *, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
       - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest))
       ELSE GREATEST(LEAST(uh_scale_lowest + uh_lower_bound, uh_scale_highest),
       uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound,
-      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_9{{ d.fence }}
+      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_7{{ d.fence }}
 ),
 uh_computed AS (
 SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THEN (uh_lower
@@ -84,12 +75,11 @@ SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THE
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
     CASE WHEN uh_people > 0 THEN uh_average_part / NULLIF(uh_people, 0) ELSE NULL END AS average,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
-    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
-      WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
-      AS uh_note_few_ratings,
+    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE WHEN uh_people
+      > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
     CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
-FROM uh_step_10 WHERE uh_end = 'lower' AND uh_place = 1
+FROM uh_step_8 WHERE uh_end = 'lower' AND uh_place = 1
 ),
 {%- if ranks %}
 uh_rated AS (
@@ -101,12 +91,14 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
+/* How many ends come before each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
 uh_ranks AS (
+/* The ranks that every item may have. */
 SELECT {{ keys }}, MAX(CASE WHEN uh_is_lower = 0 THEN uh_lowers + 1 END) AS best_rank,
     MAX(CASE WHEN uh_is_lower = 1 THEN uh_passed - uh_lowers END) AS worst_rank
 FROM uh_placed GROUP BY {{ keys }}
@@ -121,10 +113,11 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -135,10 +128,10 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(NULL AS {{ d.double }}) AS ci_lower, CAST(NULL AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}
 
@@ -161,9 +154,9 @@ SELECT *, CASE WHEN uh_place > uh_scale_size + (-1) THEN 1 ELSE CASE WHEN uh_pla
     FLOOR((1 + uh_scale_size) / 2) AS uh_middle,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n ELSE uh_people END AS uh_n_part,
     CASE WHEN uh_end = 'lower' THEN uh_scale_lowest - uh_scale_lowest
-      ELSE uh_scale_highest - uh_scale_highest END AS uh_second_part, SUM(CASE
-      WHEN uh_place > uh_scale_size + (-1) THEN 1 ELSE CASE WHEN uh_place <= 1 THEN 1
-      ELSE uh_most * uh_most END END * uh_count) OVER (PARTITION BY {{ keys }},
+      ELSE uh_scale_highest - uh_scale_highest END AS uh_second_part, SUM(CASE WHEN uh_place
+      > uh_scale_size + (-1) THEN 1 ELSE CASE WHEN uh_place <= 1 THEN 1 ELSE uh_most * uh_most
+      END END * uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_second_part_10, COALESCE(LAG(uh_second_part_2) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place DESC), CASE WHEN uh_end = 'lower' THEN uh_scale_highest
@@ -178,7 +171,7 @@ SELECT *, uh_count * uh_first_part AS uh_below_count_part, SUM(uh_limit_at_part
     SUM(uh_mass_part * uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
       AS uh_bound_with_n_part, COALESCE(LAG(uh_limit_at_part) OVER (PARTITION BY {{ keys }},
-      uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_4,
+      uh_end ORDER BY uh_place DESC), uh_scale_highest - uh_scale_lowest) AS uh_bound_with_n_part_2,
     SUM(uh_first_part * uh_count) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_first_part_2,
     MAX(CASE WHEN uh_place <= uh_middle THEN uh_limit_at_part ELSE NULL
@@ -197,9 +190,9 @@ SELECT *, SUM(uh_below_count_part * GREATEST(uh_place_2 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_part,
     uh_below_count_part * uh_first_part AS uh_below_sq_weights_part, MIN((uh_sum + uh_bound_part)
       / NULLIF(uh_people + uh_bound_with_n_part, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_bound_part_2, SUM((uh_bound_with_n_part_4 - uh_limit_at_part)
+      AS uh_bound_part_2, SUM((uh_bound_with_n_part_2 - uh_limit_at_part)
       * GREATEST(uh_n_part - uh_people - uh_bound_with_n_part,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_5,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_3,
     MAX(uh_first_part * GREATEST(uh_place_2 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_extra,
     COALESCE(LAG(uh_first_part_2) OVER (PARTITION BY {{ keys }}, uh_end ORDER BY uh_place), 0)
@@ -210,8 +203,8 @@ SELECT *, SUM(uh_below_count_part * GREATEST(uh_place_2 - uh_limit_at_part,
       uh_end ORDER BY uh_place DESC), 0) AS uh_second_part_8 FROM uh_step_3{{ d.fence }}
 ),
 uh_step_5 AS (
-SELECT *, uh_below_part + uh_extra AS uh_below, SUM(GREATEST(uh_place_2 - uh_limit_at_part,
-      0) * (uh_below_sq_weights_part * GREATEST(uh_place_2 - uh_limit_at_part,
+SELECT *, uh_below_part + uh_extra AS uh_below, SUM(GREATEST(uh_place_2 - uh_limit_at_part, 0)
+      * (uh_below_sq_weights_part * GREATEST(uh_place_2 - uh_limit_at_part,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part,
     LEAST(uh_sum / NULLIF(uh_people, 0), uh_bound_part_2) AS uh_bound, SUM((uh_limit_at_part
       - uh_second_part_7) * uh_first_part_3) OVER (PARTITION BY {{ keys }},
@@ -228,22 +221,18 @@ SELECT *, SUM(uh_count * GREATEST(uh_limit_at_part - uh_place_2,
       - uh_place_2, 0) * (uh_count * GREATEST(uh_limit_at_part - uh_place_2,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq,
     uh_below_sq_part + uh_extra * uh_extra AS uh_below_sq, uh_second_part_6 - uh_first_part_4
-      + {{ k.k21 }} * (CASE WHEN uh_place <= 1 THEN 1 ELSE CASE
-      WHEN uh_place <= 2 THEN 1 ELSE GREATEST(1, uh_most) END END * (- (uh_limit_at_part)))
-      AS uh_limit_at_part_2, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound
-      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound, SUM(uh_mass_part * CASE
-      WHEN uh_bound > uh_limit_at_part THEN uh_count ELSE 0
+      + {{ k.k21 }} * (CASE WHEN uh_place <= 1 THEN 1
+      ELSE CASE WHEN uh_place <= 2 THEN 1 ELSE GREATEST(1, uh_most) END END
+      * (- (uh_limit_at_part))) AS uh_limit_at_part_2, SUM(uh_mass_part
+      * CASE WHEN uh_bound > uh_limit_at_part THEN uh_count ELSE 0
       END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_mass_part_2, SUM((uh_limit_at_part
       - uh_second_part_7)
       * (uh_second_part_13 + uh_second_part_12)) OVER (PARTITION BY {{ keys }},
       uh_end ORDER BY uh_place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-      AS uh_second_part_14, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound
-      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound FROM uh_step_5{{ d.fence }}
+      AS uh_second_part_14 FROM uh_step_5{{ d.fence }}
 ),
 uh_step_7 AS (
-SELECT *, CASE WHEN uh_end = 'lower' THEN uh_lower_bound ELSE uh_upper_bound END
-      AS uh_bound_with_n_part_2,
-    uh_limit_at_part_2 / NULLIF(uh_n_part + {{ k.k21 }}, 0) AS uh_center,
+SELECT *, uh_limit_at_part_2 / NULLIF(uh_n_part + {{ k.k21 }}, 0) AS uh_center,
     1 - 2 * (uh_below_sq * (uh_above * uh_above)) / GREATEST(uh_above_sq * (uh_below * uh_below)
       + uh_below_sq * (uh_above * uh_above), 1e-280) AS uh_lean,
     uh_people + uh_mass_part_2 AS uh_mass, LEAST(SQRT(GREATEST(uh_above_sq * (uh_below * uh_below)
@@ -251,8 +240,8 @@ SELECT *, CASE WHEN uh_end = 'lower' THEN uh_lower_bound ELSE uh_upper_bound END
       1e-280), uh_widest) AS uh_sd FROM uh_step_6{{ d.fence }}
 ),
 uh_step_8 AS (
-SELECT *, SUM(uh_mass_part * CASE WHEN uh_bound_with_n_part_2 > uh_limit_at_part THEN uh_count
-      ELSE 0 END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_bound_with_n_part_3,
+SELECT *, CASE WHEN uh_mass > uh_n_part THEN (uh_sum + uh_second_part * (uh_n_part - uh_people)
+      + uh_bound_with_n_part_3) / NULLIF(uh_n_part, 0) ELSE uh_bound END AS uh_bound_with_n,
     uh_above * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean) * uh_lean + (uh_c20
       + (uh_c21 + (uh_c22 + uh_c23 * uh_lean) * uh_lean) * uh_lean + (uh_c30 + (uh_c31
       + (uh_c32 + (uh_c33 + uh_c34 * uh_lean) * uh_lean) * uh_lean) * uh_lean + (uh_c40
@@ -263,44 +252,44 @@ SELECT *, SUM(uh_mass_part * CASE WHEN uh_bound_with_n_part_2 > uh_limit_at_part
     uh_limit_at_part_2 - (uh_n_part + {{ k.k21 }}) * uh_center AS uh_tilt FROM uh_step_7{{ d.fence }}
 ),
 uh_step_9 AS (
-SELECT *, CASE WHEN uh_people + uh_bound_with_n_part_3 > uh_n_part THEN (uh_sum
-      + uh_second_part * (uh_n_part - uh_people) + uh_bound_with_n_part_5) / NULLIF(uh_n_part,
-      0) ELSE uh_bound_with_n_part_2 END AS uh_bound_with_n, GREATEST(uh_limit_at_part + CASE
-      WHEN uh_leading > 0 THEN uh_center - {{ k.k23 }} * ({{ k.k23 }} * uh_tilt
+SELECT *, GREATEST(uh_limit_at_part + CASE WHEN uh_leading
+      > 0 THEN uh_center - {{ k.k23 }} * ({{ k.k23 }} * uh_tilt
       + SQRT(GREATEST({{ k.k22 }} * uh_tilt * uh_tilt + uh_leading
-      * (uh_second_part_9 + uh_second_part_14 + {{ k.k21 }} * (CASE
-      WHEN uh_place <= 1 THEN 1 ELSE CASE WHEN uh_place <= 2 THEN 1 ELSE GREATEST(1, uh_most)
-      END END * (- (uh_limit_at_part)) * (CASE WHEN uh_place <= 1 THEN 1 ELSE CASE
-      WHEN uh_place <= 2 THEN 1 ELSE GREATEST(1, uh_most) END END * (- (uh_limit_at_part))))
-      - (uh_limit_at_part_2 + uh_tilt) * uh_center), 0))) / NULLIF(uh_leading, 0)
-      ELSE - (uh_limit_at_part) END, 0) AS uh_limit_at_part_3,
+      * (uh_second_part_9 + uh_second_part_14 + {{ k.k21 }} * (CASE WHEN uh_place
+      <= 1 THEN 1 ELSE CASE WHEN uh_place <= 2 THEN 1 ELSE GREATEST(1, uh_most) END END
+      * (- (uh_limit_at_part)) * (CASE WHEN uh_place <= 1 THEN 1
+      ELSE CASE WHEN uh_place <= 2 THEN 1 ELSE GREATEST(1, uh_most) END END
+      * (- (uh_limit_at_part)))) - (uh_limit_at_part_2 + uh_tilt) * uh_center), 0)))
+      / NULLIF(uh_leading, 0) ELSE - (uh_limit_at_part) END, 0) AS uh_limit_at_part_3,
     CASE WHEN uh_excess > 0 THEN uh_middle ELSE 1 END AS uh_low_part,
-    CASE WHEN uh_excess > 0 THEN uh_scale_size ELSE uh_middle END AS uh_next_part FROM uh_step_8{{ d.fence }}
+    MAX(CASE WHEN uh_end = 'lower' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_lower_bound, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
+      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound_with_n,
+    CASE WHEN uh_excess > 0 THEN uh_scale_size ELSE uh_middle END AS uh_next_part,
+    MAX(CASE WHEN uh_end = 'upper' THEN uh_bound END) OVER (PARTITION BY {{ keys }})
+      AS uh_upper_bound, MAX(CASE WHEN uh_end = 'upper' THEN uh_bound_with_n
+      END) OVER (PARTITION BY {{ keys }}) AS uh_upper_bound_with_n FROM uh_step_8{{ d.fence }}
 ),
 uh_step_10 AS (
 SELECT *, CASE WHEN uh_limit_at_part_3 >= uh_limit_at_part THEN uh_limit_at_part_3 ELSE 0 END
-      AS uh_limit_at, MAX(CASE WHEN uh_end = 'lower' THEN uh_bound_with_n
-      END) OVER (PARTITION BY {{ keys }}) AS uh_lower_bound_with_n,
-    FLOOR((uh_low_part + uh_next_part) / 2) AS uh_middle_2, MAX(CASE
-      WHEN uh_end = 'upper' THEN uh_bound_with_n END) OVER (PARTITION BY {{ keys }})
-      AS uh_upper_bound_with_n FROM uh_step_9{{ d.fence }}
-),
-uh_step_11 AS (
-SELECT *, MAX(uh_limit_at) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_limit_part,
-    CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
+      AS uh_limit_at, CASE WHEN 1 - uh_n_wrong > 0 THEN LEAST(GREATEST(LEAST(uh_scale_lowest
       + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest),
       GREATEST(LEAST(uh_scale_highest - uh_upper_bound_with_n, uh_scale_highest),
       uh_scale_lowest)) ELSE LEAST(GREATEST(LEAST(uh_scale_lowest + uh_lower_bound,
       uh_scale_highest), uh_scale_lowest), GREATEST(LEAST(uh_scale_highest
       - uh_upper_bound, uh_scale_highest), uh_scale_lowest)) END AS uh_lower,
-    MAX(CASE WHEN uh_place <= uh_middle_2 THEN uh_limit_at_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_3, CASE
-      WHEN 1 - uh_n_wrong > 0 THEN GREATEST(LEAST(uh_scale_lowest
-      + uh_lower_bound_with_n, uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
+    FLOOR((uh_low_part + uh_next_part) / 2) AS uh_middle_2, CASE WHEN 1 - uh_n_wrong
+      > 0 THEN GREATEST(LEAST(uh_scale_lowest + uh_lower_bound_with_n,
+      uh_scale_highest), uh_scale_lowest, GREATEST(LEAST(uh_scale_highest
       - uh_upper_bound_with_n, uh_scale_highest), uh_scale_lowest))
       ELSE GREATEST(LEAST(uh_scale_lowest + uh_lower_bound, uh_scale_highest),
       uh_scale_lowest, GREATEST(LEAST(uh_scale_highest - uh_upper_bound,
-      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_10{{ d.fence }}
+      uh_scale_highest), uh_scale_lowest)) END AS uh_upper FROM uh_step_9{{ d.fence }}
+),
+uh_step_11 AS (
+SELECT *, MAX(uh_limit_at) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_limit_part,
+    MAX(CASE WHEN uh_place <= uh_middle_2 THEN uh_limit_at_part ELSE NULL
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_place_3 FROM uh_step_10{{ d.fence }}
 ),
 uh_step_12 AS (
 SELECT *, SUM(uh_count * GREATEST(uh_limit_at_part - uh_place_3,
@@ -308,8 +297,8 @@ SELECT *, SUM(uh_count * GREATEST(uh_limit_at_part - uh_place_3,
       - uh_place_3, 0) * (uh_count * GREATEST(uh_limit_at_part - uh_place_3,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_2, SUM(uh_below_count_part
       * GREATEST(uh_place_3 - uh_limit_at_part, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_part_2, SUM(GREATEST(uh_place_3 - uh_limit_at_part,
-      0) * (uh_below_sq_weights_part * GREATEST(uh_place_3 - uh_limit_at_part,
+      AS uh_below_part_2, SUM(GREATEST(uh_place_3 - uh_limit_at_part, 0)
+      * (uh_below_sq_weights_part * GREATEST(uh_place_3 - uh_limit_at_part,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_2,
     MAX(uh_first_part * GREATEST(uh_place_3 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_extra_2 FROM uh_step_11{{ d.fence }}
@@ -351,8 +340,8 @@ SELECT *, SUM(uh_count * GREATEST(uh_limit_at_part - uh_place_4,
       - uh_place_4, 0) * (uh_count * GREATEST(uh_limit_at_part - uh_place_4,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_3, SUM(uh_below_count_part
       * GREATEST(uh_place_4 - uh_limit_at_part, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_part_3, SUM(GREATEST(uh_place_4 - uh_limit_at_part,
-      0) * (uh_below_sq_weights_part * GREATEST(uh_place_4 - uh_limit_at_part,
+      AS uh_below_part_3, SUM(GREATEST(uh_place_4 - uh_limit_at_part, 0)
+      * (uh_below_sq_weights_part * GREATEST(uh_place_4 - uh_limit_at_part,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_3,
     MAX(uh_first_part * GREATEST(uh_place_4 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_extra_3 FROM uh_step_18{{ d.fence }}
@@ -394,8 +383,8 @@ SELECT *, SUM(uh_count * GREATEST(uh_limit_at_part - uh_place_5,
       - uh_place_5, 0) * (uh_count * GREATEST(uh_limit_at_part - uh_place_5,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_above_sq_4, SUM(uh_below_count_part
       * GREATEST(uh_place_5 - uh_limit_at_part, 0)) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_part_4, SUM(GREATEST(uh_place_5 - uh_limit_at_part,
-      0) * (uh_below_sq_weights_part * GREATEST(uh_place_5 - uh_limit_at_part,
+      AS uh_below_part_4, SUM(GREATEST(uh_place_5 - uh_limit_at_part, 0)
+      * (uh_below_sq_weights_part * GREATEST(uh_place_5 - uh_limit_at_part,
       0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_part_4,
     MAX(uh_first_part * GREATEST(uh_place_5 - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_extra_4 FROM uh_step_25{{ d.fence }}
@@ -422,9 +411,10 @@ SELECT *, uh_above_4 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_4) * 
 uh_step_30 AS (
 SELECT *, MAX(CASE WHEN uh_place <= CASE WHEN uh_excess_4 > 0 THEN uh_middle_4
       ELSE uh_low_part_3 END THEN uh_limit_at_part ELSE NULL
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place <= CASE
-      WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4 END THEN uh_limit_at_part
-      ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next FROM uh_step_29{{ d.fence }}
+      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_low, MAX(CASE WHEN uh_place
+      <= CASE WHEN uh_excess_4 > 0 THEN uh_next_part_3 ELSE uh_middle_4
+      END THEN uh_limit_at_part ELSE NULL END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_next
+FROM uh_step_29{{ d.fence }}
 ),
 uh_step_31 AS (
 SELECT *, SUM(CASE WHEN uh_limit_at_part > uh_low THEN uh_count ELSE 0
@@ -435,12 +425,12 @@ SELECT *, SUM(CASE WHEN uh_limit_at_part > uh_low THEN uh_count ELSE 0
       uh_end) AS uh_above_sum, SUM(CASE WHEN uh_limit_at_part > uh_low THEN 0
       ELSE uh_below_count_part END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_count,
     SUM(uh_below_sq_weights_part * GREATEST(uh_low - uh_limit_at_part,
-      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_sum, SUM(CASE
-      WHEN uh_limit_at_part > uh_low THEN 0 ELSE uh_below_sq_weights_part
-      END) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_weights,
-    SUM(GREATEST(uh_low - uh_limit_at_part, 0) * (uh_below_sq_weights_part
-      * GREATEST(uh_low - uh_limit_at_part, 0))) OVER (PARTITION BY {{ keys }}, uh_end)
-      AS uh_below_squares, SUM(uh_below_count_part * GREATEST(uh_low - uh_limit_at_part,
+      0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sq_sum, SUM(CASE WHEN uh_limit_at_part
+      > uh_low THEN 0 ELSE uh_below_sq_weights_part END) OVER (PARTITION BY {{ keys }}, uh_end)
+      AS uh_below_sq_weights, SUM(GREATEST(uh_low - uh_limit_at_part, 0)
+      * (uh_below_sq_weights_part * GREATEST(uh_low - uh_limit_at_part,
+      0))) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_squares,
+    SUM(uh_below_count_part * GREATEST(uh_low - uh_limit_at_part,
       0)) OVER (PARTITION BY {{ keys }}, uh_end) AS uh_below_sum,
     GREATEST(LEAST(uh_next, uh_bound * uh_mass / NULLIF(uh_mass + 1, 0)), uh_low) AS uh_high
 FROM uh_step_30{{ d.fence }}
@@ -636,8 +626,8 @@ SELECT *, uh_above_10 * EXP(- ((uh_z + (uh_c10 + (uh_c11 + uh_c12 * uh_lean_10) 
       * uh_sd_10) * uh_sd_10)) - uh_below_10 AS uh_excess_10 FROM uh_step_59{{ d.fence }}
 ),
 uh_step_61 AS (
-SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE
-      WHEN (uh_t5 - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
+SELECT *, CASE WHEN uh_sum > 0 THEN LEAST(GREATEST(uh_t5 + uh_excess_10 * CASE WHEN (uh_t5
+      - uh_t4) * (uh_excess_9 - uh_excess_10) > 0 THEN LEAST((uh_t5 - uh_t4)
       / NULLIF(uh_excess_9 - uh_excess_10, 0), uh_longest) ELSE 0 END, uh_low + 0.02e0
       * (uh_t5 - uh_low)), uh_high) ELSE 0 END AS uh_limit FROM uh_step_60{{ d.fence }}
 ),
@@ -664,15 +654,13 @@ SELECT {{ keys }}, CASE WHEN uh_people > 0 THEN CASE WHEN 1 - uh_n_wrong > 0 THE
     CASE WHEN uh_people > 0 THEN uh_upper ELSE uh_scale_highest END AS upper,
     CASE WHEN uh_people > 0 THEN LEAST(CASE WHEN 1 - uh_n_wrong
       > 0 THEN uh_scale_lowest + uh_lower_limit ELSE uh_scale_lowest + uh_lower_limit_2
-      END, uh_lower) ELSE uh_scale_lowest END AS ci_lower, CASE
-      WHEN uh_people > 0 THEN GREATEST(CASE WHEN 1 - uh_n_wrong
-      > 0 THEN uh_scale_highest - uh_upper_limit ELSE uh_scale_highest - uh_upper_limit_2
-      END, uh_upper) ELSE uh_scale_highest END AS ci_upper,
+      END, uh_lower) ELSE uh_scale_lowest END AS ci_lower, CASE WHEN uh_people
+      > 0 THEN GREATEST(CASE WHEN 1 - uh_n_wrong > 0 THEN uh_scale_highest - uh_upper_limit
+      ELSE uh_scale_highest - uh_upper_limit_2 END, uh_upper) ELSE uh_scale_highest END AS ci_upper,
     CASE WHEN uh_people > 0 THEN uh_average_part / NULLIF(uh_people, 0) ELSE NULL END AS average,
     CASE WHEN 1 - uh_n_wrong > 0 THEN uh_n_part ELSE NULL END AS n, uh_people AS n_ratings,
-    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE
-      WHEN uh_people > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END
-      AS uh_note_few_ratings,
+    CASE WHEN uh_people > 0 THEN 0 ELSE 1 END AS uh_note_no_ratings, CASE WHEN uh_people
+      > 0 THEN CASE WHEN uh_people < 10 THEN 1 ELSE 0 END ELSE 0 END AS uh_note_few_ratings,
     CASE WHEN uh_n_rows - uh_people > 0 THEN 1 ELSE 0 END AS uh_note_rows_dropped,
     CASE WHEN uh_n_wrong > 0 THEN 1 ELSE 0 END AS uh_note_n_dropped
 FROM uh_step_63 WHERE uh_end = 'lower' AND uh_place = 1
@@ -687,12 +675,14 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
+/* How many ends come before each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_lowers FROM uh_ends
 ),
 uh_ranks AS (
+/* The ranks that every item may have. */
 SELECT {{ keys }}, MAX(CASE WHEN uh_is_lower = 0 THEN uh_lowers + 1 END) AS best_rank,
     MAX(CASE WHEN uh_is_lower = 1 THEN uh_passed - uh_lowers END) AS worst_rank
 FROM uh_placed GROUP BY {{ keys }}
@@ -707,10 +697,11 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(best_rank AS {{ d.bigint }}) AS best_rank, CAST(worst_rank AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated_with_ranks
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes
+FROM uh_rated_with_ranks
 {%- else %}
 uh_rated AS (
 SELECT * FROM uh_computed
@@ -721,9 +712,9 @@ SELECT {{ keys }}, CAST(n_ratings AS {{ d.bigint }}) AS n_ratings, CAST(n AS {{ 
     CAST(ci_lower AS {{ d.double }}) AS ci_lower, CAST(ci_upper AS {{ d.double }}) AS ci_upper,
     CAST(NULL AS {{ d.bigint }}) AS best_rank, CAST(NULL AS {{ d.bigint }}) AS worst_rank,
     CAST(NULL AS {{ d.bigint }}) AS ci_best_rank, CAST(NULL AS {{ d.bigint }}) AS ci_worst_rank,
-    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END {{ d.join }} CASE
-      WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
+    SUBSTRING(CASE WHEN uh_note_no_ratings = 1 THEN ' no_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_few_ratings = 1 THEN ' few_ratings' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_rows_dropped = 1 THEN ' rows_dropped' ELSE '' END
+      {{ d.join }} CASE WHEN uh_note_n_dropped = 1 THEN ' n_dropped' ELSE '' END, 2, 400) AS notes FROM uh_rated
 {%- endif %}
 {%- endmacro %}

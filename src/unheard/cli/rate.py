@@ -42,7 +42,7 @@ def rate(values: Values, source: str) -> None:
 def answer(source: str, values: Values, request: Request, make: Callable[..., Shown]) -> None:
     """Run a request, and write, print or show its result as the options say."""
     from unheard.cli.progress import show_progress
-    from unheard.tables.output.write import add_settings, check_target, write
+    from unheard.tables.output.write import add_settings, check_target, create_table, write
     from unheard.tables.pipeline import counts_query, prepare
     from unheard.tables.sources.files import files_of
     from unheard.tables.sql.sort import sort_column
@@ -67,7 +67,7 @@ def answer(source: str, values: Values, request: Request, make: Callable[..., Sh
         if values["to_table"] is not None:
             with show_progress("writing", engine.fraction):
                 rows = add_settings(shown.everything(), settings, request.result_keys)
-                engine.create(values["to_table"], rows)
+                create_table(engine, values["to_table"], rows)
         if values["json"]:
             shown.as_json()
         elif target is not None or values["to_table"] is not None:

@@ -165,11 +165,15 @@ def find_extreme_mean(
     values: Sequence[float],
     box: Box,
     ops: Operations,
+    at_zero: Column = 0.0,
 ) -> Column:
-    """Return the smallest mean: the largest weights on a first part of the ratings, whichever."""
+    """Return the smallest mean: the largest weights on a first part of the ratings, whichever.
+
+    ``at_zero`` is a number of people at zero besides those that ratings stand for.
+    """
     people = WeightedMoments(accumulate_moments, values, counts, 1)
     factor, (masses, firsts) = people.by(box.fewest, 1)
-    mass = name("people", factor * last_total(masses))
+    mass = name("people", factor * last_total(masses) + at_zero)
     first = name("sum", factor * last_total(firsts))
     factor, (masses, firsts) = people.by(box.room, 1)
 

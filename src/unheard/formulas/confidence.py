@@ -89,11 +89,15 @@ def find_limits_without_n(
     ops: Operations,
 ) -> tuple[Column, Column]:
     """Return the confidence limits for the mean mu when the number of people is unknown."""
-    low, high = _view_from_both_ends(counts, values, ends)
+    low, high = _find_free_limits(_view_from_both_ends(counts, values, ends), z, ops)
+    return values[0] + low, values[-1] - high
+
+
+def _find_free_limits(ends: tuple[_End, _End], z: float, ops: Operations) -> tuple[Column, Column]:
+    """Return the distances of the limits without n from the ends of the scale."""
     # Rows that reject no t divide zero by zero; their limit is the end of the scale.
     with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = ops.both_ends(lambda *end: _free_limit(_End(*end), z, ops), low, high)
-        return values[0] + low, values[-1] - high
+        return ops.both_ends(lambda *end: _free_limit(_End(*end), z, ops), *ends)
 
 
 def find_limits_with_n(
@@ -111,11 +115,15 @@ def find_limits_with_n(
     ``ratio`` says whether the boxes state only ratios of participation.
     """
 
-    def find_limit(box: Box | None, *end: Any) -> Column:
-        return name("limit", _limit_with_n(_End(*end), box, n, z, people, ratio, ops))
+    def find_limit(free: Column, box: Box | None, *end: Any) -> Column:
+        return name("limit", _limit_with_n(free, _End(*end), box, n, z, people, ratio, ops))
 
-    low, high = _view_from_both_ends(counts, values, ends)
-    low, high = ops.both_ends(find_limit, (ends[0], *low), (ends[1], *high))
+    from_low, from_high = _view_from_both_ends(counts, values, ends)
+    # The limits without n have the same form even where n helps at one end only.
+    free = _find_free_limits((from_low, from_high), z, ops)
+    low, high = ops.both_ends(
+        find_limit, (free[0], ends[0], *from_low), (free[1], ends[1], *from_high)
+    )
     return values[0] + low, values[-1] - high
 
 
@@ -133,21 +141,26 @@ def find_one_limit(
     """Return one of the two limits alone, at half the cost."""
     side = 1 if upper else 0
     end = _view_from_both_ends(counts, values, ends)[side]
-    if n is None:
-        distance = _free_limit(end, z, ops)
-    else:
-        distance = _limit_with_n(end, ends[side], n, z, people, ratio, ops)
+    distance = _free_limit(end, z, ops)
+    if n is not None:
+        distance = _limit_with_n(distance, end, ends[side], n, z, people, ratio, ops)
     return values[-1] - distance if upper else values[0] + distance
 
 
 def _limit_with_n(
-    end: _End, box: Box | None, n: Column, z: float, people: bool, ratio: bool, ops: Operations
+    free: Column,
+    end: _End,
+    box: Box | None,
+    n: Column,
+    z: float,
+    people: bool,
+    ratio: bool,
+    ops: Operations,
 ) -> Column:
     """Return the distance from the near end to the limit when n is known.
 
-    The limit without n is valid too, and n only sharpens it.
+    The limit without n, ``free``, is valid too, and n only sharpens it.
     """
-    free = _free_limit(end, z, ops)
     # Every non-respondent counts for at least the end of the scale.
     certain = ops.divide(weighted_sum(end.distances, end.counts), n)
     if box is None:

@@ -232,6 +232,15 @@ def _floor(items: Items, setting: Setting, ops: Operations) -> Column | None:
     return implied_floor(items.q, items.seen, items.n, ops) if setting.is_ratio else items.q
 
 
+def evaluate_limits(items: Items, setting: Setting, ops: Operations) -> tuple[Column, Column]:
+    """Return the confidence limits alone, not moved out to the bounds."""
+    values = setting.values
+    ends = build_boxes(setting.kind, items.q, setting.box, len(values))
+    low, high = _limits(items, setting, ends, ops)
+    rated = items.seen > 0
+    return ops.where(rated, low, values[0]), ops.where(rated, high, values[-1])
+
+
 def evaluate_one_limit(items: Items, setting: Setting, upper: bool, ops: Operations) -> Column:
     """Return one of the two confidence limits alone, not moved out to the bound.
 

@@ -63,9 +63,12 @@ class Operations(Protocol):
         """Choose row by row; the branch not chosen may be missing."""
 
     def both_ends(
-        self, function: Callable[..., Column], low: tuple[Any, ...], high: tuple[Any, ...]
-    ) -> tuple[Column, Column]:
-        """Apply a function to what is seen from the low end of the scale, and from the high end."""
+        self, function: Callable[..., Tree], low: tuple[Any, ...], high: tuple[Any, ...]
+    ) -> tuple[Tree, Tree]:
+        """Apply a function to what is seen from the low end of the scale, and from the high end.
+
+        It returns a column, or a tuple of columns.
+        """
 
     def constant(self, what: str, value: float) -> Column:
         """Give a number a name."""
@@ -107,8 +110,8 @@ class NumpyOperations:
         return np.where(condition, yes, no)
 
     def both_ends(
-        self, function: Callable[..., Column], low: tuple[Any, ...], high: tuple[Any, ...]
-    ) -> tuple[Column, Column]:
+        self, function: Callable[..., Tree], low: tuple[Any, ...], high: tuple[Any, ...]
+    ) -> tuple[Tree, Tree]:
         """Apply a function to what is seen from either end, one after the other."""
         return function(*low), function(*high)
 
@@ -158,8 +161,8 @@ class PlainOperations:
         return yes if condition else no
 
     def both_ends(
-        self, function: Callable[..., Column], low: tuple[Any, ...], high: tuple[Any, ...]
-    ) -> tuple[Column, Column]:
+        self, function: Callable[..., Tree], low: tuple[Any, ...], high: tuple[Any, ...]
+    ) -> tuple[Tree, Tree]:
         """Apply a function to what is seen from either end, one after the other."""
         return function(*low), function(*high)
 
@@ -200,6 +203,10 @@ class Along(Sequence[Column]):
     @abstractmethod
     def shifted(self, first: Column) -> Along:
         """Move everything one place on."""
+
+    @abstractmethod
+    def add_to_first(self, more: Column) -> Along:
+        """Add to the first."""
 
     @abstractmethod
     def last_total(self) -> Column:
@@ -261,6 +268,13 @@ def shifted(columns: Sequence[Column], first: Column) -> Sequence[Column]:
     return columns.shifted(first) if isinstance(columns, Along) else [first, *columns[:-1]]
 
 
+def add_to_first(columns: Sequence[Column], more: Column) -> Sequence[Column]:
+    """Add to the first of several columns."""
+    if isinstance(columns, Along):
+        return columns.add_to_first(more)
+    return [columns[0] + more, *columns[1:]]
+
+
 def leave_out(place: int, *lists: Sequence[Column]) -> Sequence[Sequence[Column]]:
     """Leave out the first of lists (0) or the last (-1), which matters to nothing but the work."""
     if any(isinstance(one, Along) for one in lists):
@@ -307,7 +321,8 @@ def row_maximum(columns: Sequence[Column], ops: Operations) -> Column:
     """Return the largest of several columns, row by row."""
     if isinstance(columns, Along):
         return columns.extreme(largest=True)
-    return columns[0] if are_identical(columns) else reduce(ops.greatest, columns)
+    distinct = {id(column): column for column in columns}
+    return reduce(ops.greatest, distinct.values())
 
 
 def extreme_along(

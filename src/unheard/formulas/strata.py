@@ -27,13 +27,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import mul
 from typing import NamedTuple
 
 from unheard.formulas import bounds
-from unheard.formulas.boxes import Box, build_boxes
+from unheard.formulas.boxes import Box, build_boxes, plain_box
 from unheard.formulas.confidence import critical_value
-from unheard.formulas.evaluate import Answer, Items, Setting, evaluate_one_limit
-from unheard.formulas.operations import Column, Operations, row_maximum, total, weighted_sum
+from unheard.formulas.evaluate import Answer, Items, Setting, evaluate_limits
+from unheard.formulas.gaffke import find_lower_limit
+from unheard.formulas.operations import (
+    Column,
+    Operations,
+    add_to_first,
+    along,
+    name,
+    row_maximum,
+    total,
+    weighted_sum,
+)
 
 MAIN = 0.75
 """Share of the miss probability given to the limit that is usually the sharper one."""
@@ -52,16 +63,10 @@ def stratum_term_names(setting: Setting) -> list[str]:
     names = ["size", "estimate", "lower", "upper"]
     if setting.level is None:
         return names
-    counts = [_count_name(r) for r in range(len(setting.values))]
-    moments = [f"{end}_{name}" for end in _ENDS for name in _Cumulants._fields]
-    return names + counts + moments
+    return names + [f"{end}_{moment}" for end in _ENDS for moment in _Cumulants._fields]
 
 
 _ENDS = ("low", "high")
-
-
-def _count_name(r: int) -> str:
-    return f"count_{r}"
 
 
 def stratum_terms(
@@ -89,44 +94,61 @@ def stratum_terms(
     }
     if setting.level is None:
         return terms
-    terms |= {_count_name(r): count for r, count in enumerate(items.counts)}
+
+    def find_cumulants(
+        counts: Sequence[Column], distances: Sequence[float], box: Box
+    ) -> _Cumulants:
+        return _find_cumulants(counts, distances, box, size, ops)
+
+    flat = plain_box(len(setting.values))
     sides = build_boxes(setting.kind, items.q, setting.box, len(setting.values))
-    for end, box in zip(_ENDS, sides, strict=True):
-        moments = _cumulants(items.counts, setting.values, box, end == "high", size, ops)
-        terms |= {f"{end}_{name}": column for name, column in moments._asdict().items()}
+    low, high = (flat if side is None else side for side in sides)
+    up, down = bounds.measure_distances(setting.values)
+    found = ops.both_ends(
+        find_cumulants, (items.counts, up, low), (items.counts[::-1], down, high.reversed())
+    )
+    for end, cumulants in zip(_ENDS, found, strict=True):
+        terms |= {f"{end}_{moment}": column for moment, column in cumulants._asdict().items()}
     return terms
 
 
-def _cumulants(
+def _find_cumulants(
     counts: Sequence[Column],
-    values: Sequence[float],
-    box: Box | None,
-    upper: bool,
+    distances: Sequence[float],
+    box: Box,
     size: Column,
     ops: Operations,
 ) -> _Cumulants:
-    """Return the cumulants of a stratum's total distance from an end of the scale."""
-    box = box or Box.elastic((1.0,) * len(values), (1.0,) * len(values))
-    if upper:
-        counts, values, box = counts[::-1], [-v for v in values[::-1]], box.reversed()
-    counts, places = [1.0, *counts], [0.0, *(v - values[0] for v in values)]
-    box = Box.elastic(
-        (row_maximum(box.fewest, ops), *box.fewest), (row_maximum(box.most, ops), *box.most)
-    )
-    center, _ = bounds.find_bounds_without_n(counts, places, (box, box), ops)
-    weights = [
-        ops.where(center > place, most, few)
-        for place, few, most in zip(places, box.fewest, box.most, strict=True)
-    ]
-    scale = ops.divide(size, weighted_sum(counts, weights))
-    pulls = [w * (place - center) * scale for w, place in zip(weights, places, strict=True)]
-    squares = [count * pull * pull for count, pull in zip(counts, pulls, strict=True)]
-    cubes = [square * pull for square, pull in zip(squares, pulls, strict=True)]
-    return _Cumulants(size * center, total(squares), 2.0 * total(cubes))
+    """Return the cumulants of a stratum's total distance from the end that comes first."""
+    # The rating that the stratum may have missed is at this end, and has the largest weight.
+    missed = name("missed", row_maximum(box.most, ops))
+    center = bounds.find_extreme_mean(counts, distances, box, ops, missed)
+
+    def find_weight(distance: Column, most: Column, few: Column) -> Column:
+        return name("weight", ops.where(center > distance, most, few))
+
+    weights = along(find_weight, distances, box.most, box.fewest)
+    scale = name("scale", ops.divide(size, weighted_sum(weights, counts) + missed))
+
+    def find_pull(weight: Column, distance: Column) -> Column:
+        return name("pull", weight * (distance - center) * scale)
+
+    pulls = along(find_pull, weights, distances)
+    squares = along(lambda count, pull: count * pull * pull, counts, pulls)
+    cubes = along(mul, squares, pulls)
+    alone = name("missed_pull", find_pull(missed, 0.0))
+    square = alone * alone
+    variance = name("variance", total(squares) + square)
+    third = name("third", 2.0 * (total(cubes) + square * alone))
+    return _Cumulants(name("center", size * center), variance, third)
 
 
 def combine_strata(
-    sums: Mapping[str, Column], setting: Setting, q: float | None, ops: Operations
+    sums: Mapping[str, Column],
+    counts: Sequence[Column],
+    setting: Setting,
+    q: float | None,
+    ops: Operations,
 ) -> Answer:
     """Return the answer for the whole population.
 
@@ -134,6 +156,8 @@ def combine_strata(
     ----------
     sums
         The sums over strata of what :func:`stratum_terms` returns.
+    counts
+        The sums over strata of the counts; not used without a level.
     setting
         What all strata have in common.
     q
@@ -148,43 +172,80 @@ def combine_strata(
     )
     if setting.level is None:
         return Answer(estimate, lower, upper)
-    everybody = Items([sums[_count_name(r)] for r in range(len(setting.values))], q, size)
     low, high = (
-        _Cumulants(**{name: sums[f"{end}_{name}"] for name in _Cumulants._fields}) for end in _ENDS
+        _Cumulants(*(sums[f"{end}_{moment}"] for moment in _Cumulants._fields)) for end in _ENDS
     )
-    below = _limit(low, everybody, setting, False, ops)
-    above = _limit(high, everybody, setting, True, ops)
+    below, above = _find_limits(low, high, Items(counts, q, size), setting, ops)
     return Answer(estimate, lower, upper, ops.least(below, lower), ops.greatest(above, upper))
 
 
-def _limit(
-    moments: _Cumulants, everybody: Items, setting: Setting, upper: bool, ops: Operations
-) -> Column:
-    """Return one confidence limit of the whole population."""
+def _find_limits(
+    low: _Cumulants, high: _Cumulants, everybody: Items, setting: Setting, ops: Operations
+) -> tuple[Column, Column]:
+    """Return the confidence limits of the whole population."""
     level, values = setting.level, setting.values
     assert level is not None  # the caller checks
-    near, sign = (values[-1], -1.0) if upper else (values[0], 1.0)
 
-    def by_strata(at: float) -> Column:
-        return near + sign * _quantile(moments, everybody.n, critical_value(at), ops)
+    def find_by_strata(at: float) -> tuple[Column, Column]:
+        below, above = (_quantile(one, everybody.n, critical_value(at), ops) for one in (low, high))
+        return values[0] + below, values[-1] - above
 
-    sharper = ops.least if upper else ops.greatest
-    if not _n_helps(everybody, setting, upper):
-        return by_strata(level)
+    helps = _n_helps(everybody, setting, False), _n_helps(everybody, setting, True)
+    plain = find_by_strata(level)
+    if not any(helps):
+        return plain
     main, rest = _split_miss(level, MAIN), _split_miss(level, 1 - MAIN)
     if not setting.is_ratio:
-        whole = evaluate_one_limit(everybody, replace(setting, level=main), upper, ops)
-        return sharper(whole, by_strata(rest))
-    unseen = everybody.n - total(everybody.counts)
-    counts = [*everybody.counts]
-    end = -1 if upper else 0
-    counts[end] = counts[end] + unseen
-    if setting.people:
-        # The mean of these people with all non-respondents at the end: no sampling error is left.
-        return sharper(by_strata(level), ops.divide(weighted_sum(values, counts), everybody.n))
-    plain = replace(setting, kind="any", box=None, level=rest)
-    worst = evaluate_one_limit(Items(counts, 1.0), plain, upper, ops)
-    return sharper(by_strata(main), worst)
+        by_strata = find_by_strata(rest)
+        together = evaluate_limits(everybody, replace(setting, level=main), ops)
+    elif setting.people:
+        by_strata, together = plain, _find_certain_limits(everybody, values, ops)
+    else:
+        by_strata = find_by_strata(main)
+        together = _find_worst_limits(everybody, values, helps, critical_value(rest), ops)
+    return (
+        ops.greatest(by_strata[0], together[0]) if helps[0] else plain[0],
+        ops.least(by_strata[1], together[1]) if helps[1] else plain[1],
+    )
+
+
+def _find_certain_limits(
+    everybody: Items, values: Sequence[float], ops: Operations
+) -> tuple[Column, Column]:
+    """Return the means of these people with all non-respondents at either end.
+
+    No sampling error is left in them.
+    """
+    ratings, unseen = weighted_sum(values, everybody.counts), everybody.n - everybody.seen
+    low, high = (ops.divide(ratings + end * unseen, everybody.n) for end in (values[0], values[-1]))
+    return low, high
+
+
+def _find_worst_limits(
+    everybody: Items,
+    values: Sequence[float],
+    wanted: tuple[bool, bool],
+    z: float,
+    ops: Operations,
+) -> tuple[Column, Column]:
+    """Return the limits that hold if all non-respondents are at the end that a limit is towards.
+
+    A limit that is not wanted is that end.
+    """
+    unseen = name("unseen", everybody.n - everybody.seen)
+
+    def find_limit(counts: Sequence[Column], distances: Sequence[float]) -> Column:
+        people = add_to_first(counts, unseen)
+        return find_lower_limit(distances, people, plain_box(len(values)), z, ops)
+
+    up, down = bounds.measure_distances(values)
+    from_low, from_high = (everybody.counts, up), (everybody.counts[::-1], down)
+    if all(wanted):
+        low, high = ops.both_ends(find_limit, from_low, from_high)
+    else:
+        low = find_limit(*from_low) if wanted[0] else 0.0
+        high = find_limit(*from_high) if wanted[1] else 0.0
+    return values[0] + low, values[-1] - high
 
 
 def _n_helps(everybody: Items, setting: Setting, upper: bool) -> bool:

@@ -44,7 +44,7 @@ def rate_items(request: Request, source: Source) -> dict[str, Operand]:
     notes |= note_estimate(items, setting, request.method, answer, source)
     notes |= _note_rows(request, seen, source)
     if request.strata:
-        outputs = _sum_terms(request, items, answer, source)
+        outputs = _sum_terms(request, items, setting, answer, source)
     else:
         outputs = _result_columns(request, items, answer, source)
     outputs["n_ratings"] = seen
@@ -104,11 +104,14 @@ def _result_columns(
 
 
 def _sum_terms(
-    request: Request, items: Items, answer: Answer, source: Source
+    request: Request, items: Items, setting: Setting, answer: Answer, source: Source
 ) -> dict[str, Operand]:
-    terms = stratum_terms(items, read_setting(request), answer, source)
+    terms = stratum_terms(items, setting, answer, source)
     terms["ratings"] = weighted_sum(request.scale.values, items.counts)
-    return {sum_column(name): column for name, column in terms.items()}
+    outputs: dict[str, Operand] = {sum_column(name): column for name, column in terms.items()}
+    if setting.level is None:
+        return outputs
+    return outputs | dict(zip(request.count_columns, items.counts, strict=True))
 
 
 def note_column(name: str) -> str:
@@ -123,7 +126,9 @@ def sum_column(name: str) -> str:
 
 def sum_columns(request: Request) -> list[str]:
     """Name all columns of sums over strata."""
-    return [sum_column(name) for name in (*stratum_term_names(read_setting(request)), "ratings")]
+    terms = (*stratum_term_names(read_setting(request)), "ratings")
+    # Confidence limits need the counts as well.
+    return [*map(sum_column, terms), *(request.count_columns if request.level is not None else ())]
 
 
 def _breakdown(request: Request, claim: Claim, items: Items, source: Source) -> Any:
@@ -192,8 +197,10 @@ def combine_item_strata(
     """Combine the strata of each item, from the sums over them."""
     setting = read_setting(request)
     q = None if request.q_column is not None else _assumed_q(request)
-    sums = {name: source.column(sum_column(name)) for name in stratum_term_names(setting)}
-    answer = combine_strata(sums, setting, q, source)
+    sums = {term: source.column(sum_column(term)) for term in stratum_term_names(setting)}
+    counts = () if setting.level is None else _read_counts(request.count_columns, source)
+    setting = replace(setting, values=name("value", source.ratings(setting.values)))
+    answer = combine_strata(sums, counts, setting, q, source)
     ratings, seen = source.column(sum_column("ratings")), source.column("n_ratings")
     outputs: dict[str, Operand] = {
         "n_ratings": seen,
@@ -201,4 +208,4 @@ def combine_item_strata(
         "average": source.where(seen > 0.0, source.divide(ratings, seen), source.missing()),
     }
     outputs |= {name: column for name, column in answer._asdict().items() if column is not None}
-    return outputs | {name: source.column(name) for name in map(note_column, notes)}
+    return outputs | {note: source.column(note) for note in map(note_column, notes)}

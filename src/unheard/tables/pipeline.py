@@ -471,7 +471,7 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally
         return Prepared(counts), check_rows.tally(replace(request, window=None), engine, counts)
     check_rows.check_duplicates(request, opened, rows_to_count(request, relation))
     lean = (
-        engine.counts_rows_for_nothing
+        (engine.counts_rows_for_nothing or engine.packs == "pairs")
         and request.frequency is None
         and request.nulls == request.off_scale == "refuse"
         and not request.keeps_latest
@@ -483,8 +483,10 @@ def _count(request: Request, opened: Opened) -> tuple[Prepared, check_rows.Tally
         found = check_rows.tally(request, engine, counts)
         if made.most is not None and found.largest > made.most:
             packed = None  # too many ratings of one item for the fast way
-        elif lean and number_of_rows(engine, relation) != found.rows:
-            lean = False  # there are rows that it did not count
+        elif lean and found.counted != (
+            number_of_rows(engine, relation) if made.leaves_rows_out else found.rows
+        ):
+            lean = False  # there are rows that it did not count as ratings
         else:
             break
     check_rows.check_rows(request, opened, found)

@@ -59,7 +59,8 @@ from unheard.tables.sources.reading import ReadingNote
 from unheard.tables.sql.adapt import FENCES
 from unheard.tables.sql.count_query import write_count_query, write_window_query
 from unheard.tables.sql.dbt_model import References
-from unheard.tables.sql.dialects import long_scale, read_dialect, render
+from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, long_scale, read_dialect, render
+from unheard.tables.sql.explicit_columns import takes_too_long
 from unheard.tables.sql.rate_query import Prepared, SecondTable, write_rate_query
 from unheard.tables.sql.reserved_names import BALANCE, N, reserve
 from unheard.tables.sql.sort import sort_column, sort_rows
@@ -590,8 +591,9 @@ def write_sql(
         _all_balances(request),
         long_scale=long_scale(dialect),
     )
-    text = render(write_rate_query(request, given), dialect, pretty=True)
-    head = _header(request, dialect)
+    query = write_rate_query(request, given)
+    text = render(query, dialect, pretty=True)
+    head = _header(request, dialect, query)
     if dbt:
         return f"{references.fill_in(head + text)}\n"
     if view is None:
@@ -643,7 +645,13 @@ def _all_balances(request: Request) -> exp.Expr | None:
     return inline("balances", pa.table({N: n, BALANCE: bea_lambda(n, request.assumption.q)}))  # type: ignore[arg-type]
 
 
-def _header(request: Request, dialect: str) -> str:
+_MORE_ROUNDS = (
+    "Run this first, in the same session: SET spark.sql.analyzer.maxIterations = 200. Spark goes "
+    "over a query 100 times at most, and this one has more steps."
+)
+
+
+def _header(request: Request, dialect: str, query: exp.Query) -> str:
     """Say, as comments, what the query computes and what its columns are."""
     from textwrap import wrap
 
@@ -661,5 +669,6 @@ def _header(request: Request, dialect: str) -> str:
         f"ci_lower and ci_upper ({interval}), best_rank and",
         "worst_rank (rank range), notes (what to know before using the numbers).",
         *([FENCES[dialect]] if dialect in FENCES else []),
+        *([_MORE_ROUNDS] if dialect in ANALYSED_IN_ROUNDS and takes_too_long(query) else []),
     ]
     return "".join(f"-- {part}\n" for line in lines for part in wrap(line, 92))

@@ -171,6 +171,9 @@ class Request:
         How many people: one number, a column, or a column of a second table.
     bad_n
         What to do with an n that cannot be right: ``refuse`` it, ``drop`` it, or ``raise`` it.
+    bad_q
+        What to do with an item whose q cannot be used: ``refuse`` it, or ``widen`` its bounds to
+        all that is possible.
     requires_n
         Whether every item must have its n.
     method, level, covers
@@ -227,6 +230,7 @@ class Request:
     n_column: str | None = None
     n_table: Any = None
     bad_n: str = "refuse"
+    bad_q: str = "refuse"
     requires_n: bool = False
     method: str = "paa"
     level: float | None = 0.95
@@ -344,7 +348,7 @@ class Request:
         """Ask the same of a query that runs where nothing can be refused.
 
         What would be refused is left out, and a note says so. Strata count by their n, so there it
-        is raised.
+        is raised. Nothing is assumed of an item whose q cannot be used.
         """
         bad_n = self.bad_n
         if bad_n == "refuse" and self.n_known and not self.n_from_rows:
@@ -352,7 +356,7 @@ class Request:
         nulls, off_scale = (
             "drop" if how == "refuse" else how for how in (self.nulls, self.off_scale)
         )
-        return replace(self, bad_n=bad_n, nulls=nulls, off_scale=off_scale)
+        return replace(self, bad_n=bad_n, bad_q="widen", nulls=nulls, off_scale=off_scale)
 
     @property
     def n_from_rows(self) -> bool:

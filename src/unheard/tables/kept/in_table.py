@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import duckdb
 from sqlglot import exp
 
-from unheard.errors import ColumnError, InputError, SourceError, hide_passwords
+from unheard.errors import ColumnError, InputError, QueryError, SourceError, hide_passwords
 from unheard.files import beside, lock_file
 from unheard.model.histograms import LARGEST_COUNT
 from unheard.tables.engines.base import Database, literal
@@ -67,6 +67,23 @@ class CountsTable:
         self, request: Request, batches: Sequence[Batch], memory: str | None
     ) -> tuple[list[Batch], Totals]:
         """Add the batches that are new, all of them or none; return them, and what is kept."""
+        try:
+            return self._add(request, batches, memory)
+        except QueryError as error:
+            # Whether a commit was done before its connection was lost, nobody knows, and it does
+            # not matter.
+            raise SourceError(
+                "into",
+                problem="{table} cannot be written; {engine} reports: {message}",
+                hint="Solve that and try again; no batch is added twice",
+                table=self.words,
+                engine=error.engine,
+                message=error.message,
+            ) from error
+
+    def _add(
+        self, request: Request, batches: Sequence[Batch], memory: str | None
+    ) -> tuple[list[Batch], Totals]:
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._lock())
             if self._path is not None:
@@ -235,5 +252,7 @@ def _create_database(path: Path, named: str) -> Iterator[None]:
         yield
     except BaseException:
         path.unlink(missing_ok=True)
-        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+        # On a full disk SQLite leaves its journal, which the next database of this name would read.
+        for ending in (".wal", "-journal", "-wal", "-shm"):
+            path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
         raise

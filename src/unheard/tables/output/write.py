@@ -57,6 +57,21 @@ def _refuse(problem: str, path: Path, hint: str) -> OptionError:
     return OptionError("output", problem=problem, hint=hint, path=str(path))
 
 
+def create_table(engine: Engine, name: str, query: exp.Query) -> None:
+    """Write a result into a new table of the database that holds the ratings."""
+    try:
+        engine.create(name, query)
+    except QueryError as error:
+        raise OptionError(
+            "to_table",
+            problem="Table {name} cannot be made; {engine} reports: {message}",
+            hint="Solve that and try again, or write to a file with {output}",
+            name=repr(name),
+            engine=error.engine,
+            message=error.message,
+        ) from error
+
+
 def write(
     engine: Engine,
     query: exp.Query,

@@ -31,10 +31,21 @@ _LONG_SCALE = 13
 
 @dataclass(frozen=True)
 class Counting:
-    """A query for counts, and up to how many ratings of one item it can be trusted."""
+    """A query for counts.
+
+    Attributes
+    ----------
+    query
+        The query.
+    most
+        Up to how many ratings of one item it can be trusted; None if it always can.
+    leaves_rows_out
+        Whether rows that are not counted as ratings are in none of its columns.
+    """
 
     query: exp.Select
     most: int | None
+    leaves_rows_out: bool = False
 
 
 def write_count_query(
@@ -63,9 +74,9 @@ def write_count_query(
     packed
         The fast way to use if it applies.
     lean
-        Whether to leave out, if the fast way applies, what depends only on rows that
-        were not counted: ``N_ROWS`` is then the number of ratings, and the caller compares its
-        sum with the number of rows.
+        Whether to leave out, if the fast way applies, what depends only on rows that were not
+        counted: ``N_NULL`` is then 0, and ``N_ROWS`` may be the number of ratings. The caller
+        compares the ratings with the number of rows.
     named
         Whether to leave out the rows that do not say what was rated, or when, if there are windows;
         otherwise they are counted, so that they can be refused.
@@ -78,17 +89,20 @@ def write_count_query(
         return Counting(_group(source, keys, [*_merge_counts(request), *_per_item(request)]), None)
     if request.frequency is not None:
         packed = None  # fast ways count rows
-    most = None
+    most, leaves_rows_out = None, False
     if len(request.rating) == 1 and request.scale.m >= _LONG_SCALE:
         query = _by_value(request, source, keys, kinds)
     else:
         inner: list[exp.Expr] = []
         outer: list[list[exp.Expr]] = []
+        all_rows = None
         for index, name in enumerate(request.rating):
             fast = packing(request.scale, name, kinds[name]) if packed == "lists" else None
             if packed == "pairs":
                 values = request.scale.values
-                made = pair_counts([is_value(name, kinds[name], one) for one in values], index)
+                is_each = [is_value(name, kinds[name], one) for one in values]
+                sums, (*counted, all_rows) = pair_counts(is_each, index)
+                made = sums, counted
                 most = MOST_IN_PAIRS
             elif fast is None:
                 made = _plain_counts(request, name, kinds[name], index)
@@ -97,15 +111,17 @@ def write_count_query(
                 most = fast.most if most is None else min(most, fast.most)
             inner += made[0]
             outer.append(made[1])
-        lean = lean and packed == "lists" and most is not None and not request.attributes
-        rows = [] if lean else _rows(request)
+        lean = lean and most is not None and not request.attributes
+        if lean and packed == "lists":
+            all_rows, leaves_rows_out = column(packed_total(0)), True
+        rows = _count_rows(request, all_rows, lean=lean)
         kept = _keep_per_item(request, kinds)
         if most is None and not request.attributes:
             query = _group(source, keys, [*_named_counts(request, inner), *kept])
         else:
-            query = _group(source, keys, [*inner, *rows, *kept])
-            query = _unfold(request, query, outer, lean=lean)
-    return Counting(query, most)
+            query = _group(source, keys, [*inner, *rows.inner, *kept])
+            query = _unfold(request, query, outer, rows)
+    return Counting(query, most, leaves_rows_out)
 
 
 def _named_counts(request: Request, counts: Sequence[exp.Expr]) -> list[exp.Expr]:
@@ -120,14 +136,39 @@ def _named_counts(request: Request, counts: Sequence[exp.Expr]) -> list[exp.Expr
     return [*named, exp.alias_(everything, N_ROWS), missing]
 
 
-def _rows(request: Request) -> list[exp.Expr]:
-    """Count all rows, and those with a rating, whatever it is."""
-    rows: list[exp.Expr] = [exp.alias_(_count_ratings(request), N_ROWS)]
-    rows += [
-        exp.alias_(_count_ratings(request, _is_there(name)), _n_answers(index))
-        for index, name in enumerate(request.rating)
-    ]
-    return rows
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of an item, with and without ratings.
+
+    Attributes
+    ----------
+    inner
+        What is aggregated.
+    everything
+        The number of rows, made of what is.
+    nulls
+        The number of rows without a rating, for each rating column.
+    """
+
+    inner: list[exp.Expr]
+    everything: exp.Expr
+    nulls: list[exp.Expr]
+
+
+def _count_rows(request: Request, all_rows: exp.Expr | None, *, lean: bool) -> _Rows:
+    """Count all rows, unless their number is known, and those with a rating, whatever it is."""
+    inner: list[exp.Expr] = []
+    if all_rows is None:
+        inner.append(exp.alias_(_count_ratings(request), N_ROWS))
+        all_rows = column(N_ROWS)
+    if lean:
+        return _Rows(inner, all_rows, [exp.cast(exp.Literal.number(0), "bigint")])
+    nulls: list[exp.Expr] = []
+    for index, name in enumerate(request.rating):
+        rated = exp.alias_(_count_ratings(request, _is_there(name)), _n_answers(index))
+        inner.append(rated)
+        nulls.append(all_rows - column(rated.alias))
+    return _Rows(inner, all_rows, nulls)
 
 
 def _is_there(name: str) -> exp.Expr:
@@ -433,7 +474,7 @@ def _by_value(
     (given,) = request.rating
     name = reserve("rating")
     # A name of its own: ClickHouse would take that of a sum for the sum.
-    many = reserve("n_rows_of_value")
+    many = reserve("given")
     rows = exp.alias_(_count_ratings(request), many)
     rating = exp.alias_(column(given), name)
     kept = _keep_per_item(request, kinds)
@@ -481,28 +522,19 @@ def _list_kept_columns(request: Request) -> list[tuple[str, type[exp.AggFunc]]]:
 
 
 def _unfold(
-    request: Request,
-    grouped: exp.Select,
-    counts: Sequence[Sequence[exp.Expr]],
-    *,
-    lean: bool,
+    request: Request, grouped: exp.Select, counts: Sequence[Sequence[exp.Expr]], rows: _Rows
 ) -> exp.Select:
     """Give every attribute a row of its own, without reading the counts twice."""
     keys = [*request.item, *request.strata, *([BUCKET] if request.window else [])]
     kept = [name for name, _ in _list_kept_columns(request)]
-    nulls = [column(N_ROWS) - column(_n_answers(index)) for index in range(len(request.rating))]
+    n_rows = exp.alias_(rows.everything, N_ROWS)
     if not request.attributes:
         named = [
             exp.alias_(count.copy(), name)
             for count, name in zip(counts[0], request.count_columns, strict=True)
         ]
-        rows = [column(N_ROWS), exp.alias_(nulls[0], N_NULL)]
-        if lean:
-            rows = [
-                exp.alias_(column(packed_total(0)), N_ROWS),
-                exp.alias_(exp.cast(exp.Literal.number(0), "bigint"), N_NULL),
-            ]
-        return exp.select(*map(column, keys), *named, *rows, *map(column, kept)).from_(
+        n_null = exp.alias_(rows.nulls[0], N_NULL)
+        return exp.select(*map(column, keys), *named, n_rows, n_null, *map(column, kept)).from_(
             grouped.subquery(reserve("grouped"))
         )
     number_of = reserve("attribute")
@@ -530,8 +562,8 @@ def _unfold(
             *map(column, keys),
             column("attribute"),
             *named,
-            column(N_ROWS),
-            exp.alias_(chosen(nulls), N_NULL),
+            n_rows,
+            exp.alias_(chosen(rows.nulls), N_NULL),
             *map(column, kept),
         )
         .from_(grouped.subquery(reserve("grouped")))

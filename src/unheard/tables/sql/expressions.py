@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias, overload
 
 from sqlglot import exp
 
-from unheard.formulas.operations import Along, are_identical, name
+from unheard.formulas.operations import Along, Tree, are_identical, map_columns, name
 
 Operand: TypeAlias = "Cell | float"
 
@@ -164,18 +164,23 @@ class Sheet:
         return RatingRows(self, "rating", lambda: list(columns))
 
     def both_ends(
-        self, function: Callable[..., Operand], low: tuple[Any, ...], high: tuple[Any, ...]
-    ) -> tuple[Operand, Operand]:
+        self, function: Callable[..., Tree], low: tuple[Any, ...], high: tuple[Any, ...]
+    ) -> tuple[Tree, Tree]:
         """Apply a function once to what is seen from each end, in a row for each end."""
         if not _are_alike(low, high):
             return function(*low), function(*high)
         found = function(*self._merge(low, high))
-        return self._at_end(found, LOW), self._at_end(found, HIGH)
+        at_low = map_columns(lambda one: self._at_end(one, LOW), found)
+        return at_low, map_columns(lambda one: self._at_end(one, HIGH), found)
 
     def by_end(self, low: Operand, high: Operand) -> Operand:
         """Return a column with a value of its own at each end."""
         if low is high or (not isinstance(low, Cell) and low == high):
             return low
+        if isinstance(low, Cell) and low.operation == "at_end":
+            found, end = low.arguments
+            if end == LOW and high is self._at_end(found, HIGH):
+                return found  # type: ignore[no-any-return]
         return self.cell("by_end", low, high)
 
     def _at_end(self, found: Operand, end: str) -> Operand:
@@ -421,6 +426,18 @@ class RatingRows(Along):
             elements = self._elements
             return RatingRows(self.sheet, self.order, lambda: [first, *elements()[:-1]])
         return self._compute("shifted", first)
+
+    def add_to_first(self, more: Operand) -> RatingRows:
+        """Add to the first."""
+        elements = self._elements
+
+        def added() -> list[Operand]:
+            first, *others = elements()
+            return [first + more, *others]
+
+        is_first = self.sheet.cell("position", self.order, len(self)) <= 1.0
+        row = self.sheet.where(is_first, self.row + more, self.row)
+        return RatingRows(self.sheet, self.order, added, row, len(self))
 
     def neighbours(self, is_beyond: Callable[[Operand], Operand]) -> tuple[Operand, Operand]:
         """Find the two places that something lies between."""

@@ -170,15 +170,21 @@ _SHORT = 30
 """A long column begins on the line of the one before if so much is left of it."""
 
 _LOOSE = {
-    **dict.fromkeys(("AS", "WHEN", "ELSE", "END", "AND", "OR", "ON", "||"), 0),
+    **dict.fromkeys(("AS", "AND", "OR", "ON", "||"), 0),
     **dict.fromkeys(("<", ">", "<=", ">="), 1),
     **dict.fromkeys(("+", "-"), 2),
-    **dict.fromkeys(("*", "/"), 3),
+    **dict.fromkeys(("*", "/", "WHEN", "ELSE", "END"), 3),
 }
 """What lines end before, and how tightly it binds."""
 
 _DEPTH = 2
 """Brackets count for so many steps of tightness."""
+
+_CASE = 2
+"""CASE and END count for so many brackets."""
+
+_COMMA = 2
+"""What follows a comma in brackets binds as terms do, so that calls stay on a line."""
 
 
 def _wrap(tokens: Sequence[Token], line: str, indent: int) -> list[str]:
@@ -214,8 +220,10 @@ def _words(tokens: Sequence[Token], depth: int) -> Iterator[tuple[str, bool, int
     """List words, whether they touch the one before, and how tightly they are bound to it."""
     before: Token = ""
     after_comma = False
+    cases = 0
     for place, token in enumerate(tokens):
         first = place == 0 and depth > 0
+        cases -= token == "END"
         if isinstance(token, list):
             glued = not before or _is_call(before)
             yield (
@@ -223,19 +231,22 @@ def _words(tokens: Sequence[Token], depth: int) -> Iterator[tuple[str, bool, int
                 glued and (depth > 0 or before != ""),
                 depth * _DEPTH if after_comma else None,
             )
-            yield from _words(token, depth + 1)
+            yield from _words(token, depth + cases * _CASE + 1)
             yield ")", True, None
         else:
             binds = _LOOSE.get(token)
             if (
                 first
                 or not before
+                or before == "CASE"
                 or (token == "-" and isinstance(before, str) and before in _LOOSE)
             ):
                 binds = None
             if after_comma:
-                binds = 0
-            tightness = None if binds is None else binds + depth * _DEPTH
+                binds = _COMMA if depth else 0
+            within = cases - (token in ("WHEN", "ELSE"))
+            tightness = None if binds is None else binds + (depth + within * _CASE) * _DEPTH
             yield token, first or token == ",", tightness
+            cases += token == "CASE"
         after_comma = token == ","
         before = token

@@ -135,7 +135,7 @@ def _add_ranks(
     found = exp.select(*keys).from_(latest).group_by(*keys)
     for name, rank in made.items():
         found = found.select(exp.alias_(exp.Max(this=rank), name))
-    return steps.add(f"{prefix}ranks", found)
+    return steps.add(f"{prefix}ranks", found, "The ranks that every item may have.")
 
 
 def _add_tiers(
@@ -168,7 +168,8 @@ def _add_running(
         running = [
             exp.alias_(_count_over(within, what, *order), made) for made, what in counted.items()
         ]
-        return steps.add(name, exp.select(*map(column, kept), *running).from_(latest))
+        words = "How many ends come before each." if plain(name).endswith("placed") else ""
+        return steps.add(name, exp.select(*map(column, kept), *running).from_(latest), words)
     within.append(RANGE)
     per_range = [exp.alias_(exp.Count(this=what.copy()), made) for made, what in counted.items()]
     counts = exp.select(*map(column, within), *per_range).from_(latest)

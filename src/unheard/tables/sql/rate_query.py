@@ -37,9 +37,11 @@ from unheard.tables.sql.rank_query import (
 )
 from unheard.tables.sql.reserved_names import (
     BALANCE,
+    END,
     N_NULL,
     N_ROWS,
     N_WRONG,
+    PLACE,
     PREFIX,
     SEEN,
     VALUE,
@@ -251,6 +253,19 @@ def _write_results(
     return steps, latest, notes, list(names)
 
 
+_LEAST_Q = 1e-9
+"""A participation ratio that assumes next to nothing."""
+
+
+def _read_q(request: Request, low: exp.Expr, high: exp.Expr, complete: exp.Expr | None) -> exp.Expr:
+    """Return an item's q, the lowest that its rows state, as far as it can be used."""
+    if request.bad_q == "refuse":
+        return low
+    # A missing q would take the allowance away in some engines, and zero would stop others.
+    fits = exp.and_(low > number(0), high <= number(1), *([] if complete is None else [complete]))
+    return exp.case().when(fits, low.copy()).else_(number(_LEAST_Q))
+
+
 def _read_counts(request: Request, given: Prepared) -> tuple[exp.Query, bool]:
     """Return the query for the counts, and whether they are in double precision already."""
     counts = given.counts
@@ -319,9 +334,12 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
     if q_table is not None:
         match = q_table.match(q_named, base or latest)
         query = query.join(q_table.select_as(q_named), on=match, join_type="left")
-        query = query.select(_double(column(VALUE, q_named), Q))
+        value = column(VALUE, q_named)
+        query = query.select(_double(_read_q(request, value, value.copy(), None), Q))
     elif request.q_column is not None:
-        query = query.select(_double(column(reserve("q_low"), here), Q))
+        low, high, known = (column(reserve(f"q_{what}"), here) for what in ("low", "high", "known"))
+        complete = exp.EQ(this=known, expression=column(N_ROWS, here))
+        query = query.select(_double(_read_q(request, low, high, complete), Q))
     stated = _read_n(request, here, None if n_table is None else n_named)
     if stated is not None and request.bad_n == "refuse":
         query = query.select(_double(stated.largest, N))
@@ -329,7 +347,10 @@ def _join_numbers(request: Request, given: Prepared, steps: Steps, latest: str) 
         seen = total([count(name) for name in request.count_columns])
         n, wrong = stated.correct(request.bad_n, seen)
         query = query.select(_double(n, N), _double(wrong, N_WRONG))
-    latest = steps.add("people", query, "The counts with the number of people.")
+    added = ["the number of people"] if stated is not None else []
+    added += ["the participation ratio"] if request.q_column is not None else []
+    words = f"The counts with {' and '.join(added)}." if added else "The counts as numbers."
+    latest = steps.add("people", query, words)
     if given.balances is None:
         return latest
     # BEA's lambda depends on few numbers, so a small table lists those that occur.
@@ -435,15 +456,16 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
             words = f"{words[:-1]}, the critical value {_CRITICAL}, and what corrects it."
         tables.append(steps.add(f"{name}_numbers", _select(chain.constants), words))
     if chain.listed is not None:
-        words = "Both ends of the scale, a row for each."
-        tables.append(steps.add(f"{name}_ends", chain.listed, words))
+        rows, words = _describe_rows(chain.listed)
+        tables.append(steps.add(f"{name}_{rows}", chain.listed, words))
     if tables:
         spread = _select(chain.spread).from_(latest, copy=False)
         for table in tables:
             everything = exp.Column(this=exp.Star(), table=identifier(table))
             spread = spread.select(everything, copy=False)
             spread = spread.join(table, join_type="cross", copy=False)
-        latest = steps.add(f"{name}_0", spread)
+        more = "with the numbers" if chain.listed is None else "once for each of these rows"
+        latest = steps.add(f"{name}_0", spread, f"Every item, {more}.")
     made = [_plain_names(layer) for layer in chain.steps]
     tries = sum(f"{TRIED}{place}" in found for place in range(1, 10) for found in made)
     for index, (layer, found) in enumerate(zip(chain.steps, made, strict=True), start=1):
@@ -456,6 +478,16 @@ def _write_chain(chain: Chain, steps: Steps, latest: str, name: str) -> str:
     if chain.condition is not None:
         results = results.where(chain.condition, copy=False)
     return steps.add(name, results, "Estimate, bounds, confidence limits and notes.")
+
+
+def _describe_rows(listed: exp.Query) -> tuple[str, str]:
+    """Return a name for the rows that every item is combined with, and say what they are."""
+    names = listed.named_selects
+    if PLACE not in names:
+        return "ends", "Both ends of the scale, a row for each."
+    if END not in names:
+        return "scale", "The scale, a row for each rating."
+    return "scale", "The scale as seen from both ends, a row for each rating."
 
 
 _CRITICAL = reserve("z")
@@ -482,6 +514,11 @@ _WORK = {
     "lower_limit": "limits from both ends",
     "lower": "the bounds on the scale",
     "sum": "sums over the ratings",
+    "weight": "how many people each rating stands for at the bound",
+    "scale": "what scales the stratum to its size",
+    "pull": "how far each rating pulls the mean of the stratum",
+    "variance": "variance and third cumulant of that mean",
+    "lower_variance": "what is added up over the strata",
 }
 """What a step works out, by the columns that it makes."""
 
@@ -529,7 +566,7 @@ def _add_strata(request: Request, steps: Steps, latest: str, notes: Sequence[str
         .from_(latest)
         .group_by(*map(column, keys))
     )
-    return steps.add("strata", summed, "Strata of known size, combined.")
+    return steps.add("strata", summed, "Sums over the strata of each item.")
 
 
 def _select_result(
