@@ -61,7 +61,9 @@ def test_types_of_its_own(server: ClickHouseBench) -> None:
     )
     items = ["kind", "day", "id", "code", "town"]
     asked: dict[str, Any] = {"scale": "0.5:2.5:0.5", "level": None, "q": 0.3, "table": name}
-    (row,) = uh.rate(server.url, items, "a`b", **asked).to_pylist()
+    result = uh.rate(server.url, items, "a`b", **asked)
+    assert result.schema.types[:2] == [pa.string(), pa.date32()]
+    (row,) = result.to_pylist()
     key = ["inn", date(2024, 5, 6), "61f0c404-5cb3-11e7-907b-a6006ad3dba0", "ab", "Bern"]
     assert [row[item] for item in items] == key
     assert row["average"] == 1.5
@@ -69,9 +71,8 @@ def test_types_of_its_own(server: ClickHouseBench) -> None:
     starts = [(row["kind"], row["window_start"], row["average"]) for row in result.to_pylist()]
     assert sorted(starts) == [("inn", date(2024, 5, 1), 0.5), ("inn", date(2024, 6, 1), 2.5)]
     server.client.command(f"truncate table {name}")
-    result = uh.rate(server.url, items, "a`b", **asked)
-    assert result.num_rows == 0
-    assert result.schema.types[:2] == [pa.string(), pa.date32()]
+    with pytest.raises(uh.DataError, match="has no rows"):
+        uh.rate(server.url, items, "a`b", **asked)
 
 
 def test_who_may_keep_nothing_gets_the_same(
