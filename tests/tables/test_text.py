@@ -67,10 +67,14 @@ LONG: list[tuple[dict[str, Any], tuple[int, int]]] = [
 """What a scale of 0 to 100 may take: steps along the scale are written once, not once a rating."""
 
 
+LONGEST = ("mysql", "postgres", "spark", "tsql")
+"""Dialects whose texts are the longest, beside which the others need not be counted."""
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_text_is_short_enough_to_be_reviewed(dialect: str) -> None:
-    cases = [*LINES, *(({"scale": "0:100", **asked}, most) for asked, most in LONG)]
-    for asked, most in cases:
+    long = [({"scale": "0:100", **asked}, most) for asked, most in LONG]
+    for asked, most in [*LINES, *(long if dialect in LONGEST else [])]:
         text = uh.write_sql("hotel", "stars", dialect=dialect, table="stays", **{"q": 0.3, **asked})
         lines = text.splitlines()
         assert len(lines) <= most[dialect in ("spark", "databricks")], asked

@@ -207,7 +207,6 @@ def test_days_before_1970(runner: Runner) -> None:
 IN_WINGS: dict[str, dict[str, Any]] = {
     "by_wing": {"rating": "rating", "q": 0.2},
     "long_by_wing": {"rating": "many", "scale": "1:20", "q": 0.2},
-    "low_by_wing": {"rating": "many", "scale": "1:20", "q": 0.2, "quiet": "low"},
     "people_by_wing": {"rating": "many", "scale": "1:20", "floor": 0.2, "covers": "people"},
 }
 """What is asked of strata, by the name of a view."""
