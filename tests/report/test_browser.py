@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -175,6 +176,8 @@ def test_a_desktop_is_used_in_its_whole_width(chromium_browser: Browser, file: P
 def test_tables_that_go_on_sideways_say_so(chromium_browser: Browser, file: Path) -> None:
     with opened(chromium_browser, file, viewport={"width": 390, "height": 844}) as page:
         box = page.get_by_role("region", name="Table of all items")
+        # It is measured once the page is laid out.
+        expect(box).to_have_class(re.compile(r"\bwider\b"))
         cue = "box => getComputedStyle(box, '::before').content"
         assert "Scroll sideways" in box.evaluate(cue)
         wide = page.locator(".scroll").evaluate_all(
