@@ -60,7 +60,7 @@ from unheard.tables.sql.adapt import FENCES
 from unheard.tables.sql.count_query import write_count_query, write_window_query
 from unheard.tables.sql.dbt_model import References
 from unheard.tables.sql.dialects import ANALYSED_IN_ROUNDS, long_scale, read_dialect, render
-from unheard.tables.sql.explicit_columns import takes_too_long
+from unheard.tables.sql.explicit_columns import needs_more_rounds
 from unheard.tables.sql.rate_query import Prepared, SecondTable, write_rate_query
 from unheard.tables.sql.reserved_names import BALANCE, N, reserve
 from unheard.tables.sql.sort import sort_column, sort_rows
@@ -669,6 +669,6 @@ def _header(request: Request, dialect: str, query: exp.Query) -> str:
         f"ci_lower and ci_upper ({interval}), best_rank and",
         "worst_rank (rank range), notes (what to know before using the numbers).",
         *([FENCES[dialect]] if dialect in FENCES else []),
-        *([_MORE_ROUNDS] if dialect in ANALYSED_IN_ROUNDS and takes_too_long(query) else []),
+        *([_MORE_ROUNDS] if dialect in ANALYSED_IN_ROUNDS and needs_more_rounds(query) else []),
     ]
     return "".join(f"-- {part}\n" for line in lines for part in wrap(line, 92))

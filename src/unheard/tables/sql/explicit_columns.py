@@ -12,10 +12,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 _ROUNDS = 90
-"""How many rounds the steps may take together by our count; what stands around them takes more."""
+"""How many rounds the steps should take together at the most, by our count, which is a bit low."""
 
 _MOST_ROUNDS = 96
-"""With so many by our count, Spark took 98 of its 100."""
+"""How many they may take: of 96 by our count Spark took 98, of the 100 that it has."""
 
 _USELESS = 24
 """How many columns that nothing reads any more a `*` may hand on."""
@@ -61,8 +61,8 @@ def list_columns(tree: exp.Expr, *, briefly: bool) -> None:
             rounds += count_rounds(step)
 
 
-def takes_too_long(query: exp.Expr) -> bool:
-    """Whether Spark gives up before it has found out what all names of a query mean."""
+def needs_more_rounds(query: exp.Expr) -> bool:
+    """Whether Spark would give up before it has found out what all names of a query mean."""
     return sum(map(count_rounds, query.find_all(exp.CTE))) > _MOST_ROUNDS
 
 
