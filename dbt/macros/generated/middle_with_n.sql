@@ -91,7 +91,7 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
-/* How many ends come before each. */
+/* Counts from the highest end down to each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,
@@ -675,7 +675,7 @@ SELECT {{ keys }}, lower AS uh_place, 1 AS uh_is_lower
 FROM uh_rated UNION ALL SELECT {{ keys }}, upper AS uh_place, 0 AS uh_is_lower FROM uh_rated
 ),
 uh_placed AS (
-/* How many ends come before each. */
+/* Counts from the highest end down to each. */
 SELECT {{ keys }}, uh_is_lower, COUNT(*) OVER (ORDER BY uh_place DESC,
       uh_is_lower ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS uh_passed,
     COUNT(CASE WHEN uh_is_lower = 1 THEN 1 END) OVER (ORDER BY uh_place DESC,

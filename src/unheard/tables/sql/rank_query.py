@@ -168,7 +168,7 @@ def _add_running(
         running = [
             exp.alias_(_count_over(within, what, *order), made) for made, what in counted.items()
         ]
-        words = "How many ends come before each." if plain(name).endswith("placed") else ""
+        words = "Counts from the highest end down to each."
         return steps.add(name, exp.select(*map(column, kept), *running).from_(latest), words)
     within.append(RANGE)
     per_range = [exp.alias_(exp.Count(this=what.copy()), made) for made, what in counted.items()]
