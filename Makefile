@@ -99,7 +99,7 @@ $(VENV)/bin/python $(LOWEST)/bin/python $(DBT)/bin/python:
 # One stamp per dependency group: build for the demo, docs for the site, dev for the tests. Every download is checked
 # against the hashes of constraints.txt; the checkout itself has none, hence the second step.
 $(VENV)/dev.installed: EXTRAS := $(TEST_EXTRAS)
-$(VENV)/docs.installed: EXTRAS := charts web
+$(VENV)/build.installed $(VENV)/docs.installed: EXTRAS := charts web
 $(VENV)/%.installed: Makefile pyproject.toml constraints.txt tools/requirements.py | $(VENV)/bin/python
 	@echo "Setting up $(VENV) (a minute or so the first time)"
 	@$(BIN)/python tools/requirements.py --group $* $(EXTRAS:%=--extra %) > $(VENV)/$*.txt
